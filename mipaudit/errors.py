@@ -1,0 +1,52 @@
+"""The errors that mipaudit raises on purpose.
+
+Every message says what is wrong, where, and what to try. None ever contains a
+value from the data: row numbers, counts and sanitised column names only.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXIT_USAGE: Final = 2
+EXIT_INTERNAL: Final = 70
+
+
+class MipauditError(Exception):
+    """Base of all deliberate errors.
+
+    Attributes:
+        code: stable slug for scripts, such as ``"no_member_column"``.
+        message: what is wrong and where, one sentence.
+        hint: what to try next, or None.
+        exit_code: the process exit status that the command line uses.
+    """
+
+    exit_code: int = EXIT_USAGE
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
+        """Keep the parts apart, so that ``-f json`` can report them as fields."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Return the message followed by the hint."""
+        return self.message if self.hint is None else f"{self.message} {self.hint}"
+
+
+class UsageError(MipauditError):
+    """An option or a setting is wrong: nothing was read."""
+
+
+class InputError(MipauditError):
+    """The data cannot be audited as they are."""
+
+
+class OutputError(MipauditError):
+    """The report cannot be written."""
+
+
+class MissingExtraError(MipauditError):
+    """An optional dependency is needed and not installed."""

@@ -1,0 +1,1 @@
+"""Pure mathematics: arrays and floats in, floats and frozen dataclasses out."""
