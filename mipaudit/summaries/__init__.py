@@ -1,0 +1,1 @@
+"""Mergeable summaries: everything that is estimated is a function of these."""

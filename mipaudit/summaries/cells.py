@@ -1,0 +1,155 @@
+"""Cells of the score axis, cut on the burn-in, and the map from scores to cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.summaries.buckets import Buckets, choose_buckets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ATOM_SHARE: Final = 0.005
+_ATOM_COUNT: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cells:
+    """Consecutive half-open cells (e[i-1], e[i]] of the score axis.
+
+    Attributes:
+        edges: strictly increasing float64, shape (m-1,); the last cell is open above.
+        single: bool, shape (m,), True where the cell holds one float value (an atom).
+        coarse: intp, shape (m,), the cell of a coarser division that holds it, used
+            for the lower limit's tables; increasing from 0.
+        buckets: the grid that the cut points were moved to, or None.
+    """
+
+    edges: NDArray[np.float64]
+    single: NDArray[np.bool_]
+    coarse: NDArray[np.intp]
+    buckets: Buckets | None
+
+    @property
+    def count(self) -> int:
+        """Return the number of cells."""
+        return int(self.single.size)
+
+    @property
+    def coarse_count(self) -> int:
+        """Return the number of coarse cells."""
+        return int(self.coarse[-1]) + 1
+
+
+def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float64]:
+    """Return the values that get a cell of their own.
+
+    Args:
+        values: sorted burn-in scores, both classes, shape (n,).
+        all_values: every distinct value is one (a discrete score); otherwise those
+            repeated at least max(3, 0.5%) times.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    if all_values:
+        return distinct
+    return distinct[counts >= max(_ATOM_COUNT, _ATOM_SHARE * values.size)]
+
+
+def quantile_edges(
+    values: NDArray[np.float64], weights: NDArray[np.float64], count: int
+) -> NDArray[np.float64]:
+    """Return at most ``count - 1`` cut points of equal mass, each between two values.
+
+    Args:
+        values: sorted, shape (n,).
+        weights: mass of each value, shape (n,), total 1.
+        count: cells wanted, at least 1.
+    """
+    targets = np.arange(1, count) / count
+    mass = np.cumsum(weights)
+    at = np.searchsorted(mass, targets, side="left")
+    at = np.unique(at[at < values.size - 1])
+    low, high = values[at], values[at + 1]
+    split = low < high
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = low / 2 + high / 2
+    # Between an infinite and a finite value, or two neighbouring floats, cut at the lower.
+    inside = np.isfinite(middle) & (middle >= low) & (middle < high)
+    return np.unique(np.where(inside, middle, low)[split])
+
+
+def build_cells(
+    members: NDArray[np.float64],
+    holdout: NDArray[np.float64],
+    *,
+    prior: float,
+    coarse: int,
+    fine: int,
+    discrete: bool,
+    grid: bool,
+) -> Cells:
+    """Return cells of equal prior-weighted mass in the burn-in, atoms apart.
+
+    Args:
+        members: burn-in scores, shape (b1,).
+        holdout: burn-in scores, shape (b2,).
+        prior: p in (0, 1), the weight of the members' law.
+        coarse: cells wanted for the lower limit's tables.
+        fine: cells wanted for threshold statistics, or 0 for none but the coarse ones;
+            they halve the weight between the classes, whatever the prior.
+        discrete: every distinct burn-in value is an atom.
+        grid: move cut points, but no atom's fences, to a grid of equal-width buckets
+            where one resolves them: many rows are then located without a search.
+    """
+    values = np.concatenate([members, holdout])
+    order = np.argsort(values, kind="stable")
+    values = values[order]
+    points = atoms(values, all_values=discrete)
+    fence = np.concatenate([np.nextafter(points, -np.inf), points])
+    fence = fence[np.isfinite(fence) | (fence == -np.inf)]
+    buckets = None
+    if discrete:
+        coarse_edges = np.unique(fence)
+        fine_edges = coarse_edges
+    else:
+        weights = _weights(members.size, holdout.size, prior)[order]
+        coarse_edges = quantile_edges(values, weights, coarse)
+        fine_edges = coarse_edges
+        if fine:
+            even = _weights(members.size, holdout.size, 0.5)[order]
+            fine_edges = quantile_edges(values, even, fine)
+        buckets = choose_buckets(values, fine_edges) if grid else None
+        if buckets is not None:
+            coarse_edges = buckets.snap(coarse_edges)
+            fine_edges = buckets.snap(fine_edges)
+        coarse_edges = np.union1d(coarse_edges, fence)
+        fine_edges = np.union1d(fine_edges, coarse_edges)
+    return Cells(
+        edges=fine_edges,
+        single=_single(fine_edges, points),
+        coarse=np.concatenate([[0], np.cumsum(np.isin(fine_edges, coarse_edges))]),
+        buckets=buckets,
+    )
+
+
+def _weights(n_members: int, n_holdout: int, prior: float) -> NDArray[np.float64]:
+    """Return the mass of each of the members, then of each holdout record."""
+    return np.concatenate(
+        [
+            np.full(n_members, prior / max(n_members, 1)),
+            np.full(n_holdout, (1 - prior) / max(n_holdout, 1)),
+        ]
+    )
+
+
+def _single(edges: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which cells hold exactly one float: an atom between its two fences."""
+    upper = np.concatenate([edges, [np.inf]])
+    below = np.concatenate([[-np.inf], edges])
+    single = np.isin(upper, points) & (below == np.nextafter(upper, -np.inf))
+    if edges.size and edges[0] == -np.inf:
+        single[0] = True
+    return np.asarray(single)

@@ -1,0 +1,36 @@
+"""A batch of scored records: what readers yield and what summaries consume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Consecutive rows of the input, with their identity.
+
+    The identity of a row is its global position in the input (parts in bytewise
+    path order, members first), unless ``keys`` gives another one: a 64-bit hash
+    of a key or of a person.
+
+    Attributes:
+        first_row: global position, from 0, of the first source row of the batch.
+        source_rows: how many source rows the batch spans.
+        kept: offsets (int64, increasing) within the span of the rows that are
+            present, or None when all are.
+        keys: uint64 hash per present row, or None when positions identify rows.
+        member: bool per present row, True for members.
+        scores: one float64 array per score column; never NaN.
+    """
+
+    first_row: int
+    source_rows: int
+    kept: NDArray[np.int64] | None
+    keys: NDArray[np.uint64] | None
+    member: NDArray[np.bool_]
+    scores: tuple[NDArray[np.float64], ...]

@@ -1,0 +1,132 @@
+"""Pass one: class sizes and a burn-in sample, mergeable.
+
+The sample holds, for each class, the rows of smallest rank: a uniform sample
+whatever the order of the file, the same for every way of cutting the input up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes, ranks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.summaries.rows import Rows
+
+SAMPLE_SIZE: Final = 1 << 16
+_LARGEST_BURN_IN: Final = 0.3
+_SMALLEST_BURN_IN: Final = 0.1
+
+
+def burn_in_blocks(n_members: int, n_holdout: int) -> int:
+    """Return how many of the 64 micro-blocks train before any row counts.
+
+    A share of 3/sqrt(min N), within [0.1, 0.3]: small files need it to start with
+    sensible attackers, large ones do not.
+    """
+    smaller = max(1, min(n_members, n_holdout))
+    share = min(max(3 / math.sqrt(smaller), _SMALLEST_BURN_IN), _LARGEST_BURN_IN)
+    return math.ceil(MICRO_BLOCKS * share)
+
+
+_CANDIDATE_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _LARGEST_BURN_IN)
+
+
+class ClassSample:
+    """The rows of smallest rank of one class: ranks (k,) and scores (k, d)."""
+
+    __slots__ = ("_pending", "_size", "limit", "ranks", "rows", "scores")
+
+    def __init__(self, columns: int, size: int = SAMPLE_SIZE) -> None:
+        """Start empty, for ``columns`` score columns and at most ``size`` rows."""
+        self.rows = 0
+        self.ranks = np.empty(0, dtype=np.uint64)
+        self.scores = np.empty((0, columns), dtype=np.float64)
+        self.limit = np.uint64(((_CANDIDATE_BLOCKS << 58) - 1) & ((1 << 64) - 1))
+        self._pending: list[tuple[NDArray[np.uint64], NDArray[np.float64]]] = []
+        self._size = size
+
+    def offer(self, ranks: NDArray[np.uint64], scores: NDArray[np.float64]) -> None:
+        """Consider rows of the class; those that cannot belong may be left out."""
+        keep = ranks <= self.limit
+        self._pending.append((ranks[keep], scores[keep]))
+        if sum(part.size for part, _ in self._pending) > self._size:
+            self.prune()
+
+    def prune(self) -> None:
+        """Fold the pending rows in and drop those that cannot stay; ties of rank stay."""
+        ranks = np.concatenate([self.ranks, *(part for part, _ in self._pending)])
+        scores = np.concatenate([self.scores, *(part for _, part in self._pending)])
+        self._pending.clear()
+        if ranks.size >= self._size:
+            self.limit = np.partition(ranks, self._size - 1)[self._size - 1]
+            keep = ranks <= self.limit
+            ranks, scores = ranks[keep], scores[keep]
+        self.ranks, self.scores = ranks, scores
+
+    def settle(self) -> None:
+        """Finish: sort by rank and cut to size.
+
+        Rows of one key share a rank; their scores break the tie, so that the cut does
+        not depend on the order of arrival.
+        """
+        self.prune()
+        order = np.lexsort((*self.scores.T, self.ranks))[: self._size]
+        self.ranks, self.scores = self.ranks[order], self.scores[order]
+
+    def merge(self, other: Self) -> None:
+        """Take in the sample of another part."""
+        self.rows += other.rows
+        other.prune()
+        self.offer(other.ranks, other.scores)
+        self.prune()
+
+    def within(self, blocks: int) -> NDArray[np.bool_]:
+        """Tell which sampled rows lie in the first ``blocks`` micro-blocks."""
+        return np.asarray((self.ranks >> np.uint64(58)) < blocks)
+
+
+class BurnInSample:
+    """Class sizes and one `ClassSample` per class."""
+
+    __slots__ = ("_seed", "holdout", "members")
+
+    def __init__(self, columns: int, seed: int, size: int = SAMPLE_SIZE) -> None:
+        """Start empty."""
+        self._seed = seed
+        self.members = ClassSample(columns, size)
+        self.holdout = ClassSample(columns, size)
+
+    def add(self, rows: Rows) -> None:
+        """Count a batch and sample from it."""
+        count_members = int(np.count_nonzero(rows.member))
+        self.members.rows += count_members
+        self.holdout.rows += rows.member.size - count_members
+        top = rank_bytes(rows, self._seed)
+        ceiling = np.uint8(max(self.members.limit, self.holdout.limit) >> np.uint64(56))
+        chosen = np.flatnonzero(top <= ceiling)
+        rank = ranks(rows, self._seed, chosen, top[chosen])
+        member = rows.member[chosen]
+        scores = np.column_stack([column[chosen] for column in rows.scores])
+        self.members.offer(rank[member], scores[member])
+        self.holdout.offer(rank[~member], scores[~member])
+
+    def merge(self, other: Self) -> None:
+        """Take in the sample of another part; the result does not depend on the order."""
+        self.members.merge(other.members)
+        self.holdout.merge(other.holdout)
+
+    def settle(self) -> None:
+        """Finish: after this the samples are in rank order."""
+        self.members.settle()
+        self.holdout.settle()
+
+
+def in_burn_in(top: NDArray[np.uint8], blocks: int) -> NDArray[np.bool_]:
+    """Tell which rows, by their top rank bytes, lie in the first micro-blocks."""
+    return np.asarray(micro_blocks(top) < blocks)
