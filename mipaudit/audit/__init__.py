@@ -1,0 +1,1 @@
+"""The estimands: from summaries to estimates, claims, policy and findings."""

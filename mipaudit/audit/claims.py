@@ -1,0 +1,136 @@
+"""A privacy claim beside the data: what it allows, and whether the data contradict it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from mipaudit.maths.dp import (
+    PublishedBound,
+    advantage_bound,
+    published_bounds,
+    to_substitution,
+)
+
+Adjacency = Literal["substitution", "add-remove", "unknown"]
+ClaimStatus = Literal["contradicted", "consistent", "vacuous", "not_comparable"]
+
+# A bound that leaves less than this share of the possible excess excludes nothing.
+_VACUOUS_SHARE: Final = 0.95
+_RESTS_ON: Final = (
+    "members and holdout are independent draws from one law, and the claim covers the "
+    "training of the released model; a shift between the two groups, or dependent "
+    "records, can exceed the bound without refuting the claim"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A privacy claim beside what the data show for one score.
+
+    ``allowed_advantage`` is the bound used for ``status``; ``lower`` is the lower
+    limit that was compared with it, at an error shared over all comparisons of the
+    verdict; ``conversion`` says how an add-remove claim became a substitution one.
+    """
+
+    kind: Literal["epsilon"]
+    score: str
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+    allowed_advantage: float | None
+    lower: float
+    status: ClaimStatus
+    reason: str
+    conversion: str | None
+    rests_on: str
+    bounds: tuple[PublishedBound, ...]
+
+
+def judge_claim(
+    *,
+    score: str,
+    epsilon: float,
+    delta: float,
+    adjacency: Adjacency,
+    prior: float,
+    lower: float,
+) -> Claim:
+    """Compare the advantage's lower limit with what an epsilon claim allows.
+
+    When the adjacency is unknown, both readings are tried; where they agree, so does
+    the answer, otherwise the claim is not comparable.
+
+    Args:
+        score: name of the score column.
+        epsilon: at least 0.
+        delta: in [0, 1).
+        adjacency: the neighbours that the claim is about.
+        prior: p in (0, 1).
+        lower: lower confidence limit of the advantage, in [|2p-1|, 1].
+    """
+    converted = to_substitution(epsilon, delta)
+    tight = advantage_bound(epsilon, delta, prior)
+    loose = advantage_bound(*converted, prior)
+    used = epsilon, delta
+    conversion = None
+    if adjacency == "add-remove":
+        tight, used = loose, converted
+        conversion = "add-remove to substitution: 2 epsilon, (1 + e^epsilon) delta"
+    elif adjacency == "substitution":
+        loose = tight
+    status, allowed = _status(tight, loose, lower, prior)
+    if adjacency == "unknown" and allowed == loose != tight:
+        used = converted
+        conversion = "read as add-remove, the weaker claim: 2 epsilon, (1 + e^epsilon) delta"
+    return Claim(
+        kind="epsilon",
+        score=score,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        allowed_advantage=allowed,
+        lower=lower,
+        status=status,
+        reason=_reason(status, tight, loose, lower),
+        conversion=conversion,
+        rests_on=_RESTS_ON,
+        bounds=published_bounds(*used, prior),
+    )
+
+
+def _status(
+    tight: float, loose: float, lower: float, prior: float
+) -> tuple[ClaimStatus, float | None]:
+    """Return the answer and the bound that it used, for the two readings of a claim."""
+    baseline = abs(2 * prior - 1)
+    if lower > loose:
+        return "contradicted", loose
+    if lower > tight:
+        return "not_comparable", None
+    if tight - baseline >= _VACUOUS_SHARE * (1 - baseline):
+        return "vacuous", tight
+    return "consistent", tight
+
+
+def _reason(status: ClaimStatus, tight: float, loose: float, lower: float) -> str:
+    """Say in one sentence what the comparison showed."""
+    match status:
+        case "contradicted":
+            return (
+                f"the advantage is at least {lower:.4f}, above the {loose:.4f} that the claim "
+                "allows: the claim is false, or members and holdout differ, or records depend"
+            )
+        case "not_comparable":
+            return (
+                f"the advantage is at least {lower:.4f}: above the {tight:.4f} allowed by "
+                f"substitution, not above the {loose:.4f} allowed by add-remove; "
+                "say which adjacency the claim is about"
+            )
+        case "vacuous":
+            return f"the claim allows an advantage of {tight:.4f}: it excludes next to nothing"
+        case "consistent":
+            return (
+                f"the advantage is at least {lower:.4f}, not above the {tight:.4f} that the "
+                "claim allows: this does not prove the claim"
+            )

@@ -1,0 +1,209 @@
+"""What one score shows about membership: every limit, at any error, from its counts.
+
+Nothing here is a limit yet. A table and a policy share the error differently, so the
+suprema and held-out means are computed once and each limit when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.audit.discrete import discrete_upper
+from mipaudit.audit.exact_blocks import ExactBlocks, exact_blocks
+from mipaudit.audit.prequential import HeldOut, held_out
+from mipaudit.maths.auc import Auc, auc
+from mipaudit.maths.intervals import best_intervals, best_sets, best_thresholds
+from mipaudit.maths.ladder import Ladder
+from mipaudit.maths.operating_point import (
+    OperatingPoint,
+    tpr_lower,
+    tpr_lower_strict,
+    tpr_upper,
+)
+from mipaudit.maths.oracle import oracle_upper, oracle_upper_strict
+from mipaudit.maths.thinning import in_proportion, proportional_sizes, thin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from mipaudit.audit.estimate import Attackers, Side
+    from mipaudit.summaries.tally import ColumnCounts
+
+BINS: Final = 16
+CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
+_INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """The counts of one score, and what they show.
+
+    Attributes:
+        score: name of the score column.
+        counts: its counts.
+        prior: p in (0, 1).
+        strict: use finite-sample methods where there are any.
+        member_side: the side of the score on which members are guessed; None to
+            choose it on the burn-in, whose rows then do not count.
+        seed: for the draws of the strict methods.
+        ordered: whether a larger score means anything; labels have no order.
+    """
+
+    score: str
+    counts: ColumnCounts
+    prior: float
+    strict: bool = False
+    member_side: Side | None = None
+    seed: int = 0
+    ordered: bool = True
+    _observed: dict[Attackers, tuple[float, int, int]] = field(default_factory=dict)
+
+    @property
+    def discrete(self) -> bool:
+        """Tell whether an upper limit for all attackers exists."""
+        return self.counts.discrete
+
+    @property
+    def classes(self) -> tuple[Attackers, ...]:
+        """Return the named classes that make sense for the score, as the report lists them."""
+        return CLASSES if self.ordered else ()
+
+    @cached_property
+    def held_out(self) -> HeldOut | ExactBlocks:
+        """Return the held-out guesses of attackers that learn on the past."""
+        blocks, burn_in = self.counts.blocks, self.counts.burn_in
+        if self.strict:
+            return exact_blocks(blocks, burn_in, self.prior, self._rng(0))
+        return held_out(blocks, burn_in, self.prior)
+
+    @cached_property
+    def plugin(self) -> float:
+        """Return W_N over the burn-in's cells on the rows outside it: biased upward."""
+        return _sets_advantage(self.counts.scored, self.prior)
+
+    @cached_property
+    def side(self) -> Side:
+        """Return the side of the score on which members are guessed."""
+        if self.member_side is not None:
+            return self.member_side
+        trained = self.counts.trained
+        members, holdout = trained[:, 1], trained[:, 0]
+        below = np.cumsum(holdout) - holdout / 2
+        wins = float((members * below).sum())
+        return "high" if 2 * wins >= float(members.sum()) * float(holdout.sum()) else "low"
+
+    @cached_property
+    def one_sided(self) -> Ladder:
+        """Return the rows that one-sided statistics may use, members on the high side."""
+        fixed = self.member_side is not None
+        ladder = self.counts.everyone if fixed else self.counts.evaluated
+        return ladder if self.side == "high" else ladder.reversed()
+
+    def lower(self, alpha: float) -> float:
+        """Return the lower limit of the advantage for any attacker, one-sided alpha."""
+        return self.held_out.lower(alpha)
+
+    def observed(self, attackers: Attackers) -> tuple[float, int, int]:
+        """Return the best observed advantage of a class, and the rows behind it."""
+        if attackers not in self._observed:
+            self._observed[attackers] = self._observe(attackers)
+        return self._observed[attackers]
+
+    def upper(self, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit for a class, one-sided alpha; None where there is none."""
+        if attackers == "any":
+            if not self.discrete:
+                return None
+            if not self.strict:
+                return discrete_upper(self.counts, self.prior, alpha)
+        value, n_members, n_holdout = self.observed(attackers)
+        if not self.strict:
+            return oracle_upper(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
+        if in_proportion(n_members, n_holdout, self.prior):
+            return oracle_upper_strict(
+                value, n_members, n_holdout, prior=self.prior, alpha=alpha
+            )
+        return _bounded_differences(value, n_members, n_holdout, self.prior, alpha)
+
+    def auc(self, alpha: float) -> Auc:
+        """Return the AUC on the chosen side, two-sided alpha."""
+        return auc(self.one_sided, alpha=alpha)
+
+    def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
+        """Return TPR at an FPR with its lower limit, one-sided alpha."""
+        estimate = tpr_lower_strict if self.strict else tpr_lower
+        return estimate(self.one_sided, fpr, alpha=alpha)
+
+    def tpr_upper(self, fpr: float, alpha: float) -> float:
+        """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
+
+        The better side is one fixed side, so the larger limit needs no sharing of
+        the error; all rows count.
+        """
+        ladder = self.counts.everyone
+        sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
+        return max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
+
+    def _observe(self, attackers: Attackers) -> tuple[float, int, int]:
+        if attackers == "bins-16":
+            table = self._proportional(_merge_cells(self.counts))
+            n_holdout, n_members = (int(n) for n in table.sum(axis=0))
+            return _sets_advantage(table, self.prior), n_members, n_holdout
+        ladder = self.counts.evaluated if attackers == "any" else self.counts.everyone
+        if self.strict:
+            table = np.stack([ladder.holdout, ladder.members], axis=1)
+            table = self._proportional(table)
+            ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=ladder.single)
+        if attackers == "any":
+            value = best_sets(ladder, self.prior)
+        elif attackers == "thresholds":
+            value = best_thresholds(ladder, self.prior)
+        else:
+            value = best_intervals(ladder, self.prior, _INTERVALS[attackers])
+        return value, ladder.n_members, ladder.n_holdout
+
+    def _proportional(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Drop rows of a (K, 2) table at random until the classes stand as the prior does.
+
+        The strict upper limits are proved for that proportion only. Where it costs
+        too many rows, the table stays, and a wider limit is used.
+        """
+        if not self.strict:
+            return table
+        n_holdout, n_members = (int(n) for n in table.sum(axis=0))
+        sizes = proportional_sizes(n_members, n_holdout, self.prior)
+        if sizes is None:
+            return table
+        rng = self._rng(1)
+        return np.stack([thin(table[:, 0], sizes[1], rng), thin(table[:, 1], sizes[0], rng)], axis=1)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, stream])
+
+
+def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
+    """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
+    share = table / np.maximum(table.sum(axis=0), 1)
+    return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())
+
+
+def _merge_cells(counts: ColumnCounts) -> NDArray[np.int64]:
+    """Return the evaluated counts in at most 16 runs of cells of equal burn-in mass."""
+    mass = counts.trained.sum(axis=1) / max(1, int(counts.trained.sum()))
+    run = np.minimum((np.cumsum(mass) - mass / 2) * BINS, BINS - 1).astype(np.intp)
+    starts = np.flatnonzero(np.diff(run, prepend=-1))
+    return np.asarray(np.add.reduceat(counts.scored, starts, axis=0))
+
+
+def _bounded_differences(
+    value: float, n_members: int, n_holdout: int, prior: float, alpha: float
+) -> float:
+    """Return the upper limit by McDiarmid's inequality, for a fixed set of any sizes."""
+    spread = prior**2 / n_members + (1 - prior) ** 2 / n_holdout
+    return min(1.0, value + 2 * float(np.sqrt(np.log(1 / alpha) / 2 * spread)))
