@@ -67,7 +67,7 @@ def _interval(differences: Differences) -> Sets:
     cells = np.arange(differences.shape[1])
     reached = cells <= stop[:, None]
     start = np.where(reached, before, np.inf).argmin(axis=1)
-    return reached & (cells >= start[:, None])
+    return np.asarray(reached & (cells >= start[:, None]))
 
 
 def _merged(differences: Differences, mass: NDArray[np.float64], count: int) -> Sets:
@@ -75,7 +75,7 @@ def _merged(differences: Differences, mass: NDArray[np.float64], count: int) -> 
     run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
     starts = np.flatnonzero(np.diff(run, prepend=-1))
     totals = np.add.reduceat(differences, starts, axis=1)
-    return np.repeat(totals > 0, np.diff(starts, append=mass.size), axis=1)
+    return np.asarray(np.repeat(totals > 0, np.diff(starts, append=mass.size), axis=1))
 
 
 def _confident(

@@ -37,10 +37,7 @@ def discrete_upper(counts: ColumnCounts, prior: float, alpha: float) -> float:
         prior: p in (0, 1).
         alpha: one-sided error in (0, 1).
     """
-    both = (
-        int(counts.single.sum()) > _FEW_CELLS
-        and _MIDDLE_PRIORS[0] <= prior <= _MIDDLE_PRIORS[1]
-    )
+    both = int(counts.single.sum()) > _FEW_CELLS and _MIDDLE_PRIORS[0] <= prior <= _MIDDLE_PRIORS[1]
     share = alpha / 2 if both else alpha
     ladder = counts.evaluated
     by_oracle = oracle_upper(

@@ -126,9 +126,7 @@ class Evidence:
         if not self.strict:
             return oracle_upper(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
         if in_proportion(n_members, n_holdout, self.prior):
-            return oracle_upper_strict(
-                value, n_members, n_holdout, prior=self.prior, alpha=alpha
-            )
+            return oracle_upper_strict(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
         return _bounded_differences(value, n_members, n_holdout, self.prior, alpha)
 
     def auc(self, alpha: float) -> Auc:
@@ -149,6 +147,10 @@ class Evidence:
         ladder = self.counts.everyone
         sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
         return max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
+
+    def bin_ends(self, bins: int) -> NDArray[np.intp]:
+        """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""
+        return _bin_starts(self.counts, bins)[1:] - 1
 
     def _observe(self, attackers: Attackers) -> tuple[float, int, int]:
         if attackers == "bins-16":
@@ -181,7 +183,9 @@ class Evidence:
         if sizes is None:
             return table
         rng = self._rng(1)
-        return np.stack([thin(table[:, 0], sizes[1], rng), thin(table[:, 1], sizes[0], rng)], axis=1)
+        return np.stack(
+            [thin(table[:, 0], sizes[1], rng), thin(table[:, 1], sizes[0], rng)], axis=1
+        )
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, stream])
@@ -193,12 +197,16 @@ def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
     return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())
 
 
-def _merge_cells(counts: ColumnCounts) -> NDArray[np.int64]:
-    """Return the evaluated counts in at most 16 runs of cells of equal burn-in mass."""
+def _bin_starts(counts: ColumnCounts, bins: int) -> NDArray[np.intp]:
+    """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
     mass = counts.trained.sum(axis=1) / max(1, int(counts.trained.sum()))
-    run = np.minimum((np.cumsum(mass) - mass / 2) * BINS, BINS - 1).astype(np.intp)
-    starts = np.flatnonzero(np.diff(run, prepend=-1))
-    return np.asarray(np.add.reduceat(counts.scored, starts, axis=0))
+    run = np.minimum((np.cumsum(mass) - mass / 2) * bins, bins - 1).astype(np.intp)
+    return np.flatnonzero(np.diff(run, prepend=-1))
+
+
+def _merge_cells(counts: ColumnCounts) -> NDArray[np.int64]:
+    """Return the evaluated counts in at most 16 bins of equal burn-in mass."""
+    return np.asarray(np.add.reduceat(counts.scored, _bin_starts(counts, BINS), axis=0))
 
 
 def _bounded_differences(

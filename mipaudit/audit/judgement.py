@@ -117,7 +117,7 @@ def _advantage_check(
     status = check_status(bound, lower, upper)
     needed = None
     if status == "inconclusive":
-        needed = _records(evidence, against, bound, lower, upper, lower_error)
+        needed = _records(evidence, against, bound, upper, lower_error)
 
     def restate(advantage: float | None) -> float | None:
         if advantage is None or quantity == "advantage":
@@ -154,7 +154,6 @@ def _records(
     evidence: Evidence,
     against: Attackers,
     limit: float,
-    lower: float,
     upper: float | None,
     error: float,
 ) -> int | None:
@@ -184,7 +183,6 @@ def _tpr_check(
     point = evidence.tpr(fpr, lower_error)
     upper = evidence.tpr_upper(fpr, upper_error)
     status = check_status(tpr, point.lower, upper)
-    ladder = evidence.one_sided
     needed = None
     if status == "inconclusive":
         needed = _tpr_records(evidence, limit, point, upper, lower_error)

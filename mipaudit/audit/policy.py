@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.audit.estimate import Attackers, Quantity
+from mipaudit.audit.estimate import Attackers, Quantity  # noqa: TC001 - the codec reads them
 
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 

@@ -77,6 +77,5 @@ def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> 
 def weighted_differences(ladder: Ladder, prior: float) -> NDArray[np.float64]:
     """Return p P_j - (1-p) Q_j per step, shape (m,): what guessing 'member' there gains."""
     return np.asarray(
-        prior * ladder.members / ladder.n_members
-        - (1 - prior) * ladder.holdout / ladder.n_holdout
+        prior * ladder.members / ladder.n_members - (1 - prior) * ladder.holdout / ladder.n_holdout
     )

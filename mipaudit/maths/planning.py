@@ -63,5 +63,5 @@ def records_to_settle(standing: Standing) -> int | None:
 
 def _round_up(records: float) -> int:
     """Round up to two significant digits: the number is a plan, not a measurement."""
-    step = 10 ** max(0, math.floor(math.log10(records)) - 1)
+    step = int(10 ** max(0, math.floor(math.log10(records)) - 1))
     return math.ceil(records / step) * step

@@ -83,9 +83,7 @@ class Buckets:
         return table
 
 
-def choose_buckets(
-    values: NDArray[np.float64], edges: NDArray[np.float64]
-) -> Buckets | None:
+def choose_buckets(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Buckets | None:
     """Return the grid that leaves the fewest rows to a search, or None if most remain.
 
     Args:

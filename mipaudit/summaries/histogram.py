@@ -52,14 +52,30 @@ class EqualWidthCounts:
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
-        bins = self.counts.shape[1]
         for index, scores in enumerate(rows.scores):
-            low, high = self._extent.low[index], self._extent.high[index]
-            place = (np.clip(scores, low, high) - low) / max(high - low, np.finfo(float).tiny)
-            cell = np.minimum((place * bins).astype(np.int64), bins - 1)
-            code = cell * 2 + rows.member
-            self.counts[index] += np.bincount(code, minlength=2 * bins).reshape(bins, 2)
+            low, high = float(self._extent.low[index]), float(self._extent.high[index])
+            bins = self.counts.shape[1]
+            self.counts[index] += equal_width_counts(scores, rows.member, low, high, bins)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
         self.counts += other.counts
+
+
+def equal_width_counts(
+    scores: NDArray[np.float64], member: NDArray[np.bool_], low: float, high: float, bins: int
+) -> NDArray[np.int64]:
+    """Return counts per bin and class, shape (bins, 2), the last axis (holdout, member).
+
+    Args:
+        scores: float64, shape (n,); those outside [low, high] go to the end bins.
+        member: bool, shape (n,).
+        low: lower end of the first bin, finite.
+        high: upper end of the last bin, finite, at least ``low``.
+        bins: number of bins, at least 1.
+    """
+    # Halves, so that the width of the widest range is still a float.
+    width = max(high / 2 - low / 2, np.finfo(float).tiny)
+    place = (np.clip(scores, low, high) / 2 - low / 2) / width
+    cell = np.minimum((place * bins).astype(np.int64), bins - 1)
+    return np.bincount(cell * 2 + member, minlength=2 * bins).reshape(bins, 2)

@@ -1,6 +1,6 @@
 """Pass two: counts per micro-block, cell and class, mergeable.
 
-Up to `EXACT_ROWS` rows the scores themselves are kept for the threshold
+Up to `plan.EXACT_ROWS` rows the scores themselves are kept for the threshold
 statistics, which are then exact; above, fine cells are counted and the statistics
 are bracketed.
 """
@@ -18,15 +18,14 @@ from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes
 from mipaudit.summaries.sample import in_burn_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from mipaudit.summaries.cells import Cells
+    from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.rows import Rows
 
-EXACT_ROWS: Final = 1 << 22
-_CHUNK: Final = 1 << 18
+# Codes are gathered and counted this many at a time: each count walks the whole table.
+_GATHERED: Final = 1 << 19
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,19 +61,56 @@ class ColumnCounts:
         return np.asarray(self.blocks[self.burn_in :].sum(axis=0))
 
 
+class CodeCounter:
+    """Counts codes in [0, size), many at a time."""
+
+    __slots__ = ("_counts", "_gathered", "_used")
+
+    def __init__(self, size: int) -> None:
+        """Start at zero."""
+        self._counts = np.zeros(size, dtype=np.int64)
+        self._gathered = np.empty(_GATHERED, dtype=np.int32)
+        self._used = 0
+
+    def add(self, codes: NDArray[np.int32]) -> None:
+        """Count codes, shape (n,)."""
+        start = 0
+        while start < codes.size:
+            part = codes[start : start + _GATHERED - self._used]
+            self._gathered[self._used : self._used + part.size] = part
+            self._used += part.size
+            start += part.size
+            if self._used == _GATHERED:
+                self._flush()
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another counter of the same size."""
+        self._counts += other.counts()
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the counts so far, shape (size,)."""
+        self._flush()
+        return self._counts
+
+    def _flush(self) -> None:
+        if self._used:
+            gathered = self._gathered[: self._used]
+            self._counts += np.bincount(gathered, minlength=self._counts.size)
+            self._used = 0
+
+
 class ColumnTally:
     """Counts of one column as they grow. Not thread-safe; one per worker, then merged."""
 
-    __slots__ = ("_blocks", "_cells", "_fine", "_infinite", "_kept", "_locate", "_shared")
+    __slots__ = ("_blocks", "_cells", "_coarse", "_fine", "_infinite", "_kept", "_locate")
 
     def __init__(self, cells: Cells, *, exact: bool) -> None:
         """Start empty."""
         self._cells = cells
         self._locate = Locator(cells.edges, cells.buckets)
-        coarse = cells.coarse.astype(np.int32)
-        self._shared = np.asarray(coarse * 2)
-        self._blocks = np.zeros(MICRO_BLOCKS * cells.coarse_count * 2, dtype=np.int64)
-        self._fine = None if exact else np.zeros(cells.count * 4, dtype=np.int64)
+        self._coarse = (cells.coarse * 2).astype(np.int32)
+        self._blocks = CodeCounter(MICRO_BLOCKS * cells.coarse_count * 2)
+        self._fine = None if exact else CodeCounter(cells.count * 4)
         self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8]]] = []
         self._infinite = 0
 
@@ -82,44 +118,47 @@ class ColumnTally:
         self,
         scores: NDArray[np.float64],
         flags: NDArray[np.uint8],
-        block_code: NDArray[np.int32],
+        block: NDArray[np.int32],
     ) -> None:
-        """Count a chunk.
+        """Count a batch.
 
         Args:
             scores: float64, shape (n,).
             flags: 2 * in burn-in + member, shape (n,).
-            block_code: micro-block of each row, shape (n,).
+            block: micro-block of each row, shape (n,).
         """
         cell = self._locate(scores)
-        code = self._shared.take(cell)
-        code += block_code * np.int32(2 * self._cells.coarse_count)
+        code = block * np.int32(2 * self._cells.coarse_count)
+        code += self._coarse.take(cell)
         code += flags & np.uint8(1)
-        self._blocks += np.bincount(code, minlength=self._blocks.size)
+        self._blocks.add(code)
         if self._fine is None:
             self._kept.append((scores, flags))
         else:
             cell <<= 2
             cell += flags
-            self._fine += np.bincount(cell, minlength=self._fine.size)
-        self._infinite += int(np.count_nonzero(np.isinf(scores)))
+            self._fine.add(cell)
+        if not np.isfinite(scores.sum()):  # a sum is cheaper than a test of every row
+            self._infinite += int(np.count_nonzero(np.isinf(scores)))
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
-        self._blocks += other._blocks
+        self._blocks.merge(other._blocks)
         self._infinite += other._infinite
         self._kept.extend(other._kept)
         if self._fine is not None and other._fine is not None:
-            self._fine += other._fine
+            self._fine.merge(other._fine)
 
     def counts(self, *, burn_in: int, discrete: bool) -> ColumnCounts:
         """Return the finished counts."""
-        everyone, evaluated = self._exact_ladders() if self._fine is None else self._ladders()
+        everyone, evaluated = (
+            self._exact_ladders() if self._fine is None else self._ladders(self._fine.counts())
+        )
         cells = self._cells
         single = np.zeros(cells.coarse_count, dtype=bool)
         single[cells.coarse[cells.single]] = True
         return ColumnCounts(
-            blocks=self._blocks.reshape(MICRO_BLOCKS, cells.coarse_count, 2),
+            blocks=self._blocks.counts().reshape(MICRO_BLOCKS, cells.coarse_count, 2),
             burn_in=burn_in,
             single=single,
             everyone=everyone,
@@ -128,9 +167,8 @@ class ColumnTally:
             discrete=discrete,
         )
 
-    def _ladders(self) -> tuple[Ladder, Ladder]:
-        assert self._fine is not None
-        fine = self._fine.reshape(-1, 4)
+    def _ladders(self, counts: NDArray[np.int64]) -> tuple[Ladder, Ladder]:
+        fine = counts.reshape(-1, 4)
         single = self._cells.single
         everyone = Ladder(
             members=fine[:, 1] + fine[:, 3], holdout=fine[:, 0] + fine[:, 2], single=single
@@ -141,7 +179,7 @@ class ColumnTally:
         scores = np.concatenate([part for part, _ in self._kept])
         flags = np.concatenate([part for _, part in self._kept])
         self._kept.clear()
-        member, late = (flags & 1) == 1, flags < 2
+        member, late = (flags & 1) == 1, (flags & 2) == 0
         everyone = exact_ladder(scores[member], scores[~member])
         return everyone, exact_ladder(scores[member & late], scores[~member & late])
 
@@ -149,26 +187,30 @@ class ColumnTally:
 class Tally:
     """Counts of all score columns of the input as they grow."""
 
-    __slots__ = ("_burn_in", "_seed", "columns")
+    __slots__ = ("_plan", "columns")
 
-    def __init__(self, cells: Sequence[Cells], *, burn_in: int, seed: int, exact: bool) -> None:
-        """Start empty, one set of cells per score column."""
-        self._burn_in = burn_in
-        self._seed = seed
-        self.columns = tuple(ColumnTally(one, exact=exact) for one in cells)
+    def __init__(self, plan: Plan) -> None:
+        """Start empty."""
+        self._plan = plan
+        self.columns = tuple(ColumnTally(one.cells, exact=plan.exact) for one in plan.columns)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
-        top = rank_bytes(rows, self._seed)
-        for start in range(0, top.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            flags = in_burn_in(top[part], self._burn_in).view(np.uint8) << np.uint8(1)
-            flags |= rows.member[part].view(np.uint8)
-            blocks = micro_blocks(top[part]).astype(np.int32)
-            for tally, scores in zip(self.columns, rows.scores, strict=True):
-                tally.add(scores[part], flags, blocks)
+        top = rank_bytes(rows, self._plan.seed)
+        flags = in_burn_in(top, self._plan.burn_in).view(np.uint8) << np.uint8(1)
+        flags |= rows.member.view(np.uint8)
+        block = micro_blocks(top).astype(np.int32)
+        for tally, scores in zip(self.columns, rows.scores, strict=True):
+            tally.add(scores, flags, block)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part; exactly associative and commutative."""
         for mine, theirs in zip(self.columns, other.columns, strict=True):
             mine.merge(theirs)
+
+    def counts(self) -> tuple[ColumnCounts, ...]:
+        """Return the finished counts, in the order of the plan's columns."""
+        return tuple(
+            tally.counts(burn_in=self._plan.burn_in, discrete=planned.discrete)
+            for tally, planned in zip(self.columns, self._plan.columns, strict=True)
+        )

@@ -1,0 +1,84 @@
+"""Measure how much a release leaks about who was in its training data.
+
+Each command of the command line is a function here, with the same settings::
+
+    import mipaudit
+
+    report = mipaudit.estimate("scores.parquet", max_advantage=0.1)
+    report.verdict.status  # "met", "not_met", "inconclusive" or "no_policy"
+
+Everything is loaded when first used: importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.version import __version__
+
+if TYPE_CHECKING:
+    from mipaudit.api.check import check
+    from mipaudit.api.estimate import estimate
+    from mipaudit.api.schema import schema
+    from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.verdict import Verdict
+    from mipaudit.errors import (
+        InputError,
+        MipauditError,
+        MissingExtraError,
+        OutputError,
+        UsageError,
+    )
+    from mipaudit.report.codec import from_json, to_json
+    from mipaudit.report.model import CheckReport, Report
+
+__all__ = [
+    "CheckReport",
+    "Estimate",
+    "InputError",
+    "MipauditError",
+    "MissingExtraError",
+    "OutputError",
+    "Report",
+    "UsageError",
+    "Verdict",
+    "__version__",
+    "check",
+    "estimate",
+    "from_json",
+    "schema",
+    "to_json",
+]
+
+_HOMES: Final = {
+    "CheckReport": "mipaudit.report.model",
+    "Estimate": "mipaudit.audit.estimate",
+    "InputError": "mipaudit.errors",
+    "MipauditError": "mipaudit.errors",
+    "MissingExtraError": "mipaudit.errors",
+    "OutputError": "mipaudit.errors",
+    "Report": "mipaudit.report.model",
+    "UsageError": "mipaudit.errors",
+    "Verdict": "mipaudit.audit.verdict",
+    "check": "mipaudit.api.check",
+    "estimate": "mipaudit.api.estimate",
+    "from_json": "mipaudit.report.codec",
+    "schema": "mipaudit.api.schema",
+    "to_json": "mipaudit.report.codec",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its home on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

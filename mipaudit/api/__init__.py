@@ -1,0 +1,1 @@
+"""One function per command: read, summarize, estimate, judge."""

@@ -1,0 +1,125 @@
+"""``mipaudit estimate``: how much a score says about membership."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.report.model import Report, Setting
+
+
+def estimate(  # noqa: PLR0913 - one keyword for each option of the command
+    data: Any = None,  # noqa: ANN401 - a path, a frame or an Arrow table
+    *,
+    members: Any = None,  # noqa: ANN401 - a path or an array
+    holdout: Any = None,  # noqa: ANN401
+    score_columns: Sequence[str] = (),
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    key_column: str | None = None,
+    nan: Literal["error", "category", "drop"] = "error",
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    strict: bool = False,
+    method: Literal["prequential", "mace"] = "prequential",
+    discrete: bool = False,
+    member_side: Literal["auto", "high", "low"] = "auto",
+    claimed_epsilon: float | None = None,
+    delta: float = 0.0,
+    adjacency: Literal["substitution", "add-remove"] | None = None,
+    max_advantage: float | None = None,
+    max_eta: float | None = None,
+    max_tpr_at_fpr: tuple[float, float] | None = None,
+    against: Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"] | None = None,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> Report:
+    """Return the advantage of the best attacker and what goes with it, for every score.
+
+    Args:
+        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
+        members: the members' own file, or an array of shape (n,) or (n, d).
+        holdout: the holdout's own file, or an array, in the same form.
+        score_columns: score columns by name; empty means found by the rules.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        key_column: a row's identity; its position otherwise.
+        nan: what to do with a missing score.
+        prior: assumed probability that a challenged record is a member, in (0, 1).
+        confidence: of every quantity, jointly over the score columns, in [0.5, 1).
+        strict: finite-sample limits instead of the tighter approximate ones.
+        method: ``"mace"`` adds the published histogram estimator, for reproduction.
+        discrete: take every score as discrete.
+        member_side: side of the score on which members are guessed, for AUC and TPR.
+        claimed_epsilon: a claim of differential privacy to compare with, at least 0.
+        delta: of the claim, in [0, 1).
+        adjacency: the neighbours that the claim is about.
+        max_advantage: policy limit on the advantage, in (|2p-1|, 1].
+        max_eta: policy limit on eta, in (0, 1/2].
+        max_tpr_at_fpr: policy limit (TPR, FPR), both in (0, 1).
+        against: class of attackers whose upper limit must keep the policy.
+        seed: of the row assignment and of the strict methods, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
+        settings: recorded in the provenance; None records the arguments.
+
+    Raises:
+        UsageError: an argument is wrong.
+        InputError: the input cannot be audited as it is.
+    """
+    from mipaudit.api.auditing import audit
+    from mipaudit.api.counting import count
+    from mipaudit.api.opening import open_input
+    from mipaudit.api.terms import check_terms
+    from mipaudit.report.provenance import provenance, settings_from
+    from mipaudit.tables.request import ReadRequest
+
+    terms_given: dict[str, Any] = {
+        "prior": prior,
+        "confidence": confidence,
+        "strict": strict,
+        "method": method,
+        "discrete": discrete,
+        "member_side": member_side,
+        "claimed_epsilon": claimed_epsilon,
+        "delta": delta,
+        "adjacency": adjacency,
+        "max_advantage": max_advantage,
+        "max_eta": max_eta,
+        "max_tpr_at_fpr": max_tpr_at_fpr,
+        "against": against,
+        "seed": seed,
+    }
+    reading: dict[str, Any] = {
+        "score_columns": tuple(score_columns),
+        "member_column": member_column,
+        "member_value": member_value,
+        "where": where,
+        "unit_column": unit_column,
+        "key_column": key_column,
+        "nan": nan,
+    }
+    terms = check_terms(**terms_given)
+    if settings is None:
+        settings = settings_from(
+            {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
+        )
+    with open_input(data, members, holdout, ReadRequest(**reading, seed=seed)) as source:
+        counts = count(source, terms, jobs=jobs, progress=progress)
+        source.check_unchanged()
+        return audit(
+            source,
+            counts,
+            terms,
+            provenance(seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings),
+        )

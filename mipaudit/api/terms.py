@@ -1,0 +1,161 @@
+"""The terms of an audit: every setting that changes its numbers, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from mipaudit.audit.claims import Adjacency
+from mipaudit.audit.estimate import Attackers, Side
+from mipaudit.audit.judgement import EpsilonClaim
+from mipaudit.audit.policy import Policy
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Method = Literal["prequential", "mace"]
+MemberSide = Literal["auto", "high", "low"]
+_HALF: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Every setting that changes a number of the audit.
+
+    Attributes:
+        prior: p in (0, 1).
+        confidence: in [0.5, 1).
+        strict: finite-sample methods.
+        method: ``"mace"`` adds the published estimator.
+        discrete: take every score as discrete.
+        member_side: the side on which members are guessed; None to choose it.
+        policy: the limits.
+        claim: the claim, or None.
+        seed: at least 0.
+    """
+
+    prior: float
+    confidence: float
+    strict: bool
+    method: Method
+    discrete: bool
+    member_side: Side | None
+    policy: Policy
+    claim: EpsilonClaim | None
+    seed: int
+
+
+def check_terms(  # noqa: PLR0913 - one keyword for each setting
+    *,
+    prior: float,
+    confidence: float,
+    strict: bool,
+    method: str,
+    discrete: bool,
+    member_side: str,
+    claimed_epsilon: float | None,
+    delta: float,
+    adjacency: str | None,
+    max_advantage: float | None,
+    max_eta: float | None,
+    max_tpr_at_fpr: tuple[float, float] | None,
+    against: str | None,
+    seed: int,
+) -> Terms:
+    """Return the terms.
+
+    Raises:
+        UsageError: a value is out of its range, or makes no sense beside another.
+    """
+    _require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
+    _require(
+        _HALF <= confidence < 1,
+        "confidence",
+        "The confidence must be at least 0.5 and below 1.",
+        "Give a share, such as 0.95.",
+    )
+    _require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    _one_of("method", method, get_args(Method))
+    _one_of("member_side", member_side, get_args(MemberSide))
+    baseline = abs(2 * prior - 1)
+    _check_advantage_limits(max_advantage, max_eta, baseline)
+    _check_tpr_limit(max_tpr_at_fpr)
+    if against is not None:
+        _one_of("against", against, get_args(Attackers))
+    return Terms(
+        prior=prior,
+        confidence=confidence,
+        strict=strict,
+        method=method,  # type: ignore[arg-type]
+        discrete=discrete,
+        member_side=None if member_side == "auto" else member_side,  # type: ignore[arg-type]
+        policy=Policy(
+            max_advantage=max_advantage,
+            max_eta=max_eta,
+            max_tpr_at_fpr=max_tpr_at_fpr,
+            against=against,  # type: ignore[arg-type]
+        ),
+        claim=_claim(claimed_epsilon, delta, adjacency),
+        seed=seed,
+    )
+
+
+def _check_advantage_limits(
+    max_advantage: float | None, max_eta: float | None, baseline: float
+) -> None:
+    """A limit at or below what the trivial attacker reaches could never be met."""
+    if max_advantage is not None:
+        _require(
+            baseline < max_advantage <= 1,
+            "max_advantage",
+            f"The limit on the advantage must be above {baseline:g}, which the trivial "
+            "attacker reaches at this prior, and at most 1.",
+            "At a prior other than 0.5 consider --max-eta.",
+        )
+    if max_eta is not None:
+        highest = (1 - baseline) / 2
+        _require(
+            0 < max_eta <= highest,
+            "max_eta",
+            f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
+        )
+
+
+def _check_tpr_limit(max_tpr_at_fpr: tuple[float, float] | None) -> None:
+    if max_tpr_at_fpr is None:
+        return
+    tpr, fpr = max_tpr_at_fpr
+    _require(
+        0 < fpr < tpr < 1,
+        "max_tpr_at_fpr",
+        "The limit on TPR at an FPR must be a TPR above the FPR, both above 0 and below 1.",
+        "Random guessing reaches TPR = FPR. Example: 0.02@0.001.",
+    )
+
+
+def _claim(epsilon: float | None, delta: float, adjacency: str | None) -> EpsilonClaim | None:
+    if epsilon is None:
+        _require(
+            delta == 0 and adjacency is None,
+            "claimed_epsilon",
+            "A delta or an adjacency is given without a claimed epsilon.",
+            "Add --claimed-epsilon.",
+        )
+        return None
+    _require(
+        0 <= epsilon < float("inf"), "claimed_epsilon", "The claimed epsilon must be at least 0."
+    )
+    _require(0 <= delta < 1, "delta", "Delta must be at least 0 and below 1.")
+    named = adjacency or "unknown"
+    _one_of("adjacency", named, get_args(Adjacency))
+    return EpsilonClaim(epsilon=epsilon, delta=delta, adjacency=named)  # type: ignore[arg-type]
+
+
+def _require(holds: bool, code: str, message: str, hint: str | None = None) -> None:  # noqa: FBT001
+    if not holds:
+        raise UsageError(code, message, hint=hint)
+
+
+def _one_of(code: str, value: str, allowed: Sequence[str]) -> None:
+    _require(value in allowed, code, f"{code} must be one of: {', '.join(allowed)}.")

@@ -1,0 +1,78 @@
+"""The program: parses the arguments, runs a command, ends with its exit code.
+
+Nothing heavy is imported here at the top: control-C must end the program quietly
+from its first millisecond, also while the parser loads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from mipaudit.cli import exit_status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main() -> NoReturn:
+    """Run the command line and exit. The entry point of ``mipaudit``."""
+    try:
+        status = _guarded(sys.argv[1:])
+        _flush()
+    except BrokenPipeError:
+        status = _closed_pipe()
+    except KeyboardInterrupt:
+        # A second control-C, while the first was being reported.
+        status = exit_status.INTERRUPTED
+    except OSError as error:
+        status = _report(error, sys.argv[1:])
+        _drop_stdout()
+    sys.exit(status)
+
+
+def _guarded(arguments: Sequence[str]) -> int:
+    try:
+        return _run(arguments)
+    except SystemExit as end:
+        # typer turns a closed pipe into a plain exit.
+        if isinstance(end.__context__, BrokenPipeError):
+            raise BrokenPipeError from None
+        return end.code if isinstance(end.code, int) else exit_status.INTERNAL
+    except BrokenPipeError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the last line of defence
+        return _report(error, arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from mipaudit.cli.program import run
+
+    return run(arguments)
+
+
+def _report(error: BaseException, arguments: Sequence[str]) -> int:
+    from mipaudit.cli.failure import error_style, failure_of, show
+
+    failure = failure_of(error)
+    show(failure, error_style(arguments))
+    return failure.status
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _closed_pipe() -> int:
+    _drop_stdout()
+    return exit_status.CLOSED_PIPE
+
+
+def _drop_stdout() -> None:
+    # Python flushes stdout once more at exit and would complain there.
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError:
+        return

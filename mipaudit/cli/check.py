@@ -1,0 +1,73 @@
+"""``mipaudit check``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import typer  # noqa: TC002 - typer reads the annotations when it runs
+
+from mipaudit.cli import exit_status
+from mipaudit.cli import options as o
+
+HELP: Final = """Say what is in a score file, and whether it can be audited.
+
+Prints the columns that an audit would take, the rows per class, ties and repeated
+values, and anything worth knowing before an audit. Exit code 0: it can be audited;
+2: it cannot, and why. No value from the data is ever printed.
+
+\b
+Examples:
+  mipaudit check scores.parquet
+  mipaudit check --members in.csv --holdout out.csv
+  mipaudit check scores.csv --score-col loss --where 'model = 3' -f json
+"""
+
+
+def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    context: typer.Context,
+    scores: o.ScoresArgument = None,
+    members: o.MembersOption = None,
+    holdout: o.HoldoutOption = None,
+    score_columns: o.ScoreColumnOption = None,
+    member_column: o.MemberColumnOption = None,
+    member_value: o.MemberValueOption = None,
+    where: o.WhereOption = None,
+    unit_column: o.UnitColumnOption = None,
+    key_column: o.KeyColumnOption = None,
+    nan: o.NanOption = "error",
+    seed: o.SeedOption = 0,
+    hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
+    format: o.FormatOption = "table",  # noqa: A002
+    output: o.OutputOption = None,
+    quiet: o.QuietOption = False,  # noqa: FBT002
+    verbose: o.VerboseOption = False,  # noqa: FBT002
+) -> int:
+    """Check the input and write what was found; return the exit code."""
+    from mipaudit.api import check as api
+    from mipaudit.cli.destination import Destination
+    from mipaudit.cli.notes import tame_warnings
+    from mipaudit.cli.presentation import encode
+    from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.settings import settings_of
+
+    tame_warnings(verbose=verbose)
+    destination = Destination.open(output, inputs=(scores, members, holdout))
+    with progress_bar(quiet=quiet) as progress:
+        report = api.check(
+            scores,
+            members=members,
+            holdout=holdout,
+            score_columns=tuple(score_columns or ()),
+            member_column=member_column,
+            member_value=member_value,
+            where=where,
+            unit_column=unit_column,
+            key_column=key_column,
+            nan=nan,
+            seed=seed,
+            hash_inputs=hash_inputs,
+            progress=progress,
+            settings=settings_of(context),
+        )
+    destination.write(encode(report, format, to_file=destination.path is not None))
+    return exit_status.OK

@@ -1,0 +1,145 @@
+"""Where a report goes: standard output, or a file that is whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from mipaudit.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST_STEM: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """A checked place to write to.
+
+    Attributes:
+        path: the file to replace, symbolic links followed; None is standard output.
+        atomic: whether the file is replaced whole (a regular file), rather than
+            written through (a device or a named pipe).
+    """
+
+    path: Path | None
+    atomic: bool
+
+    @classmethod
+    def open(cls, name: str | None, *, inputs: Iterable[str | None] = ()) -> Self:
+        """Check that the report can be written, before anything is computed.
+
+        Args:
+            name: the file; None or ``"-"`` is standard output.
+            inputs: the files that are read, which must not be overwritten.
+
+        Raises:
+            OutputError: the place cannot be written to.
+            UsageError: the file is one of the inputs.
+        """
+        if name is None or name == "-":
+            _require_stdout()
+            return cls(path=None, atomic=False)
+        try:
+            path = Path(name).resolve()
+            _refuse_inputs(path, inputs)
+            return cls(path=path, atomic=_probe(path))
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            raise _refused(error) from None
+
+    def write(self, data: bytes) -> None:
+        """Write all of ``data``, or leave a regular file as it was.
+
+        Raises:
+            OutputError: the system refused.
+            BrokenPipeError: the reader has gone.
+        """
+        try:
+            if self.path is None:
+                _write_stdout(data)
+            elif self.atomic:
+                _replace(self.path, data)
+            else:
+                with self.path.open("wb") as file:
+                    file.write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _refused(error) from None
+
+
+def _require_stdout() -> None:
+    if sys.stdout is None:
+        raise OutputError(
+            "no_stdout", "Standard output is closed.", hint="Write to a file with -o FILE."
+        )
+
+
+def _refuse_inputs(path: Path, inputs: Iterable[str | None]) -> None:
+    for name in inputs:
+        if name and path.exists() and Path(name).exists() and path.samefile(name):
+            raise UsageError(
+                "output_is_input",
+                "The output file is one of the inputs.",
+                hint="Choose another file for -o.",
+            )
+
+
+def _probe(path: Path) -> bool:
+    """Check that ``path`` can be written to; tell whether it can be replaced whole."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "")
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        return False
+    # Making a file is the only true test: permissions, quotas, read-only mounts.
+    # It is removed at once, so that a killed run leaves nothing behind.
+    beside, descriptor = _create_beside(path)
+    os.close(descriptor)
+    beside.unlink()
+    return True
+
+
+def _replace(path: Path, data: bytes) -> None:
+    beside, descriptor = _create_beside(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            beside.chmod(stat.S_IMODE(path.stat().st_mode))
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _create_beside(path: Path) -> tuple[Path, int]:
+    beside = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
+    # Mode 0o666 less the umask, as any program would make the file.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return beside, os.open(beside, flags, 0o666)
+
+
+def _write_stdout(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _refused(error: OSError | ValueError) -> OutputError:
+    number = error.errno if isinstance(error, OSError) else errno.EINVAL
+    reason = os.strerror(number or errno.EIO)
+    return OutputError(
+        "unwritable_output",
+        f"The output cannot be written: {reason}.",
+        hint="Choose another file for -o, in a directory that exists and may be written to.",
+    )

@@ -1,0 +1,134 @@
+"""``mipaudit estimate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import typer  # noqa: TC002 - typer reads the annotations when it runs
+
+from mipaudit.cli import options as o  # noqa: TC001
+from mipaudit.cli.exit_status import verdict_status
+
+if TYPE_CHECKING:
+    from mipaudit.cli.destination import Destination
+    from mipaudit.report.model import Report
+
+HELP: Final = """Say how much anybody could learn about membership from a score.
+
+For every score column: the advantage of the best attacker (at least / best estimate
+/ at most, for named kinds of attacker), AUC, and true-positive rates at low
+false-positive rates; then whether a privacy claim or your own policy holds.
+
+\b
+Examples:
+  mipaudit estimate scores.parquet
+      Columns are found by name: member, is_member, in_train, split, ...
+      and every score, loss, conf* or other float column.
+  mipaudit estimate --members in.csv --holdout out.csv --score-col loss
+      Members and holdout in two files.
+  mipaudit estimate scores.csv --max-advantage 0.1
+      A policy: exit 0 if it is met, 1 if not, 3 if nobody can tell yet.
+  mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
+      Do the scores contradict a differential privacy claim?
+  mipaudit estimate 'parts/*.parquet' -f json -o report.json
+      A report for programs, from many files.
+  zcat scores.csv.gz | mipaudit estimate - --prior 0.01
+      One challenged record in a hundred is a member.
+"""
+
+
+def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    context: typer.Context,
+    scores: o.ScoresArgument = None,
+    members: o.MembersOption = None,
+    holdout: o.HoldoutOption = None,
+    score_columns: o.ScoreColumnOption = None,
+    member_column: o.MemberColumnOption = None,
+    member_value: o.MemberValueOption = None,
+    where: o.WhereOption = None,
+    unit_column: o.UnitColumnOption = None,
+    key_column: o.KeyColumnOption = None,
+    nan: o.NanOption = "error",
+    prior: o.PriorOption = 0.5,
+    confidence: o.ConfidenceOption = 0.95,
+    strict: o.StrictOption = False,  # noqa: FBT002
+    method: o.MethodOption = "prequential",
+    discrete: o.DiscreteOption = False,  # noqa: FBT002
+    member_side: o.MemberSideOption = "auto",
+    claimed_epsilon: o.ClaimedEpsilonOption = None,
+    delta: o.DeltaOption = 0.0,
+    adjacency: o.AdjacencyOption = None,
+    max_advantage: o.MaxAdvantageOption = None,
+    max_eta: o.MaxEtaOption = None,
+    max_tpr_at_fpr: o.MaxTprAtFprOption = None,
+    against: o.AgainstOption = None,
+    seed: o.SeedOption = 0,
+    hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
+    jobs: o.JobsOption = None,
+    format: o.FormatOption = "table",  # noqa: A002
+    output: o.OutputOption = None,
+    quiet: o.QuietOption = False,  # noqa: FBT002
+    verbose: o.VerboseOption = False,  # noqa: FBT002
+    exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
+) -> int:
+    """Run the audit and write its report; return the exit code."""
+    from mipaudit.api import estimate as api
+    from mipaudit.cli.destination import Destination
+    from mipaudit.cli.notes import tame_warnings
+    from mipaudit.cli.operating_limit import parse_operating_limit
+    from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.settings import settings_of
+
+    tame_warnings(verbose=verbose)
+    operating_limit = parse_operating_limit(max_tpr_at_fpr)
+    destination = Destination.open(output, inputs=(scores, members, holdout))
+    with progress_bar(quiet=quiet) as progress:
+        report = api.estimate(
+            scores,
+            members=members,
+            holdout=holdout,
+            score_columns=tuple(score_columns or ()),
+            member_column=member_column,
+            member_value=member_value,
+            where=where,
+            unit_column=unit_column,
+            key_column=key_column,
+            nan=nan,
+            prior=prior,
+            confidence=confidence,
+            strict=strict,
+            method=method,
+            discrete=discrete,
+            member_side=member_side,
+            claimed_epsilon=claimed_epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            max_advantage=max_advantage,
+            max_eta=max_eta,
+            max_tpr_at_fpr=operating_limit,
+            against=against,
+            seed=seed,
+            hash_inputs=hash_inputs,
+            jobs=jobs,
+            progress=progress,
+            settings=settings_of(context),
+        )
+    _write(report, destination, format=format, quiet=quiet)
+    return verdict_status(report.verdict.status, exit_zero=exit_zero)
+
+
+def _write(
+    report: Report,
+    destination: Destination,
+    *,
+    format: o.Format,  # noqa: A002
+    quiet: bool,
+) -> None:
+    from mipaudit.cli.notes import note
+    from mipaudit.cli.presentation import encode
+
+    destination.write(encode(report, format, to_file=destination.path is not None))
+    if destination.path is not None:
+        from mipaudit.render.headline import headline
+
+        note(f"{headline(report)} The report is written.", quiet=quiet)

@@ -1,0 +1,23 @@
+"""Exit codes. They are an interface: scripts act on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mipaudit.audit.verdict import VerdictStatus
+
+OK: Final = 0
+NOT_MET: Final = 1
+USAGE: Final = 2
+INCONCLUSIVE: Final = 3
+INTERNAL: Final = 70
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
+CLOSED_PIPE: Final = 141  # 128 + SIGPIPE
+
+_BY_VERDICT: Final = {"not_met": NOT_MET, "inconclusive": INCONCLUSIVE}
+
+
+def verdict_status(verdict: VerdictStatus, *, exit_zero: bool) -> int:
+    """Return the exit code for a verdict: 0, 1 or 3, or always 0 with ``exit_zero``."""
+    return OK if exit_zero else _BY_VERDICT.get(verdict, OK)

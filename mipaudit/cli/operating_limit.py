@@ -1,0 +1,25 @@
+"""The limit ``T@F``: a true-positive rate at a false-positive rate."""
+
+from __future__ import annotations
+
+from mipaudit.errors import UsageError
+
+
+def parse_operating_limit(text: str | None) -> tuple[float, float] | None:
+    """Return ``(tpr, fpr)`` from ``"0.02@0.001"``, or None from None.
+
+    Raises:
+        UsageError: not two numbers with ``@`` between. Ranges are checked by the audit.
+    """
+    if text is None:
+        return None
+    tpr, _, fpr = text.partition("@")
+    try:
+        return float(tpr), float(fpr)
+    except ValueError:
+        raise UsageError(
+            "max_tpr_at_fpr",
+            "--max-tpr-at-fpr takes two numbers with @ between.",
+            hint="For example 0.02@0.001: true-positive rate at most 2% "
+            "at a false-positive rate of 0.1%.",
+        ) from None

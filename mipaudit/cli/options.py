@@ -1,0 +1,166 @@
+"""The options that commands share, each written once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+Format = Literal["table", "json"]
+
+ScoresArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SCORES",
+        help="A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, "
+        "or - for standard input.",
+        show_default=False,
+    ),
+]
+MembersOption = Annotated[
+    str | None,
+    typer.Option("--members", metavar="FILE", help="The members' scores, with --holdout."),
+]
+HoldoutOption = Annotated[
+    str | None,
+    typer.Option("--holdout", metavar="FILE", help="The holdout records' scores, with --members."),
+]
+ScoreColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--score-col",
+        metavar="NAME",
+        help="A score column; repeat for several. Default: found by name and type.",
+        show_default=False,
+    ),
+]
+MemberColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--member-col", metavar="NAME", help="The membership column. Default: found by name."
+    ),
+]
+MemberValueOption = Annotated[
+    str | None,
+    typer.Option(
+        "--member-value", metavar="VALUE", help="Rows with this membership are the members."
+    ),
+]
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", metavar="'COL = VALUE'", help="Read only the rows where this holds."),
+]
+UnitColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--unit-col",
+        metavar="NAME",
+        help="The person behind a row; one row per person and class is kept.",
+    ),
+]
+KeyColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key-col", metavar="NAME", help="Identifies a row. Default: its position in the input."
+    ),
+]
+NanOption = Annotated[
+    Literal["error", "category", "drop"],
+    typer.Option("--nan", help="What to do with a missing score."),
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="INTEGER", help="Fixes every random choice.")
+]
+HashInputsOption = Annotated[
+    bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB too.")
+]
+FormatOption = Annotated[
+    Format, typer.Option("-f", "--format", help="The form of the report; errors follow it.")
+]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="Write the report there, all of it or nothing."
+    ),
+]
+QuietOption = Annotated[
+    bool, typer.Option("-q", "--quiet", help="No progress bar and no notes on stderr.")
+]
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Say more on stderr, also when something fails.")
+]
+
+PriorOption = Annotated[
+    float,
+    typer.Option(
+        "--prior", metavar="P", help="Probability that a challenged record is a member, in (0, 1)."
+    ),
+]
+ConfidenceOption = Annotated[
+    float,
+    typer.Option(
+        "--confidence", metavar="C", help="Confidence of every pair of limits, in (0, 1)."
+    ),
+]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Finite-sample limits only, with a proof and no approximation."),
+]
+MethodOption = Annotated[
+    Literal["prequential", "mace"],
+    typer.Option(
+        "--method", help="mace adds the published estimator, labelled; it decides no verdict."
+    ),
+]
+DiscreteOption = Annotated[
+    bool,
+    typer.Option("--discrete", help="The score has few values, all known: limit all attackers."),
+]
+MemberSideOption = Annotated[
+    Literal["auto", "high", "low"],
+    typer.Option("--member-side", help="Where members score, for TPR at FPR; auto looks first."),
+]
+ClaimedEpsilonOption = Annotated[
+    float | None,
+    typer.Option(
+        "--claimed-epsilon", metavar="E", help="Compare with this differential privacy claim."
+    ),
+]
+DeltaOption = Annotated[
+    float, typer.Option("--delta", metavar="D", help="The claim's delta, in [0, 1).")
+]
+AdjacencyOption = Annotated[
+    Literal["substitution", "add-remove"] | None,
+    typer.Option("--adjacency", help="The claim's neighbouring data sets."),
+]
+MaxAdvantageOption = Annotated[
+    float | None,
+    typer.Option("--max-advantage", metavar="X", help="Policy: the advantage is at most X."),
+]
+MaxEtaOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-eta", metavar="X", help="Policy: accuracy is at most X above guessing (MIP's eta)."
+    ),
+]
+MaxTprAtFprOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-tpr-at-fpr",
+        metavar="T@F",
+        help="Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
+    ),
+]
+AgainstOption = Annotated[
+    Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
+    typer.Option("--against", help="The attackers that the policy must withstand."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", metavar="N", help="Threads. Default: one per processor; the answer is the same."
+    ),
+]
+ExitZeroOption = Annotated[
+    bool, typer.Option("--exit-zero", help="Exit 0 also when the policy is not met or unclear.")
+]

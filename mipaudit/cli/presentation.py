@@ -1,0 +1,45 @@
+"""A report as the bytes that are written: JSON, or a table for people."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.cli.terminal import table_width, use_color
+
+if TYPE_CHECKING:
+    from mipaudit.cli.options import Format
+    from mipaudit.report.model import CheckReport, Report
+
+# What the tables draw with, where the terminal's character set lacks it.
+_PLAIN: Final = {ord("─"): "-"}
+
+
+def encode(report: Report | CheckReport, format: Format, *, to_file: bool) -> bytes:  # noqa: A002
+    """Return the report in the form asked for.
+
+    Args:
+        report: what was found.
+        format: ``json``, or ``table`` for people.
+        to_file: whether it goes to a file: UTF-8, no colour, fixed width.
+    """
+    if format == "json":
+        from mipaudit.report.codec import to_json
+
+        return to_json(report)
+    text = _table(report, width=table_width(to_file=to_file), color=use_color(to_file=to_file))
+    charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
+    try:
+        return text.encode(charset)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
+
+
+def _table(report: Report | CheckReport, *, width: int, color: bool) -> str:
+    from mipaudit.render.check_table import render_check
+    from mipaudit.render.table import render_table
+    from mipaudit.report.model import Report
+
+    if isinstance(report, Report):
+        return render_table(report, width=width, color=color)
+    return render_check(report, width=width, color=color)

@@ -1,0 +1,34 @@
+"""``mipaudit schema``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Final
+
+import typer
+
+from mipaudit.cli import exit_status
+
+HELP: Final = """Print the JSON Schema of the reports.
+
+It covers what `estimate` and `check` write with -f json. Fields may be added within
+a major version of the format; none changes its meaning or goes away.
+
+\b
+Example:
+  mipaudit schema > mipaudit.schema.json
+"""
+
+OutputOption = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the schema there.")
+]
+
+
+def schema(output: OutputOption = None) -> int:
+    """Print the schema, or write it to a file."""
+    from mipaudit.api.schema import schema as json_schema
+    from mipaudit.cli.destination import Destination
+
+    destination = Destination.open(output)
+    destination.write(json.dumps(json_schema(), indent=2).encode() + b"\n")
+    return exit_status.OK

@@ -1,0 +1,1 @@
+"""Maps functions over the partitions of an input."""

@@ -1,0 +1,1 @@
+"""Shows a report: reads it and nothing else."""

@@ -1,0 +1,54 @@
+"""What ``check`` found, as a page of text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.render.numbers import count_text
+from mipaudit.render.page import Page, add_findings, add_taken, number_table, words
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from mipaudit.report.model import CheckReport, ColumnProfile
+
+_LEGEND: Final = (
+    ("repeated", "values that many records share; they are treated on their own"),
+    ("tied rows", "records that share their value with another record"),
+)
+
+
+def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
+    """Return what was found in the input as text.
+
+    Args:
+        report: what was found.
+        width: characters in a line; None is 100, and less than 72 counts as 72.
+        color: whether to use terminal colours.
+    """
+    page = Page(width=width, color=color)
+    page.line("The input can be audited.", style="bold")
+    add_taken(page, report.design, report.provenance)
+    page.heading("Score columns")
+    headers = ["score", "treated as", "distinct", "repeated", "tied rows", "infinite"]
+    page.add(number_table(headers, [_row(column) for column in report.columns]))
+    page.line("")
+    page.pairs(_LEGEND)
+    if any(column.distinct is None for column in report.columns):
+        page.pairs([("-        ", "not counted: there are too many rows")])
+    add_findings(page, report.findings)
+    return page.text()
+
+
+def _row(column: ColumnProfile) -> tuple[Text | str, ...]:
+    counts = (column.distinct, column.atoms, column.tied_rows, column.infinite)
+    return (words(safe_name(column.score)), words(_kind(column)), *map(_count, counts))
+
+
+def _kind(column: ColumnProfile) -> str:
+    return f"{'discrete' if column.discrete else 'continuous'} ({column.kind})"
+
+
+def _count(count: int | None) -> str:
+    return "-" if count is None else count_text(count)

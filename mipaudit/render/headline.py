@@ -1,0 +1,28 @@
+"""The first line of a report: the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.render.wording import CLAIM_MEANING, STATUS
+
+if TYPE_CHECKING:
+    from mipaudit.report.model import Report
+
+# The gravest first: one contradicted claim is what the reader must see.
+_GRAVITY: Final = ("contradicted", "not_comparable", "vacuous", "consistent")
+
+
+def headline(report: Report) -> str:
+    """Return the verdict in one short sentence, or that there is none."""
+    status = report.verdict.status
+    if status != "no_policy":
+        return f"Verdict: {STATUS[status]}."
+    if report.claims:
+        return f"Claim: {STATUS[claim_status(report)]} ({CLAIM_MEANING[claim_status(report)]})."
+    return "No policy was given, so there is no verdict."
+
+
+def claim_status(report: Report) -> str:
+    """Return the gravest status among the claims, of which there is at least one."""
+    return min((claim.status for claim in report.claims), key=_GRAVITY.index)

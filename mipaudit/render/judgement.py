@@ -1,0 +1,102 @@
+"""Draws claims and policy limits: what was promised beside what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.render.numbers import lower_text, number_text, percent_text, upper_text
+from mipaudit.render.page import number_table, words
+from mipaudit.render.wording import AT_LEAST, AT_MOST, CLAIM_MEANING, STATUS, STYLES, plain, quoted
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from mipaudit.audit.claims import Claim
+    from mipaudit.audit.policy import PolicyCheck
+    from mipaudit.maths.dp import PublishedBound
+    from mipaudit.render.page import Page
+    from mipaudit.report.model import Report
+
+
+def add_claims(page: Page, report: Report) -> None:
+    """Write every claim with its status, what it rests on, and the published bounds."""
+    if not report.claims:
+        return
+    page.heading(f"Claim: {_claim_name(report.claims[0])}")
+    page.add(_claim_table(report.claims))
+    page.line("")
+    statuses = dict.fromkeys(claim.status for claim in report.claims)
+    rests = dict.fromkeys(claim.rests_on for claim in report.claims)
+    conversions = dict.fromkeys(c.conversion for c in report.claims if c.conversion)
+    page.pairs(
+        [
+            *((STATUS[status], CLAIM_MEANING[status]) for status in statuses),
+            *(("rests on", text) for text in rests),
+            *(("conversion", text) for text in conversions),
+        ]
+    )
+    for bounds in dict.fromkeys(claim.bounds for claim in report.claims if claim.bounds):
+        page.line("")
+        page.add(_bound_table(bounds))
+
+
+def add_policy(page: Page, report: Report) -> None:
+    """Write every limit of the policy beside what was found."""
+    if not report.policy:
+        return
+    page.heading("Policy")
+    headers = ["limit", "score", AT_LEAST, AT_MOST, "against", ""]
+    page.add(number_table(headers, [_policy_row(check) for check in report.policy]))
+
+
+def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
+    return (
+        words(_limit(check)),
+        words(quoted(check.score)),
+        lower_text(check.lower) if check.lower is not None else "-",
+        upper_text(check.upper) if check.upper is not None else "none",
+        words(check.against),
+        _status(check.status),
+    )
+
+
+def _limit(check: PolicyCheck) -> str:
+    limit = number_text(check.limit)
+    if check.fpr is not None:
+        return f"TPR {limit} at FPR {percent_text(check.fpr)}"
+    return f"{check.quantity} {limit}"
+
+
+def _claim_name(claim: Claim) -> str:
+    promise = f"({number_text(claim.epsilon)}, {number_text(claim.delta)})"
+    return f"{promise}-differential privacy, adjacency {claim.adjacency}"
+
+
+def _claim_table(claims: tuple[Claim, ...]) -> Table:
+    rows = [
+        (
+            words(quoted(claim.score)),
+            lower_text(claim.lower),
+            "-" if claim.allowed_advantage is None else upper_text(claim.allowed_advantage),
+            _status(claim.status),
+        )
+        for claim in claims
+    ]
+    return number_table(["score", AT_LEAST, "the claim allows", ""], rows)
+
+
+def _bound_table(bounds: tuple[PublishedBound, ...]) -> Table:
+    rows = [
+        (
+            words(plain(bound.name)),
+            upper_text(bound.advantage),
+            words(plain(f"{bound.source}; {bound.assumes}")),
+        )
+        for bound in bounds
+    ]
+    return number_table(["published bound", "advantage", "source, and what it assumes"], rows)
+
+
+def _status(status: str) -> Text:
+    return words(STATUS[status], style=STYLES.get(status, ""))

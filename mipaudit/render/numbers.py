@@ -1,0 +1,52 @@
+"""Numbers as text: limits rounded outward, so that rounding never flatters."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Final
+
+_FOUR_DECIMALS: Final = Decimal("0.0001")
+_TINY: Final = 1e-4
+
+
+def lower_text(limit: float) -> str:
+    """Return a lower limit with four decimals, rounded down: 0.12345 is ``0.1234``."""
+    return _rounded(limit, ROUND_FLOOR)
+
+
+def upper_text(limit: float) -> str:
+    """Return an upper limit with four decimals, rounded up: 0.12341 is ``0.1235``."""
+    return _rounded(limit, ROUND_CEILING)
+
+
+def value_text(value: float) -> str:
+    """Return an estimate with four decimals, rounded to the nearest."""
+    return _rounded(value, ROUND_HALF_EVEN)
+
+
+def count_text(count: int) -> str:
+    """Return a count with thousands apart: ``20,000``."""
+    return f"{count:,}"
+
+
+def percent_text(share: float) -> str:
+    """Return a share in [0, 1] as a percentage without idle zeros: 0.001 is ``0.1%``."""
+    return f"{_plain(Decimal(repr(share)) * 100)}%"
+
+
+def number_text(number: float) -> str:
+    """Return a number that the user chose, as short as it goes: ``0.1``, ``1e-5``."""
+    if 0 < abs(number) < _TINY:
+        return f"{number:.12g}".replace("e-0", "e-")
+    return _plain(Decimal(repr(number)))
+
+
+def _plain(number: Decimal) -> str:
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _rounded(number: float, rounding: str) -> str:
+    # repr, not the exact binary value: what JSON shows is what gets rounded.
+    rounded = Decimal(repr(number)).quantize(_FOUR_DECIMALS, rounding=rounding)
+    return f"{rounded + 0:f}"  # + 0: no minus sign before a zero

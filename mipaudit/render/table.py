@@ -1,0 +1,124 @@
+"""A report as a page of text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.render.headline import claim_status, headline
+from mipaudit.render.judgement import add_claims, add_policy
+from mipaudit.render.numbers import count_text, number_text
+from mipaudit.render.page import Page, add_findings, add_taken, number_table, words
+from mipaudit.render.sections import (
+    Footnotes,
+    Section,
+    advantage_of,
+    auc_of,
+    judged_rows,
+    lower_word,
+    methods,
+    scores_in_order,
+    section,
+    upper_word,
+    value_word,
+)
+from mipaudit.render.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STYLES, how_to_read, quoted
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from mipaudit.report.model import Report
+
+_MOST_REASONS: Final = 5
+
+
+def render_table(report: Report, *, width: int | None, color: bool) -> str:
+    """Return the report as text.
+
+    Args:
+        report: what was found.
+        width: characters in a line; None is 100, and less than 72 counts as 72, so
+            that no number is ever cut.
+        color: whether to use terminal colours.
+
+    Returns:
+        Lines without blanks at their ends; the last one ends too. No name or text
+        from the report can steer the terminal.
+    """
+    page = Page(width=width, color=color)
+    _add_verdict(page, report)
+    page.line(report.summary)
+    add_taken(page, report.design, report.provenance, _settings(report))
+    _add_scores(page, report)
+    add_claims(page, report)
+    add_policy(page, report)
+    add_findings(page, report.findings)
+    if report.limitations:
+        page.heading("What this does not say")
+        page.bullets(report.limitations)
+    return page.text()
+
+
+def _add_verdict(page: Page, report: Report) -> None:
+    status: str = report.verdict.status
+    if status == "no_policy":
+        if not report.claims:
+            return
+        status = claim_status(report)
+    page.line(headline(report), style=STYLES.get(status, "bold"))
+    reasons = report.verdict.reasons
+    page.bullets(reasons[:_MOST_REASONS])
+    if len(reasons) > _MOST_REASONS:
+        page.bullets([f"and {count_text(len(reasons) - _MOST_REASONS)} more, below"])
+    page.line("")
+
+
+def _settings(report: Report) -> list[tuple[str, str]]:
+    prior = number_text(report.design.prior)
+    settings = [("prior", f"{prior}: how likely a challenged record is a member")]
+    judged = judged_rows(report)
+    return [*settings, ("judged on", judged)] if judged is not None else settings
+
+
+def _add_scores(page: Page, report: Report) -> None:
+    scores = scores_in_order(report)
+    notes = Footnotes()
+    page.heading("How to read the figures")
+    page.pairs(how_to_read(report))
+    if len(scores) > 1:
+        page.heading("Every score, the strongest first: advantage")
+        page.add(_overview(report, scores, notes))
+    for score in scores:
+        _add_section(page, section(report, score, notes))
+    page.line("")
+    marks = [(f"[{number}]", text) for number, text in enumerate(notes.texts, start=1)]
+    page.pairs([*marks, ("methods", methods(report))])
+
+
+def _overview(report: Report, scores: tuple[str, ...], notes: Footnotes) -> Table:
+    headers = ["score", AT_LEAST, BEST_ESTIMATE, "at most, one threshold", "AUC"]
+    rows = []
+    for score in scores:
+        main = advantage_of(report, score)
+        cut = advantage_of(report, score, "thresholds")
+        auc = auc_of(report, score)
+        rows.append(
+            (
+                words(quoted(score)),
+                lower_word(main, notes) if main else "",
+                value_word(main, notes) if main else "",
+                upper_word(cut, notes) if cut else "",
+                value_word(auc, notes) if auc else "",
+            )
+        )
+    return number_table(headers, rows)
+
+
+def _add_section(page: Page, shown: Section) -> None:
+    page.heading(f"Score {quoted(shown.score)}")
+    rows: list[tuple[Text, str, str, str]] = []
+    for group in shown.groups:
+        rows.append((words(group.heading, style="italic"), "", "", ""))
+        rows += [(words(f"  {r.label}"), r.lower, r.value, r.upper) for r in group.rows]
+    page.add(number_table(["", AT_LEAST, BEST_ESTIMATE, AT_MOST], rows))
+    page.pairs(("", remark) for remark in shown.remarks)

@@ -1,0 +1,1 @@
+"""The typed report, its JSON form and its provenance."""

@@ -1,0 +1,134 @@
+"""The report: what every estimating command returns, prints and writes.
+
+These dataclasses *are* the JSON format ``mipaudit.report/1``: the codec writes
+each field under its own name, and ``mipaudit schema`` is derived from them. The
+format is additive within a major version. No field ever holds NaN or infinity:
+a limit that does not exist is None, with a reason beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.audit.claims import Claim  # noqa: TC001 - the codec reads it
+from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
+from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.audit.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.audit.verdict import Verdict  # noqa: TC001 - the codec reads it
+
+SCHEMA: Final = "mipaudit.report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """Sizes and settings that every number in the report rests on.
+
+    ``n_members`` and ``n_holdout`` count the rows that were audited; ``prior``
+    is in (0, 1); ``baseline`` is |2p-1|, the advantage of the trivial attacker;
+    ``confidence`` holds for each quantity, jointly over the score columns.
+    """
+
+    n_members: int
+    n_holdout: int
+    prior: float
+    baseline: float
+    confidence: float
+    score_columns: tuple[str, ...]
+    member_column: str | None
+    skipped_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaceCell:
+    """One occupied bin of the published histogram estimator: counts and risk limits."""
+
+    score: str
+    cell: int
+    members: int
+    holdout: int
+    risk: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """One input as it was read. ``sha256`` covers all of it, or is None with a ``fingerprint``."""
+
+    name: str
+    rows: int
+    bytes: int | None
+    sha256: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting and where it came from."""
+
+    name: str
+    value: str
+    source: Literal["command line", "api", "default"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Who, when, with what: everything that may differ between two equal runs."""
+
+    mipaudit: str
+    python: str
+    libraries: dict[str, str]
+    created: str
+    seed: int
+    inputs: tuple[InputFile, ...]
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that one run found. ``summary`` is the paragraph for a board."""
+
+    command: str
+    design: Design
+    summary: str
+    estimates: tuple[Estimate, ...]
+    claims: tuple[Claim, ...]
+    policy: tuple[PolicyCheck, ...]
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    mace_cells: tuple[MaceCell, ...] = ()
+    schema: str = field(default=SCHEMA)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML: notebooks call this to show it."""
+        from mipaudit.render.notebook import notebook_html
+
+        return notebook_html(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """What ``check`` found in one score column. Counts only, never a value."""
+
+    score: str
+    kind: Literal["float", "integer", "bool", "string"]
+    discrete: bool
+    distinct: int | None
+    atoms: int
+    tied_rows: int | None
+    infinite: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What ``mipaudit check`` found in the input."""
+
+    command: str
+    design: Design
+    columns: tuple[ColumnProfile, ...]
+    findings: tuple[Finding, ...]
+    provenance: Provenance
+    schema: str = field(default="mipaudit.check/1")

@@ -1,0 +1,36 @@
+"""Column names and paths made safe to print."""
+
+from __future__ import annotations
+
+from typing import Final
+from unicodedata import category
+
+_LONGEST: Final = 80
+# Cc control, Cf format (bidi, zero width), Cs surrogates, Co private, Cn
+# unassigned, Zl and Zp separators: all can change what a terminal shows.
+_UNSAFE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def safe_name(name: str, *, longest: int = _LONGEST) -> str:
+    r"""Return ``name`` with invisible and control characters as visible escapes.
+
+    Args:
+        name: a column name or a path, from the data or from the user.
+        longest: most characters kept before an ellipsis; at least 1.
+
+    Returns:
+        Printable text; ``"\x1b[2J"`` becomes the six characters ``\x1b[2J``.
+    """
+    if name.isascii() and name.isprintable() and len(name) <= longest:
+        return name
+    shown = name if len(name) <= longest else name[:longest] + "..."
+    return "".join(_visible(char) for char in shown)
+
+
+def _visible(char: str) -> str:
+    if category(char) not in _UNSAFE:
+        return char
+    code = ord(char)
+    if code <= 0xFF:  # noqa: PLR2004
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004

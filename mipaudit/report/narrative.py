@@ -1,0 +1,139 @@
+"""The plain paragraph that a board member can read alone, and the limitations."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.policy import against_phrase
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.claims import Claim
+    from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.verdict import Verdict
+    from mipaudit.report.model import Design
+
+_ONE_QUERY: Final = (
+    "The limits concern this score of this release. Another query, or an attacker who "
+    "sees more than the score, may learn more."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for "
+    "membership. If they differ in other ways, the advantage includes that difference."
+)
+_AVERAGE: Final = "The advantage is an average over records. A few records can be exposed far more."
+_CONTINUOUS: Final = (
+    "A continuous score has no upper limit that holds for every attacker: each 'at most' "
+    "names its class of attackers."
+)
+_NOT_JOINT: Final = (
+    "The confidence holds for each quantity, jointly over the score columns; different "
+    "quantities are not joint."
+)
+_APPROXIMATE: Final = (
+    "Limits marked 'approximate' are not proved at every sample size; their measured "
+    "coverage is in the documentation. --strict gives finite-sample limits of the advantage."
+)
+
+
+_LONGEST_REASON: Final = 2000
+
+
+def summary(
+    design: Design, estimates: Sequence[Estimate], claims: Sequence[Claim], verdict: Verdict
+) -> str:
+    """Return what was measured, how sure, against what limit, and what was not tested.
+
+    The estimates come strongest score first.
+    """
+    first = estimates[0]
+    parts = [
+        _measured(design, first, len(design.score_columns)),
+        _at_most(estimates, first),
+        _judged(verdict),
+        *_claimed(claims),
+        "Only these scores were tested.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def limitations(estimates: Sequence[Estimate], *, columns: int) -> tuple[str, ...]:
+    """Return what the numbers do not show."""
+    extra = []
+    if any(e.attackers == "any" and e.upper is None for e in estimates):
+        extra.append(_CONTINUOUS)
+    extra.append(_NOT_JOINT)
+    if columns > 1:
+        extra.append(f"Every limit shares its error over the {columns} score columns.")
+    if any(e.validity == "approximate" for e in estimates):
+        extra.append(_APPROXIMATE)
+    return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra)
+
+
+def floor4(value: float) -> float:
+    """Round down to four decimals, as lower limits are shown."""
+    return math.floor(value * 1e4 + 1e-9) / 1e4
+
+
+def ceil4(value: float) -> float:
+    """Round up to four decimals, as upper limits are shown."""
+    return math.ceil(value * 1e4 - 1e-9) / 1e4
+
+
+def _measured(design: Design, first: Estimate, columns: int) -> str:
+    """Say what the strongest score shows, and how sure that is."""
+    rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
+    name = f"'{safe_name(first.score)}'"
+    score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
+    lower, value = first.lower or 0.0, first.value or 0.0
+    figures = f"best estimate {value:.4f}, trivial attacker {design.baseline:.4f}"
+    sure = f"{100 * design.confidence:g}% confidence"
+    if lower <= design.baseline:
+        return (
+            f"From {rows}: at {sure}, {score} does not show that membership leaks (advantage: "
+            f"{figures}). This does not prove that it does not leak."
+        )
+    accuracy = math.floor(500 * (1 + lower)) / 10
+    return (
+        f"From {rows}: with {sure}, somebody who sees {score} can reach a membership advantage "
+        f"of at least {floor4(lower):.4f} ({figures}). They would guess membership right at "
+        f"least {accuracy:.1f}% of the time where {100 * design.prior:g}% of the challenged "
+        "records are members."
+    )
+
+
+def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
+    """Return the widest upper limit of the strongest score, in one sentence."""
+    limits = [
+        (e.attackers == "any", e.upper, e.attackers)
+        for e in estimates
+        if e.score == first.score and e.quantity == "advantage" and e.upper is not None
+    ]
+    if not limits:
+        return ""
+    _, upper, attackers = max(limits)
+    return f"It is at most {ceil4(upper):.4f} {against_phrase(attackers)}."
+
+
+def _judged(verdict: Verdict) -> str:
+    """Say what the verdict is, and its first reason."""
+    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
+    match verdict.status:
+        case "met":
+            return "The policy is met."
+        case "not_met":
+            return f"It is not acceptable under the limits given: {reason}."
+        case "inconclusive":
+            return f"Whether the policy is met is open: {reason}."
+        case "no_policy":
+            return "No limit was set, so nothing here says that this is acceptable."
+
+
+def _claimed(claims: Sequence[Claim]) -> list[str]:
+    if not claims:
+        return []
+    claim = claims[0]
+    return [f"The claim of epsilon {claim.epsilon:g} is {claim.status.replace('_', ' ')}."]

@@ -1,0 +1,34 @@
+"""The JSON Schema of what mipaudit writes, derived from the dataclasses."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mipaudit.report.model import SCHEMA, CheckReport, Report
+
+CHECK_SCHEMA: Final = "mipaudit.check/1"
+
+
+def report_schema() -> dict[str, Any]:
+    """Return one JSON Schema (2020-12) for the reports of ``estimate`` and ``check``.
+
+    Unknown fields are allowed: the format is additive within a major version.
+    """
+    import msgspec
+
+    kinds = {Report: SCHEMA, CheckReport: CHECK_SCHEMA}
+    _, components = msgspec.json.schema_components(tuple(kinds), ref_template="#/$defs/{name}")
+    for kind, name in kinds.items():
+        _name_the_format(components[kind.__name__], name)
+    return {
+        "title": "mipaudit reports",
+        "description": "What `mipaudit estimate` and `mipaudit check` write with -f json.",
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
+        "$defs": components,
+    }
+
+
+def _name_the_format(component: dict[str, Any], name: str) -> None:
+    # The field has a default in Python; in a file it is what tells the formats apart.
+    component["properties"]["schema"] = {"const": name}
+    component["required"] = ["schema", *component["required"]]

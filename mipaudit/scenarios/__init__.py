@@ -1,0 +1,1 @@
+"""Score laws with known truth, and coverage runs of every interval against them."""

@@ -1,0 +1,1 @@
+"""Reading score files: the only room that knows CSV, Parquet, pandas and pyarrow."""

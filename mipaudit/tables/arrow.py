@@ -1,0 +1,126 @@
+"""Arrow columns as numpy arrays, by their buffers.
+
+Arrow's own conversions import pandas wherever it is installed; buffers do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.tables.column import Field, Labels, Numbers, Vocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.tables.column import Column, Kind
+
+
+def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
+    """Return the columns of ``schema`` by kind."""
+    return tuple(Field(name=field.name, kind=arrow_kind(field.type)) for field in schema)
+
+
+def arrow_kind(kind: pa.DataType) -> Kind:
+    """Return what ``kind`` is to an audit."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "float"
+    if types.is_boolean(kind):
+        return "bool"
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "string"
+    return "empty" if types.is_null(kind) else "other"
+
+
+class ArrowReader:
+    """Converts the arrays of one column, one after the other.
+
+    It remembers the last dictionary: consecutive batches of a row group share it.
+    """
+
+    def __init__(self) -> None:
+        """Start without a dictionary."""
+        self._dictionary: pa.Array | None = None
+        self._vocabulary = Vocabulary(())
+
+    def read(self, array: pa.Array) -> Column:
+        """Return ``array`` as a column."""
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = array.type
+        if arrow_kind(kind) == "string":
+            if not types.is_dictionary(kind):
+                if types.is_string_view(kind):
+                    array = array.cast(pa.large_string())
+                array = array.dictionary_encode()
+            return self._labels(array)
+        if types.is_dictionary(kind):
+            array = array.dictionary_decode()
+        if types.is_decimal(array.type):
+            array = array.cast(pa.float64())
+        if types.is_null(array.type):
+            return Numbers(values=np.full(len(array), np.nan))
+        return _numbers(array)
+
+    def _labels(self, array: pa.DictionaryArray) -> Labels:
+        codes = _numbers(array.indices)
+        signed = codes.values.astype(np.int64)
+        if codes.missing is not None:
+            signed[codes.missing] = -1
+        words = array.dictionary
+        if self._dictionary is None or not words.equals(self._dictionary):
+            self._dictionary, self._vocabulary = words, Vocabulary(tuple(words.to_pylist()))
+        return _without_null_words(signed, self._vocabulary)
+
+
+def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Labels:
+    """Return labels whose nulls are negative codes, also where the dictionary holds a null."""
+    words: tuple[str | None, ...] = vocabulary.words
+    if None not in words:
+        return Labels(codes=codes, vocabulary=vocabulary)
+    null = np.append(np.array([word is None for word in words], dtype=np.bool_), [True])
+    codes[null[codes]] = -1
+    return Labels(codes=codes, vocabulary=Vocabulary(tuple(word or "" for word in words)))
+
+
+def _numbers(array: pa.Array) -> Numbers:
+    from pyarrow import types
+
+    validity, data = array.buffers()
+    size, offset = len(array), array.offset
+    missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
+    if types.is_boolean(array.type):
+        return Numbers(values=_bits(data, offset, size), missing=missing)
+    dtype = np.dtype(_dtype(array.type))
+    if data is None:
+        return Numbers(values=np.zeros(size, dtype=dtype), missing=missing)
+    return Numbers(
+        values=np.frombuffer(data, dtype=dtype, count=size, offset=offset * dtype.itemsize),
+        missing=missing,
+    )
+
+
+def _dtype(kind: pa.DataType) -> str:
+    """Return numpy's name of a fixed-width number: Arrow's, but for half, float and double."""
+    name = str(kind)
+    return {"halffloat": "float16", "float": "float32", "double": "float64"}.get(name, name)
+
+
+def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]:
+    """Return ``size`` bits from bit ``offset`` on."""
+    if size == 0 or buffer is None:
+        return np.zeros(size, dtype=np.bool_)
+    first = offset // 8
+    packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + size + 7) // 8]
+    start = offset - 8 * first
+    bits = np.unpackbits(packed, count=start + size, bitorder="little")
+    return bits[start:].view(np.bool_)

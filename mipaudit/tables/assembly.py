@@ -1,0 +1,172 @@
+"""From a chunk of columns to rows: filter, membership, scores, identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.summaries.rows import Rows
+from mipaudit.tables.column import column_hashes, column_scores
+from mipaudit.tables.membership import distinct_labels
+from mipaudit.tables.tally import Fault
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.tables.column import Chunk, Field
+    from mipaudit.tables.membership import MemberRule
+    from mipaudit.tables.request import NanPolicy
+    from mipaudit.tables.tally import Tally
+    from mipaudit.tables.where import Where
+
+# With --nan category a missing score takes the lowest place, and what was there
+# moves up to the lowest finite number.
+_LOWEST: Final = float(np.finfo(np.float64).min)
+_LABELS_COUNTED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """How the rows of one group of parts are made.
+
+    Attributes:
+        scores: the score columns.
+        rule: tells members from holdout; None when ``side`` says it for all rows.
+        side: True or False when all rows are given as members or as holdout.
+        where: the filter, or None.
+        key: the column that identifies a row or a person, or None.
+        nan: what to do with a missing score.
+    """
+
+    scores: tuple[Field, ...]
+    rule: MemberRule | None
+    side: bool | None
+    where: Where | None
+    key: str | None
+    nan: NanPolicy
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are needed, each once."""
+        names = [field.name for field in self.scores]
+        names += [self.rule.column] if self.rule else []
+        names += [self.where.column] if self.where else []
+        names += [self.key] if self.key else []
+        return tuple(dict.fromkeys(names))
+
+    def rows(self, chunk: Chunk, tally: Tally) -> Rows:
+        """Return the rows of ``chunk`` that are present, and count the others.
+
+        Faults are counted, not raised: only the whole input knows their number.
+        """
+        keep = self._filtered(chunk, tally)
+        member, keep = self._membership(chunk, keep, tally)
+        scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
+        keep = self._complete(scores, member, keep, chunk, tally)
+        keys = None if self.key is None else self._keys(chunk, keep, tally)
+        kept = None if keep is None else np.flatnonzero(keep)
+        if kept is not None:
+            member, scores = member[kept], [score[kept] for score in scores]
+            keys = None if keys is None else keys[kept]
+        inside = int(np.count_nonzero(member))
+        tally.members += inside
+        tally.holdout += member.size - inside
+        return Rows(
+            first_row=chunk.first_row,
+            source_rows=chunk.rows,
+            kept=kept,
+            keys=keys,
+            member=member,
+            scores=tuple(scores),
+        )
+
+    def _filtered(self, chunk: Chunk, tally: Tally) -> NDArray[np.bool_] | None:
+        if self.where is None:
+            return None
+        keep = self.where.mask(chunk.columns[self.where.column])
+        tally.filtered += chunk.rows - int(np.count_nonzero(keep))
+        return keep
+
+    def _membership(
+        self, chunk: Chunk, keep: NDArray[np.bool_] | None, tally: Tally
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+        if self.rule is None:
+            return np.full(chunk.rows, bool(self.side)), keep
+        column = chunk.columns[self.rule.column]
+        decoded = self.rule.decode(column)
+        if decoded.null is not None:
+            _count(tally.null_labels, _and(decoded.null, keep), chunk)
+        if decoded.unknown is not None:
+            _count(tally.unknown_labels, _and(decoded.unknown, keep), chunk)
+            if len(tally.labels) < _LABELS_COUNTED:
+                tally.labels |= distinct_labels(column)
+        if self.side is None:
+            return decoded.member, keep
+        own = decoded.member if self.side else ~decoded.member
+        ours = _and(own, keep)
+        before = chunk.rows if keep is None else int(np.count_nonzero(keep))
+        tally.other_side += before - int(np.count_nonzero(ours))
+        return decoded.member, ours
+
+    def _complete(
+        self,
+        scores: list[NDArray[np.float64]],
+        member: NDArray[np.bool_],
+        keep: NDArray[np.bool_] | None,
+        chunk: Chunk,
+        tally: Tally,
+    ) -> NDArray[np.bool_] | None:
+        """Apply the NaN policy to ``scores`` in place; return which rows are left."""
+        gaps: NDArray[np.bool_] | None = None
+        for at, score in enumerate(scores):
+            if not _has_nan(score):
+                if self.nan == "category":
+                    scores[at] = _raised(score)
+                continue
+            mask = np.isnan(score)
+            _count(tally.missing.setdefault(self.scores[at].name, Fault()), _and(mask, keep), chunk)
+            gaps = mask if gaps is None else gaps | mask
+            if self.nan == "category":
+                scores[at] = np.where(mask, -np.inf, _raised(score))
+        if gaps is None:
+            return keep
+        self._count_gaps(_and(gaps, keep), member, tally)
+        return keep if self.nan == "category" else _and(~gaps, keep)
+
+    def _count_gaps(self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], tally: Tally) -> None:
+        for name in [name for name, fault in tally.missing.items() if not fault.count]:
+            del tally.missing[name]
+        inside = int(np.count_nonzero(gaps & member))
+        tally.nan_members += inside
+        tally.nan_holdout += int(np.count_nonzero(gaps)) - inside
+
+    def _keys(
+        self, chunk: Chunk, keep: NDArray[np.bool_] | None, tally: Tally
+    ) -> NDArray[np.uint64]:
+        assert self.key is not None  # noqa: S101 - the caller asked
+        hashes = column_hashes(chunk.columns[self.key])
+        if hashes.missing is not None:
+            _count(tally.null_keys, _and(hashes.missing, keep), chunk)
+        return hashes.values
+
+
+def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    return mask if keep is None else mask & keep
+
+
+def _count(fault: Fault, mask: NDArray[np.bool_], chunk: Chunk) -> None:
+    count = int(np.count_nonzero(mask))
+    if count:
+        fault.add(count, chunk.first_row + int(np.argmax(mask)))
+
+
+def _has_nan(scores: NDArray[np.float64]) -> bool:
+    """Tell whether a NaN is there: the minimum is NaN then, and costs one quick pass."""
+    return scores.size > 0 and bool(np.isnan(scores.min()))
+
+
+def _raised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``scores`` with minus infinity moved up, to make room below it."""
+    return np.maximum(scores, _LOWEST)

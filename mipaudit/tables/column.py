@@ -1,0 +1,143 @@
+"""One column of a chunk of rows, as numpy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mipaudit.tables.hashing import mix64, words64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+# "empty" is a column without a single value; "other" cannot be read as a score.
+Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
+
+# A string is a score only as a category: 53 bits fit a float64 exactly.
+_SCORE_BITS = 53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A column of an input before any choice is made."""
+
+    name: str
+    kind: Kind
+
+
+class Vocabulary:
+    """The distinct words of one chunk, with what is derived from them once."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        """Keep ``words``; codes index into them."""
+        self.words = words
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash per word: the same for equal words anywhere."""
+        return words64(self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Numbers:
+    """Booleans, integers or floats; ``missing`` marks the nulls, None for none."""
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labels:
+    """Strings as codes into a vocabulary; a negative code is a null."""
+
+    codes: NDArray[Any]
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hashes:
+    """64-bit hashes of what was a key; ``missing`` marks the nulls."""
+
+    values: NDArray[np.uint64]
+    missing: NDArray[np.bool_] | None = None
+
+
+Column = Numbers | Labels | Hashes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chunk:
+    """Consecutive rows: ``first_row`` is global, counted from 0."""
+
+    first_row: int
+    rows: int
+    columns: Mapping[str, Column]
+
+
+def column_missing(column: Column) -> NDArray[np.bool_] | None:
+    """Return where ``column`` is null or NaN, or None when nowhere."""
+    match column:
+        case Labels():
+            mask = column.codes < 0
+        case Numbers(values=values) if values.dtype.kind == "f":
+            mask = np.isnan(values)
+            if column.missing is not None:
+                mask |= column.missing
+        case _:
+            return column.missing
+    return mask if mask.any() else None
+
+
+def column_scores(column: Column) -> NDArray[np.float64]:
+    """Return ``column`` as float64 with NaN where it is missing.
+
+    A string becomes a 53-bit hash of itself, which orders nothing but tells
+    different strings apart, whatever chunk they come from.
+    """
+    if isinstance(column, Labels):
+        return _label_scores(column)
+    if isinstance(column, Numbers):
+        scores = column.values.astype(np.float64, copy=False)
+    else:
+        scores = _hash_scores(column.values)
+    return scores if column.missing is None else np.where(column.missing, np.nan, scores)
+
+
+def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return (hashes >> np.uint64(64 - _SCORE_BITS)).astype(np.float64)
+
+
+def _label_scores(labels: Labels) -> NDArray[np.float64]:
+    # One entry more, at the end: a null's code -1 finds NaN there.
+    table = np.append(_hash_scores(labels.vocabulary.hashes), np.nan)
+    scores: NDArray[np.float64] = table[labels.codes]
+    return scores
+
+
+def column_hashes(column: Column) -> Hashes:
+    """Return a 64-bit hash per row that depends on the row's value alone."""
+    match column:
+        case Hashes():
+            return column
+        case Labels(codes=codes, vocabulary=vocabulary):
+            table = np.append(vocabulary.hashes, np.uint64(0))
+            return Hashes(values=table[codes], missing=column_missing(column))
+        case Numbers(values=values):
+            return Hashes(values=mix64(_words(values)), missing=column_missing(column))
+
+
+def _words(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers as 64-bit words; equal numbers of any width get equal words."""
+    if values.dtype.kind == "f":
+        floats = values.astype(np.float64)
+        whole = (np.abs(floats) < 2.0**63) & (np.floor(floats) == floats)
+        integers = np.where(whole, floats, 0.0).astype(np.int64).view(np.uint64)
+        return np.where(whole, integers, floats.view(np.uint64))
+    if values.dtype == np.uint64:
+        return values
+    return values.astype(np.int64).view(np.uint64)

@@ -1,0 +1,224 @@
+"""CSV files of any size, by pandas in blocks.
+
+pandas is the fastest reader here, but fills short rows with nulls and ignores
+cells beyond the last column. Three cheap sums catch both; only when they do not
+add up are the rows walked one by one.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_hashes, column_missing
+from mipaudit.tables.csv_cells import FALSE, MISSING, TRUE, column_kind
+from mipaudit.tables.csv_diagnosis import diagnose_csv
+from mipaudit.tables.csv_dialect import plain_stream
+from mipaudit.tables.layout import merged_kind
+from mipaudit.tables.part import CHUNK_ROWS
+from mipaudit.tables.store import compact_column, slice_column
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from mipaudit.tables.blob import Blob, Format
+    from mipaudit.tables.column import Column, Kind
+    from mipaudit.tables.csv_dialect import Dialect
+    from mipaudit.tables.store import ChunkStore
+
+# Rows that pandas parses at once: fewer cost more per row, more need more memory.
+_BLOCK_ROWS: Final = 4 * CHUNK_ROWS
+
+
+class _CountedStream:
+    """Feeds pandas bytes, and counts the delimiters that pass."""
+
+    mode = "r"
+
+    def __init__(self, stream: IO[bytes], delimiter: str) -> None:
+        self._stream = stream
+        self._delimiter = ord(delimiter)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._ascii = True
+        self.delimiters = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        # pandas asks for it and reads by read() alone.
+        return iter(())
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._stream.read(size)
+        # The decoder is only needed from the first byte beyond ASCII on, and
+        # holds nothing between two blocks that are ASCII.
+        if not (self._ascii and block.isascii()):
+            self._ascii = False
+            self._decoder.decode(block, final=not block)
+        if b"\0" in block:
+            raise ValueError
+        counted = np.frombuffer(block, dtype=np.uint8) == self._delimiter
+        self.delimiters += int(np.count_nonzero(counted))
+        return block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeCsv:
+    """A CSV file to parse: ``kinds`` are those of its first rows."""
+
+    blob: Blob
+    format: Format
+    dialect: Dialect
+    kinds: Mapping[str, Kind]
+
+    def parse(
+        self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
+    ) -> dict[str, Kind]:
+        """Parse the named columns into ``store``; return the kinds found in all rows.
+
+        Raises:
+            InputError: every fault that ``diagnose_csv`` knows.
+        """
+        wanted = [name for name in self.dialect.names if name in names]
+        run = _Run(csv=self, wanted=wanted, hashed=hashed)
+        with plain_stream(self.blob, self.format) as stream:
+            stream.read(self.dialect.header_bytes)
+            counted = _CountedStream(stream, self.dialect.delimiter)
+            understood = run.parse(counted, store)
+        if not understood:
+            run.diagnose(certain=True)
+        width = len(self.dialect.names)
+        if run.last_missing or counted.delimiters != run.rows * (width - 1):
+            run.diagnose(certain=False)
+        return {name: merged_kind(kinds) for name, kinds in run.found.items()}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The state of one parse."""
+
+    csv: LargeCsv
+    wanted: list[str]
+    hashed: Collection[str]
+    rows: int = 0
+    last_missing: bool = False
+    found: dict[str, set[Kind]] = field(default_factory=dict)
+
+    def parse(self, counted: _CountedStream, store: ChunkStore) -> bool:
+        """Parse everything; return False on something that does not fit.
+
+        pandas' errors quote the data: they end here, and are not even the
+        context of ours.
+        """
+        try:
+            self._parse(counted, store)
+        except ValueError:
+            return False
+        return True
+
+    def _parse(self, counted: _CountedStream, store: ChunkStore) -> None:
+        self.found = {name: set() for name in self.wanted}
+        for frame in self._frames(counted):
+            columns = {name: self._column(frame, name) for name in self.wanted}
+            rows = len(frame)
+            for start in range(0, rows, CHUNK_ROWS):
+                stop = min(start + CHUNK_ROWS, rows)
+                store.append(
+                    {n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start
+                )
+            self.rows += rows
+            last = frame[len(self.csv.dialect.names) - 1]
+            self.last_missing = self.last_missing or bool(last.isna().any())
+
+    def _frames(self, counted: _CountedStream) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        names = self.csv.dialect.names
+        last = len(names) - 1
+        used = sorted({*(names.index(name) for name in self.wanted), last})
+        with pd.read_csv(
+            counted,
+            sep=self.csv.dialect.delimiter,
+            header=None,
+            names=list(range(len(names))),
+            usecols=used,
+            dtype={at: dtype for at in used if (dtype := self._dtype(names[at]))},
+            index_col=False,
+            engine="c",
+            low_memory=False,
+            chunksize=_BLOCK_ROWS,
+            na_values=sorted(MISSING),
+            keep_default_na=False,
+        ) as reader:
+            yield from reader
+
+    def _dtype(self, name: str) -> str | None:
+        match self.csv.kinds[name]:
+            case "float":
+                return "float64"
+            case "integer" | "empty":
+                # Left to pandas, block by block: int64, or float64 where some are missing.
+                return None
+            case _:
+                return "category"
+
+    def _column(self, frame: pd.DataFrame, name: str) -> Column:
+        series = frame[self.csv.dialect.names.index(name)]
+        if self._dtype(name) == "category":
+            column = _categories(series, boolean=self.csv.kinds[name] == "bool")
+        else:
+            column = _from_numbers(series.to_numpy(), self.csv.kinds[name])
+        if self.csv.kinds[name] != "float":
+            self.found[name].add(column_kind(column))
+        else:
+            self.found[name].add("float")
+        return column_hashes(column) if name in self.hashed else compact_column(column)
+
+    def diagnose(self, *, certain: bool) -> None:
+        """Walk the rows and raise the fault; one must be there when ``certain``."""
+        csv = self.csv
+        numeric = [n for n in self.wanted if csv.kinds[n] in {"float", "integer", "empty"}]
+        with plain_stream(csv.blob, csv.format) as stream:
+            stream.read(csv.dialect.header_bytes)
+            diagnose_csv(stream, csv.dialect, numeric, csv.blob.name)
+        if certain:
+            raise InputError("unparsable", f"{csv.blob.name}: some rows cannot be read as CSV.")
+
+
+def _from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:
+    """Return what pandas parsed without labels.
+
+    Raises:
+        ValueError: the block holds something else than numbers.
+    """
+    if values.dtype.kind not in "iuf":
+        raise ValueError
+    numbers = Numbers(values=values)
+    if kind == "float" or values.dtype.kind != "f":
+        return numbers
+    return _whole_again(numbers)
+
+
+def _whole_again(numbers: Numbers) -> Numbers:
+    """Return integers that became floats because some are missing as integers."""
+    missing = column_missing(numbers)
+    if missing is None:
+        return numbers
+    filled = np.where(missing, 0.0, numbers.values)
+    whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
+    return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
+
+
+def _categories(series: pd.Series[Any], *, boolean: bool) -> Column:
+    codes: NDArray[Any] = series.cat.codes.to_numpy()
+    words = tuple(str(word) for word in series.cat.categories)
+    if not boolean or not set(words) <= TRUE | FALSE:
+        return Labels(codes=codes, vocabulary=Vocabulary(words))
+    values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[codes]
+    missing = codes < 0
+    return Numbers(values=values, missing=missing if missing.any() else None)

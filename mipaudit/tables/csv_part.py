@@ -1,0 +1,122 @@
+"""A CSV file as a part of the input: parsed once, whatever its size."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError
+from mipaudit.tables.column import Field, column_hashes
+from mipaudit.tables.csv_dialect import decode_text, plain_stream, read_dialect
+from mipaudit.tables.csv_small import CsvText
+from mipaudit.tables.part import CHUNK_ROWS, stored_pieces
+from mipaudit.tables.store import ChunkStore, compact_column, slice_column
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from mipaudit.tables.blob import Blob, Format
+    from mipaudit.tables.part import Piece
+
+# Up to here the standard library is faster than importing pandas.
+SMALL_TEXT: Final = 4 << 20
+# The kinds of a larger file's columns are guessed from so many bytes; a column
+# that turns out otherwise is followed, or is an error.
+HEAD_BYTES: Final = 1 << 18
+
+
+class CsvPart:
+    """A CSV file, plain or compressed."""
+
+    def __init__(self, blob: Blob, found: Format) -> None:
+        """Read the header and the first rows.
+
+        Raises:
+            InputError: every fault of the header, and of all rows of a small file.
+        """
+        self.blob = blob
+        self._format: Format = found
+        with plain_stream(blob, found) as stream:
+            data = _read_up_to(stream, SMALL_TEXT + 1)
+        whole = len(data) <= SMALL_TEXT
+        if not whole:
+            data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
+        text = decode_text(data, blob.name)
+        if not text.strip():
+            raise InputError("empty_file", f"{blob.name}: the file is empty.")
+        self._dialect = read_dialect(data, text, blob.name)
+        rows = CsvText(data[self._dialect.header_bytes :], self._dialect, blob.name)
+        self._text = rows if whole else None
+        self._kinds = {name: rows.kind(name) for name in self._dialect.names}
+        # Of a compressed file this is too small, which only makes it look harder.
+        self.rows_about = rows.rows if whole else rows.rows * blob.size // len(data)
+        self._store = ChunkStore()
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.blob.name
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns; of a large file, as its first rows show them until it is loaded."""
+        return tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
+
+    def load(self, names: Collection[str], hashed: Collection[str]) -> None:
+        """Parse the named columns.
+
+        Raises:
+            InputError: a cell does not fit its column, or a row the header.
+        """
+        self._store.close()
+        self._store = ChunkStore()
+        if self._text is None:
+            self._load_large(names, hashed)
+        else:
+            self._load_small(self._text, names, hashed)
+
+    def _load_small(self, text: CsvText, names: Collection[str], hashed: Collection[str]) -> None:
+        columns = {
+            name: column_hashes(text.column(name)) if name in hashed else text.column(name)
+            for name in names
+        }
+        for start in range(0, text.rows, CHUNK_ROWS):
+            stop = min(start + CHUNK_ROWS, text.rows)
+            chunk = {
+                name: compact_column(slice_column(column, start, stop))
+                for name, column in columns.items()
+            }
+            self._store.append(chunk, stop - start)
+
+    def _load_large(self, names: Collection[str], hashed: Collection[str]) -> None:
+        from mipaudit.tables.csv_large import LargeCsv
+
+        large = LargeCsv(
+            blob=self.blob, format=self._format, dialect=self._dialect, kinds=self._kinds
+        )
+        self._kinds |= large.parse(self._store, names, hashed)
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the parsed rows."""
+        return stored_pieces(self._store)
+
+    def close(self) -> None:
+        """Release memory, temporary file and bytes."""
+        self._store.close()
+        self.blob.close()
+
+
+def _read_up_to(stream: IO[bytes], size: int) -> bytes:
+    blocks: list[bytes] = []
+    while size > 0 and (block := stream.read(size)):
+        blocks.append(block)
+        size -= len(block)
+    return b"".join(blocks)
+
+
+def _complete_lines(data: bytes, name: str) -> bytes:
+    end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+    if b"\0" in data or end < 0:
+        raise InputError(
+            "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
+        )
+    return data[: end + 1]

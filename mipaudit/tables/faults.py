@@ -1,0 +1,70 @@
+"""The errors that only a count over the whole input can state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.errors import InputError
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.tables.tally import Fault, Tally
+
+
+def fault_of(tally: Tally, *, member_column: str | None, key_column: str | None) -> InputError:
+    """Return the error for the gravest fault in ``tally``, which is faulty."""
+    if tally.unknown_labels.count:
+        return label_error(member_column or "", len(tally.labels))
+    if tally.null_labels.count:
+        return InputError(
+            "null_membership",
+            f"Membership column {safe_name(member_column or '')!r} is empty in "
+            f"{_where(tally.null_labels)}.",
+            hint="Remove these rows or fill them in.",
+        )
+    if tally.null_keys.count:
+        return InputError(
+            "missing_key",
+            f"Column {safe_name(key_column or '')!r}, which identifies the rows, is empty in "
+            f"{_where(tally.null_keys)}.",
+        )
+    columns = "; ".join(
+        f"column {safe_name(name)!r} in {_where(fault)}" for name, fault in tally.missing.items()
+    )
+    return InputError(
+        "nan_scores",
+        f"Missing scores (NaN): {columns}.",
+        hint="Use --nan drop to leave these rows out, or --nan category to count "
+        "a missing score as a value of its own.",
+    )
+
+
+def _where(fault: Fault) -> str:
+    rows = "1 row" if fault.count == 1 else f"{fault.count} rows"
+    return f"{rows}, first in data row {fault.first_row + 1}"
+
+
+def label_error(column: str, count: int) -> InputError:
+    """Return the error for a membership column whose labels are not understood."""
+    name = safe_name(column)
+    if count > 2:  # noqa: PLR2004
+        return InputError(
+            "many_labels",
+            f"Membership column {name!r} has {count} different labels; two are expected.",
+            hint="Say with --member-value which one means member (all others are holdout).",
+        )
+    return InputError(
+        "unknown_labels",
+        f"The labels of membership column {name!r} do not say which one means member.",
+        hint="Say it with --member-value.",
+    )
+
+
+def empty_class_error(*, members: bool) -> InputError:
+    """Return the error for a class without rows."""
+    present, absent = ("holdout", "member") if members else ("member", "holdout")
+    return InputError(
+        "empty_class",
+        f"There is no {absent} record: every row is {present}.",
+        hint="Check the membership column (--member-col, --member-value) and the filter (--where).",
+    )

@@ -1,0 +1,152 @@
+"""Frames, Arrow tables and numpy arrays as parts of the input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.tables.column import Field, Numbers, column_hashes
+from mipaudit.tables.csv_cells import column_kind
+from mipaudit.tables.csv_dialect import unique_names
+from mipaudit.tables.part import CHUNK_ROWS, stored_pieces
+from mipaudit.tables.store import ChunkStore, slice_column
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import ArrayLike, NDArray
+
+    from mipaudit.tables.part import Piece
+
+# What is in memory already costs nothing more to keep there.
+_UNLIMITED = 1 << 62
+
+
+class ArrowPart:
+    """A table in memory, in Arrow's form."""
+
+    blob = None
+    name = "the frame"
+
+    def __init__(self, table: pa.Table) -> None:
+        """Keep ``table``; its columns are converted when asked for."""
+        from mipaudit.tables.arrow import arrow_fields
+
+        unique_names(table.schema.names, self.name)
+        self._table = table
+        self.fields = arrow_fields(table.schema)
+        self.rows_about: int = table.num_rows
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+
+    def load(self, names: Collection[str], hashed: Collection[str]) -> None:
+        """Convert the named columns."""
+        from mipaudit.tables.arrow import ArrowReader
+
+        readers = {name: ArrowReader() for name in names}
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+        for batch in self._table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
+            if batch.num_rows:
+                columns = {name: readers[name].read(batch.column(name)) for name in names}
+                for name in set(hashed) & set(columns):
+                    columns[name] = column_hashes(columns[name])
+                self._store.append(columns, batch.num_rows)
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the converted rows."""
+        return stored_pieces(self._store)
+
+    def close(self) -> None:
+        """Drop the converted rows."""
+        self._store.close()
+
+
+def open_arrow(frame: object) -> ArrowPart:
+    """Return a pandas or polars frame, or an Arrow table, as a part.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+
+    Raises:
+        InputError: ``not_a_frame``.
+    """
+    import pyarrow as pa
+
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError(
+            "not_a_frame",
+            f"An object of type {type(frame).__name__} is no table.",
+            hint="Pass a path, a pandas or polars DataFrame, or an Arrow table.",
+        )
+    try:
+        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError):
+        # Arrow's message may quote the data.
+        raise InputError(
+            "not_a_frame", "A column of the frame mixes types and cannot be read."
+        ) from None
+    if not table.num_rows:
+        raise InputError("no_rows", "The frame has no rows.")
+    return ArrowPart(table)
+
+
+class ArrayPart:
+    """The scores of one class, one numpy array per score."""
+
+    blob = None
+
+    def __init__(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Take one-dimensional arrays of equal length."""
+        self.name = name
+        numbers = {column: Numbers(values=values) for column, values in columns.items()}
+        self.fields = tuple(
+            Field(name=column, kind=column_kind(values)) for column, values in numbers.items()
+        )
+        rows = self.rows_about = len(next(iter(columns.values())))
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+        for start in range(0, rows, CHUNK_ROWS):
+            stop = min(start + CHUNK_ROWS, rows)
+            chunk = {n: slice_column(column, start, stop) for n, column in numbers.items()}
+            self._store.append(chunk, stop - start)
+
+    def load(self, names: Collection[str], hashed: Collection[str]) -> None:
+        """Do nothing: everything is there."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the rows."""
+        return stored_pieces(self._store)
+
+    def close(self) -> None:
+        """Drop the rows."""
+        self._store.close()
+
+
+def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
+    """Return the scores of one class as a part.
+
+    Args:
+        side: ``"members"`` or ``"holdout"``.
+        values: shape (n,) or (n, d), numbers or booleans.
+        names: the d names of the scores; empty for ``score`` or ``score_0`` and so on.
+
+    Raises:
+        InputError: ``bad_array`` or ``empty_class``.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
+        raise InputError(
+            "bad_array", f"The {side} scores must be numbers in one or two dimensions."
+        )
+    table = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
+    if not table.size:
+        raise InputError("empty_class", f"There are no {side} scores.")
+    width = table.shape[1]
+    titles = tuple(names) or (
+        ("score",) if width == 1 else tuple(f"score_{at}" for at in range(width))
+    )
+    if len(titles) != width:
+        raise InputError("bad_array", f"{len(titles)} names for {width} {side} scores.")
+    unique_names(titles, side)
+    return ArrayPart(side, {name: table[:, at] for at, name in enumerate(titles)})

@@ -1,0 +1,161 @@
+"""Which columns an input has in common, and which of them are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import safe_name
+from mipaudit.tables.column import Field
+from mipaudit.tables.selection import (
+    candidate_columns,
+    find_column,
+    is_candidate,
+    is_id_like,
+    select_named,
+    select_scores,
+)
+from mipaudit.tables.where import parse_where
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.tables.column import Kind
+    from mipaudit.tables.part import Part
+    from mipaudit.tables.request import ReadRequest
+    from mipaudit.tables.where import Where
+
+# Columns that name a record, at most once in each class.
+_RECORD_IDS: Final = ("record_id", "id", "uuid", "sample_id", "canary_id")
+# Above so many rows ids are not compared across the classes: it would take memory
+# that grows with the input.
+IDS_COMPARED: Final = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The columns that are read, and what for.
+
+    ``candidates`` may say membership; ``hashed`` are needed as hashes alone.
+    """
+
+    scores: tuple[Field, ...]
+    skipped: tuple[tuple[str, str], ...]
+    candidates: tuple[str, ...]
+    where: Where | None
+    id_column: str | None
+    needed: frozenset[str]
+    hashed: frozenset[str]
+
+
+def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
+    """Return the columns of all parts, each once, with the kind that fits everywhere."""
+    kinds: dict[str, Kind] = {}
+    for part in parts:
+        for field in part.fields:
+            known = kinds.get(field.name)
+            kinds[field.name] = field.kind if known is None else merged_kind({known, field.kind})
+    return tuple(Field(name=name, kind=kind) for name, kind in kinds.items())
+
+
+def merged_kind(kinds: set[Kind]) -> Kind:
+    """Return the kind of a column that has these kinds in different places."""
+    present = kinds - {"empty"}
+    if not present:
+        return "empty"
+    if len(present) == 1:
+        return next(iter(present))
+    if present <= {"float", "integer"}:
+        return "float"
+    return "integer" if present == {"integer", "bool"} else "other"
+
+
+def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest) -> Layout:
+    """Choose the columns by the request and the rules.
+
+    Raises:
+        UsageError: a column is asked to play two roles.
+        InputError: a named column is not there, or there is no score.
+    """
+    where = None if request.where is None else parse_where(request.where)
+    roles = _roles(fields, where, request)
+    if request.score_columns:
+        selection = select_named(fields, request.score_columns)
+    else:
+        _check_kinds(fields, parts)
+        selection = select_scores(fields, frozenset(roles))
+    scores = {field.name for field in selection.scores}
+    if request.member_column in scores:
+        raise UsageError("two_roles", "A column cannot be both score and membership.")
+    candidates = (
+        candidate_columns(fields) if request.member_column is None else (request.member_column,)
+    )
+    candidates = tuple(name for name in candidates if name not in scores)
+    plain = scores | set(candidates) | ({where.column} if where else set())
+    id_column = _id_column(parts, request)
+    hashed = {request.unit_column, request.key_column, id_column} - {None}
+    return Layout(
+        scores=selection.scores,
+        skipped=selection.skipped,
+        candidates=candidates,
+        where=where,
+        id_column=id_column,
+        needed=frozenset(plain | {name for name in hashed if name is not None}),
+        hashed=frozenset(name for name in hashed if name is not None and name not in plain),
+    )
+
+
+def _roles(fields: Sequence[Field], where: Where | None, request: ReadRequest) -> set[str]:
+    """Return the columns that the request gives another role than score."""
+    if request.unit_column is not None and request.key_column is not None:
+        raise UsageError("two_keys", "Give --unit-col or --key-col, not both.")
+    named = (
+        ("--where", None if where is None else where.column),
+        ("--unit-col", request.unit_column),
+        ("--key-col", request.key_column),
+        ("--member-col", request.member_column),
+    )
+    return {
+        find_column(fields, name, option=option).name for option, name in named if name is not None
+    }
+
+
+def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
+    """Raise when a column that may be a score is numbers here and something else there."""
+    for field in fields:
+        clash = field.kind == "other" and any(
+            other.name == field.name and other.kind in {"float", "integer"}
+            for part in parts
+            for other in part.fields
+        )
+        if clash and not is_id_like(field.name) and not is_candidate(field.name):
+            raise InputError(
+                "columns_differ",
+                f"Column {safe_name(field.name)!r} holds numbers in one file and not in another.",
+                hint="Name the columns to audit with --score-col.",
+            )
+
+
+def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:
+    """Return the column that names a record in every part, None in large inputs."""
+    if sum(part.rows_about for part in parts) > IDS_COMPARED:
+        return None
+    common = set.intersection(*({field.name for field in part.fields} for part in parts))
+    folded = {name.casefold(): name for name in sorted(common)}
+    found = next((folded[name] for name in _RECORD_IDS if name in folded), None)
+    return None if found is None or found == request.unit_column else found
+
+
+def require_columns(part: Part, layout: Layout) -> None:
+    """Raise InputError ``columns_differ`` when ``part`` lacks a column that is read."""
+    present = {field.name for field in part.fields}
+    needed = [field.name for field in layout.scores]
+    needed += [layout.where.column] if layout.where else []
+    needed += sorted(layout.hashed)
+    for name in needed:
+        if name not in present:
+            raise InputError(
+                "columns_differ",
+                f"{part.name}: there is no column {safe_name(name)!r}, which other files have.",
+            )

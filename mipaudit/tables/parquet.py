@@ -1,0 +1,175 @@
+"""Parquet files: one piece per row group, only the columns that are needed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError
+from mipaudit.tables.arrow import ArrowReader, arrow_fields
+from mipaudit.tables.blob import FileBlob
+from mipaudit.tables.column import Chunk
+from mipaudit.tables.csv_dialect import unique_names
+from mipaudit.tables.part import CHUNK_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    import pyarrow.parquet as pq
+
+    from mipaudit.tables.blob import Blob
+    from mipaudit.tables.column import Field
+    from mipaudit.tables.part import Piece
+
+# A larger column chunk is read through a buffer instead of at once: a file with
+# a single huge row group must not be held in memory.
+_READ_AT_ONCE: Final = 32 << 20
+_BUFFER: Final = 4 << 20
+# Bytes of a dictionary that is worth keeping: with a large one every batch would
+# carry all words of its row group.
+_SMALL_DICTIONARY: Final = 1 << 14
+
+
+@contextmanager
+def _as_input_error(name: str) -> Iterator[None]:
+    """Turn Arrow's errors into ours: theirs may quote the data."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, ValueError) as error:
+        if isinstance(error, OSError) and error.strerror and error.errno:
+            raise InputError("unreadable", f"{name}: {error.strerror}.") from None
+        raise InputError(
+            "bad_parquet",
+            f"{name}: not a complete Parquet file.",
+            hint="Was it cut off while it was written or copied?",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ParquetPart:
+    """A Parquet file; ``words`` are the string columns with few distinct values."""
+
+    blob: Blob
+    fields: tuple[Field, ...]
+    metadata: pq.FileMetaData
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.blob.name
+
+    @property
+    def rows_about(self) -> int:
+        """The rows that the footer states."""
+        return int(self.metadata.num_rows)
+
+    def load(self, names: Collection[str], hashed: Collection[str]) -> None:
+        """Do nothing: rows are decoded as they are asked for."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the row groups that have rows."""
+        groups = range(self.metadata.num_row_groups)
+        sizes = [self.metadata.row_group(group).num_rows for group in groups]
+        return tuple(
+            RowGroup(part=self, group=group, rows=rows)
+            for group, rows in zip(groups, sizes, strict=True)
+            if rows
+        )
+
+    def close(self) -> None:
+        """Release the bytes."""
+        self.blob.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowGroup:
+    """One row group. Every call opens the file anew, so threads share nothing."""
+
+    part: ParquetPart
+    group: int
+    rows: int
+
+    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
+        """Decode the named columns in chunks."""
+        readers = {name: ArrowReader() for name in names}
+        with _as_input_error(self.part.name), _opened(self.part.blob) as source:
+            file = _parquet_file(source, self.part, self.group, names)
+            left = self.rows
+            batches = file.iter_batches(
+                batch_size=CHUNK_ROWS,
+                row_groups=[self.group],
+                columns=list(names),
+                use_threads=False,
+            )
+            for batch in batches:
+                columns = {n: readers[n].read(batch.column(n)) for n in names}
+                yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
+                first_row += batch.num_rows
+                left -= batch.num_rows
+            if left:
+                raise ValueError(left)
+
+
+@contextmanager
+def _opened(blob: Blob) -> Iterator[str | IO[bytes]]:
+    if isinstance(blob, FileBlob):
+        # Arrow reads a path without Python in between.
+        yield str(blob.path)
+        return
+    with blob.open() as stream:
+        yield stream
+
+
+def _parquet_file(
+    source: str | IO[bytes], part: ParquetPart, group: int, names: Collection[str]
+) -> pq.ParquetFile:
+    import pyarrow.parquet as pq
+
+    strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
+    few = [name for name in strings if _few_words(part, group, name)]
+    return pq.ParquetFile(
+        source,
+        metadata=part.metadata,
+        pre_buffer=False,
+        buffer_size=_BUFFER if _largest_chunk(part, group, names) > _READ_AT_ONCE else 0,
+        read_dictionary=few or None,
+    )
+
+
+def _few_words(part: ParquetPart, group: int, name: str) -> bool:
+    """Tell whether a string column has a small dictionary, which is cheaper as it is."""
+    row_group = part.metadata.row_group(group)
+    for at in range(row_group.num_columns):
+        column = row_group.column(at)
+        if column.path_in_schema == name and column.dictionary_page_offset is not None:
+            size = column.data_page_offset - column.dictionary_page_offset
+            return bool(0 < size <= _SMALL_DICTIONARY)
+    return False
+
+
+def _largest_chunk(part: ParquetPart, group: int, names: Collection[str]) -> int:
+    row_group = part.metadata.row_group(group)
+    columns = (row_group.column(at) for at in range(row_group.num_columns))
+    return max(
+        (c.total_compressed_size for c in columns if c.path_in_schema in names),
+        default=0,
+    )
+
+
+def open_parquet(blob: Blob) -> ParquetPart:
+    """Read the footer of a Parquet file.
+
+    Raises:
+        InputError: ``bad_parquet`` when it is truncated or something else,
+            ``duplicate_columns``.
+    """
+    import pyarrow.parquet as pq
+
+    with _as_input_error(blob.name), _opened(blob) as source:
+        file = pq.ParquetFile(source, pre_buffer=False)
+        schema, metadata = file.schema_arrow, file.metadata
+    unique_names(schema.names, blob.name)
+    return ParquetPart(blob=blob, fields=arrow_fields(schema), metadata=metadata)

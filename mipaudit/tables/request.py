@@ -1,0 +1,40 @@
+"""What to read: the user's choice of files, columns and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+NanPolicy = Literal["error", "category", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest:
+    """One input and how to understand it.
+
+    Attributes:
+        scores: a file, a directory, a glob, or ``"-"`` for standard input; None
+            when ``members`` and ``holdout`` are given.
+        members: the members' own file, directory or glob.
+        holdout: the holdout's own file, directory or glob.
+        score_columns: the score columns by name; empty means found by the rules.
+        member_column: the membership column by name; None means found.
+        member_value: rows whose membership equals it are members, the rest holdout.
+        where: ``"column = value"``: only these rows are read.
+        unit_column: names the person; one row per person and class is kept.
+        key_column: names a row's identity; its position otherwise.
+        nan: what to do with a missing score.
+        seed: chooses the row that stands for a person (``unit_column``).
+    """
+
+    scores: str | None = None
+    members: str | None = None
+    holdout: str | None = None
+    score_columns: tuple[str, ...] = ()
+    member_column: str | None = None
+    member_value: str | None = None
+    where: str | None = None
+    unit_column: str | None = None
+    key_column: str | None = None
+    nan: NanPolicy = "error"
+    seed: int = 0

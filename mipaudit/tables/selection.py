@@ -1,0 +1,165 @@
+"""Which columns are scores: by name and kind, never by looking at values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import safe_name
+from mipaudit.tables.membership import CANDIDATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mipaudit.tables.column import Field, Kind
+
+_ID_WORDS: Final = (
+    "id|idx|index|row|rownum|row_number|run|rep|repl|replicate|repeat|fold|seed|trial|y|y_true|"
+    "target|label|class|group|subgroup|subpop|subpopulation|cohort|uuid|key"
+)
+_NOT_SCORES: Final = re.compile(
+    rf"^({_ID_WORDS})$|^$|^unnamed([:_ ].*)?$|^__index_level_\d+__$"
+    r"|(^|[_\W])(id|idx|index|uuid)$|label|^(pred|eps|target|group|subpop)|_(pred|eps|target|group)$"
+)
+_ALWAYS: Final = re.compile(r"^(score|loss|conf)")
+_TAKEABLE: Final = frozenset({"float", "integer", "bool", "string"})
+_UNREADABLE: Final[dict[str, str]] = {
+    "string": "text",
+    "empty": "no values",
+    "other": "neither numbers nor text",
+}
+_SHOWN: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The score columns in file order, and every other column with the reason."""
+
+    scores: tuple[Field, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def is_id_like(name: str) -> bool:
+    """Tell whether ``name`` is an identifier, a true label, a prediction or a group."""
+    return _NOT_SCORES.search(name.strip().casefold()) is not None
+
+
+def is_score_like(name: str) -> bool:
+    """Tell whether ``name`` alone says that the column is a score."""
+    folded = name.strip().casefold()
+    return _ALWAYS.match(folded) is not None and not is_id_like(folded)
+
+
+def is_candidate(name: str) -> bool:
+    """Tell whether ``name`` is one of the membership columns' names."""
+    return name.strip().casefold() in CANDIDATES
+
+
+def candidate_columns(fields: Iterable[Field]) -> tuple[str, ...]:
+    """Return the membership candidates that are present, in order of priority."""
+    present = [field.name for field in fields if is_candidate(field.name)]
+    return tuple(sorted(present, key=lambda name: CANDIDATES.index(name.strip().casefold())))
+
+
+def find_column(fields: Sequence[Field], name: str, *, option: str) -> Field:
+    """Return the column called ``name``.
+
+    Raises:
+        InputError: ``unknown_column``, with the closest name as a hint.
+    """
+    for field in fields:
+        if field.name == name:
+            return field
+    names = [field.name for field in fields]
+    raise InputError(
+        "unknown_column",
+        f"{option}: there is no column {safe_name(name)!r}.",
+        hint=_closest(name, names),
+    )
+
+
+def _closest(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    folded = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {safe_name(folded[close[0]])!r}?"
+    return f"The columns are: {shown_names(names)}."
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """Return the first names, made safe, and how many more there are."""
+    listed = ", ".join(safe_name(name) for name in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return listed if more <= 0 else f"{listed} and {more} more"
+
+
+def select_named(fields: Sequence[Field], names: Sequence[str]) -> Selection:
+    """Return the columns that the user named, in file order.
+
+    Raises:
+        UsageError: ``vector_score`` for a comma list.
+        InputError: ``unknown_column`` or ``not_a_score``.
+    """
+    present = {field.name for field in fields}
+    for name in names:
+        if name not in present and "," in name:
+            raise UsageError(
+                "vector_score",
+                "--score-col: a comma list is one score with several numbers, "
+                "which this version cannot audit.",
+                hint="Repeat --score-col once per column.",
+            )
+    wanted = {find_column(fields, name, option="--score-col").name for name in names}
+    for field in fields:
+        if field.name in wanted and field.kind not in _TAKEABLE:
+            raise InputError(
+                "not_a_score",
+                f"--score-col: column {safe_name(field.name)!r} holds no numbers or text.",
+            )
+    return Selection(
+        scores=tuple(field for field in fields if field.name in wanted),
+        skipped=tuple((f.name, "not named") for f in fields if f.name not in wanted),
+    )
+
+
+def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selection:
+    """Return the score columns by the rules: floats, else integers, else booleans.
+
+    Args:
+        fields: all columns, in file order.
+        reserved: columns that have another role (where, key, person).
+
+    Raises:
+        InputError: ``no_score_column``.
+    """
+    open_fields = [f for f in fields if _reason(f, reserved) is None]
+    kinds: tuple[Kind, ...] = ("float", "integer", "bool")
+    taken = next((k for k in kinds if any(f.kind == k for f in open_fields)), None)
+    if taken is None:
+        raise InputError(
+            "no_score_column",
+            f"No numeric score column among: {shown_names([f.name for f in fields])}.",
+            hint="Name one with --score-col.",
+        )
+    return Selection(
+        scores=tuple(f for f in open_fields if f.kind == taken),
+        skipped=tuple(
+            (f.name, _reason(f, reserved) or f"{f.kind}, while others are {taken}")
+            for f in fields
+            if f not in open_fields or f.kind != taken
+        ),
+    )
+
+
+def _reason(field: Field, reserved: frozenset[str]) -> str | None:
+    if field.name in reserved:
+        return "has another role"
+    if is_candidate(field.name):
+        return "named like a membership column"
+    if is_id_like(field.name):
+        return "named like an id, label, prediction or group"
+    return _UNREADABLE.get(field.kind)

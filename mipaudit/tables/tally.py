@@ -1,0 +1,110 @@
+"""What was left out of the rows, counted on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mipaudit.audit.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mipaudit.tables.membership import Label
+
+
+@dataclass(slots=True, kw_only=True)
+class Fault:
+    """How many rows have a fault, and the first: a global position from 0."""
+
+    count: int = 0
+    first_row: int = -1
+
+    def add(self, count: int, first_row: int) -> None:
+        """Count more rows, of which ``first_row`` is the first."""
+        if count and (self.first_row < 0 or first_row < self.first_row):
+            self.first_row = first_row
+        self.count += count
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counts of rows over a part of the input, or over all of it.
+
+    Attributes:
+        members, holdout: rows that are present.
+        filtered: rows that ``--where`` left out.
+        other_side: rows of the other class in a file given for one class.
+        nan_members, nan_holdout: rows with a missing score.
+        missing: missing scores, by column.
+        null_labels: rows without membership.
+        null_keys: rows without a key or person.
+        labels: membership labels that the rule does not know.
+        unit_members, unit_holdout: rows left out because their person has another.
+    """
+
+    members: int = 0
+    holdout: int = 0
+    filtered: int = 0
+    other_side: int = 0
+    nan_members: int = 0
+    nan_holdout: int = 0
+    missing: dict[str, Fault] = field(default_factory=dict)
+    null_labels: Fault = field(default_factory=Fault)
+    null_keys: Fault = field(default_factory=Fault)
+    unknown_labels: Fault = field(default_factory=Fault)
+    labels: set[Label] = field(default_factory=set)
+    unit_members: int = 0
+    unit_holdout: int = 0
+
+    def faulty(self, *, nan_is_error: bool) -> bool:
+        """Tell whether something was counted that must end the run."""
+        faults = self.null_labels.count + self.null_keys.count + self.unknown_labels.count
+        return faults > 0 or (nan_is_error and bool(self.missing))
+
+
+def merge_tallies(tallies: Iterable[Tally]) -> Tally:
+    """Return the sums."""
+    total = Tally()
+    for tally in tallies:
+        for name in _COUNTS:
+            setattr(total, name, getattr(total, name) + getattr(tally, name))
+        for name in ("null_labels", "null_keys", "unknown_labels"):
+            fault: Fault = getattr(tally, name)
+            getattr(total, name).add(fault.count, fault.first_row)
+        for column, fault in tally.missing.items():
+            total.missing.setdefault(column, Fault()).add(fault.count, fault.first_row)
+        total.labels |= tally.labels
+    return total
+
+
+_COUNTS = (
+    "members",
+    "holdout",
+    "filtered",
+    "other_side",
+    "nan_members",
+    "nan_holdout",
+    "unit_members",
+    "unit_holdout",
+)
+
+
+def tally_findings(tally: Tally, *, category: bool) -> tuple[Finding, ...]:
+    """Return what the reader must know about rows that were changed or left out."""
+    nan = f"{tally.nan_members} members and {tally.nan_holdout} holdout records"
+    units = f"{tally.unit_members} rows of members and {tally.unit_holdout} of holdout records"
+    other = f"{tally.other_side} rows of the other class"
+    texts = {
+        "nan_dropped": f"Left out because a score is missing: {nan}.",
+        "nan_category": f"A missing score counts as a value below all others: {nan} have one.",
+        "unit_rows_dropped": f"One row per person and class is kept: {units} are left out.",
+        "other_side_rows": f"Left out of files given for one class: {other}.",
+    }
+    present = {
+        "nan_dropped": bool(tally.missing) and not category,
+        "nan_category": bool(tally.missing) and category,
+        "unit_rows_dropped": tally.unit_members + tally.unit_holdout > 0,
+        "other_side_rows": tally.other_side > 0,
+    }
+    return tuple(Finding(code=code, text=text) for code, text in texts.items() if present[code])

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mipaudit.audit.attackers import attacker_sets
+
+# Order of the attackers when there are too few cells to merge.
+ALL_OR_NONE, PREFIX, SUFFIX, INTERVAL, OUTSIDE, SIGN = slice(0, 2), 2, 3, 4, 5, 6
+
+
+def sets_of(gains, prior=0.5, errors=None):
+    gains = np.asarray(gains, dtype=float)[None]
+    errors = np.zeros_like(gains) if errors is None else np.asarray(errors, float)[None]
+    return attacker_sets(gains, errors, np.full(gains.size, 1 / gains.size), prior)[0]
+
+
+def runs(chosen):
+    return sum(now and not before for before, now in itertools.pairwise([False, *chosen]))
+
+
+GAINS = st.lists(st.integers(-5, 5), min_size=2, max_size=4)
+
+
+@settings(max_examples=200)
+@given(gains=GAINS)
+def test_each_attacker_is_the_best_of_its_kind(gains):
+    sets = sets_of(gains)
+    totals = sets @ np.array(gains, dtype=float)
+    size = len(gains)
+    assert totals[PREFIX] == max(sum(gains[:cut]) for cut in range(1, size + 1))
+    assert totals[SUFFIX] == max(sum(gains[cut:]) for cut in range(1, size + 1))
+    pairs = list(itertools.combinations_with_replacement(range(size), 2))
+    assert totals[INTERVAL] == max(sum(gains[a : b + 1]) for a, b in pairs)
+    assert totals[OUTSIDE] == max(sum(gains[:a]) + sum(gains[b + 1 :]) for a, b in pairs)
+    assert totals[SIGN] == sum(gain for gain in gains if gain > 0)
+    assert runs(sets[PREFIX]) <= 1
+    assert runs(sets[INTERVAL]) == 1
+    assert runs(~sets[OUTSIDE]) == 1
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.9])
+def test_the_trivial_attackers_come_first(prior):
+    constant = sets_of([1.0, -2.0, 3.0], prior)[ALL_OR_NONE]
+    assert constant.all(axis=1).sum() == 1
+    assert (~constant).all(axis=1).sum() == 1
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.9])
+def test_doubtful_cells_go_to_the_majority(prior):
+    gains, errors = [0.1, 0.9, -0.1, -5.0], [1.0, 1.0, 1.0, 1.0]
+    half, one, two = sets_of(gains, prior, errors)[-3:]
+    doubt = prior > 0.5
+    assert half.tolist() == [doubt, True, doubt, False]
+    assert one.tolist() == two.tolist() == [doubt, doubt, doubt, False]
+
+
+def test_merged_cells_follow_the_sign_of_their_sum():
+    gains = np.tile([3.0, -2.0, -2.0, 2.0], 4)
+    sets = attacker_sets(gains[None], np.zeros((1, 16)), np.full(16, 1 / 16), 0.5)[0]
+    merged = sets[6]  # four runs of four cells: each sums to 1
+    assert merged.all()
+    merged = sets[7]  # eight runs of two: 1, 0, 1, 0
+    assert merged.tolist() == [True, True, False, False] * 4
+
+
+def test_training_sets_do_not_mix():
+    rng = np.random.default_rng(0)
+    gains, errors = rng.normal(size=(5, 40)), rng.random((5, 40))
+    mass = rng.dirichlet(np.ones(40))
+    together = attacker_sets(gains, errors, mass, 0.5)
+    for one in range(5):
+        alone = attacker_sets(gains[one : one + 1], errors[one : one + 1], mass, 0.5)[0]
+        np.testing.assert_array_equal(together[one], alone)

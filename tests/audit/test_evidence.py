@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from mipaudit.audit.evidence import CLASSES
+from mipaudit.maths.oracle import oracle_upper, oracle_upper_strict
+
+# Name to (members, holdout, kind of column): everything that has broken an audit.
+RNG = np.random.default_rng(0)
+HARD = {
+    "normal": (RNG.normal(1, 1, 300), RNG.normal(0, 1, 400), "float"),
+    "one-and-one": ([0.3], [0.7], "float"),
+    "two-and-three": ([0.3, 0.5], [0.7, 0.1, 0.2], "float"),
+    "tiny-and-large": (RNG.normal(size=5), RNG.normal(size=1000), "float"),
+    "large-and-tiny": (RNG.normal(size=1000), RNG.normal(size=2), "float"),
+    "separated": (RNG.random(60) + 2, RNG.random(80), "float"),
+    "separated-by-an-atom": (np.ones(50), np.zeros(70), "integer"),
+    "all-tied": (np.ones(40), np.ones(40), "float"),
+    "infinite": (
+        np.where(RNG.random(200) < 0.3, np.inf, RNG.normal(size=200)),
+        np.where(RNG.random(200) < 0.1, -np.inf, RNG.normal(size=200)),
+        "float",
+    ),
+    "only-infinite": (np.repeat([np.inf, -np.inf], 20), np.full(30, np.inf), "float"),
+    "half-precision": (
+        RNG.normal(0.5, 1, 500).astype(np.float16).astype(float),
+        RNG.normal(0, 1, 500).astype(np.float16).astype(float),
+        "float",
+    ),
+    "many-labels": (RNG.integers(0, 90, 400), RNG.integers(0, 90, 300), "string"),
+    "heavy-tails": (RNG.standard_cauchy(300) * 1e200, RNG.standard_cauchy(300), "float"),
+    "denormal": (RNG.random(50) * 1e-310, RNG.random(50) * 1e-310, "float"),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+@pytest.mark.parametrize("prior", [0.001, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", HARD)
+def test_every_limit_of_a_hard_file_is_a_number_in_its_range(evidence_from, name, prior, strict):
+    members, holdout, kind = HARD[name]
+    evidence = evidence_from(members, holdout, kind=kind, prior=prior, strict=strict)
+    baseline = abs(2 * prior - 1) - 1e-12
+    alpha = 0.025
+    assert baseline <= evidence.lower(alpha) <= evidence.held_out.value + 1e-12
+    assert evidence.held_out.value <= 1
+    assert 0 < evidence.held_out.standard_error <= 1
+    for attackers in CLASSES:
+        observed, n_members, n_holdout = evidence.observed(attackers)
+        upper = evidence.upper(attackers, alpha)
+        assert 0 <= n_members <= len(members)
+        assert 0 <= n_holdout <= len(holdout)
+        assert baseline <= upper <= 1
+        assert observed <= upper + 1e-9
+    for_any = evidence.upper("any", alpha)
+    assert for_any is None or baseline <= for_any <= 1
+    assert evidence.side in {"high", "low"}
+    if min(evidence.one_sided.n_members, evidence.one_sided.n_holdout) > 0:
+        area = evidence.auc(0.05)
+        assert 0 <= area.lower <= area.value <= area.upper <= 1
+        for fpr in (0.001, 0.1):
+            point = evidence.tpr(fpr, alpha)
+            assert 0 <= point.value <= 1
+            assert point.lower is None or 0 <= point.lower <= point.value
+            assert 0 < evidence.tpr_upper(fpr, alpha) <= 1
+
+
+def every_limit(evidence, alpha=0.025):
+    area = evidence.auc(2 * alpha)
+    tpr = evidence.tpr(0.1, alpha)
+    return [
+        evidence.lower(alpha),
+        *(evidence.upper(attackers, alpha) for attackers in CLASSES),
+        evidence.upper("any", alpha),
+        area.lower,
+        area.upper,
+        tpr.lower,
+        evidence.tpr_upper(0.1, alpha),
+        evidence.side,
+    ]
+
+
+MAPS = {
+    "affine": lambda x: 3 * x - 7,
+    "cube": lambda x: x**3,
+    "exponential": np.exp,
+    "arctangent": np.arctan,
+}
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+def test_a_strictly_increasing_map_of_the_scores_changes_no_limit(
+    evidence_from, name, discrete, strict
+):
+    rng = np.random.default_rng(4)
+    # Thousandths: maps keep them apart, and there are ties and atoms.
+    members = np.round(rng.normal(0.5, 1, 700), 0 if discrete else 3)
+    holdout = np.round(rng.normal(0, 1.3, 500), 0 if discrete else 3)
+    members[:30] = 0.125 if not discrete else 1.0
+    change = MAPS[name]
+    before = evidence_from(members, holdout, strict=strict)
+    after = evidence_from(change(members), change(holdout), strict=strict)
+    assert before.discrete is after.discrete is discrete
+    assert every_limit(before) == every_limit(after)
+
+
+def test_a_decreasing_map_turns_the_side_and_keeps_the_threshold_limits(evidence_from):
+    rng = np.random.default_rng(5)
+    members, holdout = rng.normal(1, 1, 400), rng.normal(0, 1, 400)
+    here, there = evidence_from(members, holdout), evidence_from(-members, -holdout)
+    assert (here.side, there.side) == ("high", "low")
+    assert here.auc(0.05) == there.auc(0.05)
+    assert here.tpr(0.1, 0.025) == there.tpr(0.1, 0.025)
+    for attackers in ("thresholds", "intervals-1", "intervals-4"):
+        assert here.upper(attackers, 0.025) == pytest.approx(there.upper(attackers, 0.025))
+
+
+def swapped(evidence_from, members, holdout, **settings):
+    """Evidence with the classes exchanged and every row at its place."""
+    from dataclasses import replace
+
+    here = evidence_from(members, holdout, **settings)
+    counts = here.counts
+
+    def turned(ladder):
+        return replace(ladder, members=ladder.holdout, holdout=ladder.members)
+
+    there = replace(
+        here,
+        counts=replace(
+            counts,
+            blocks=counts.blocks[..., ::-1],
+            everyone=turned(counts.everyone),
+            evaluated=turned(counts.evaluated),
+        ),
+        _observed={},
+    )
+    return here, there
+
+
+def test_exchanging_the_classes_at_the_even_prior(evidence_from):
+    rng = np.random.default_rng(6)
+    here, there = swapped(evidence_from, rng.normal(1, 1, 600), rng.normal(0, 2, 500))
+    for attackers in CLASSES:
+        assert here.upper(attackers, 0.025) == pytest.approx(
+            there.upper(attackers, 0.025), abs=1e-9
+        )
+    assert here.plugin == pytest.approx(there.plugin)
+    assert here.side != there.side
+    assert here.auc(0.05).value == pytest.approx(there.auc(0.05).value)
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.tuples(st.integers(1, 80), st.integers(1, 80)),
+    shift=st.floats(0, 3),
+    prior=st.sampled_from([0.1, 0.5, 0.8]),
+    strict=st.booleans(),
+)
+def test_limits_move_with_the_confidence(evidence_from, seed, sizes, shift, prior, strict):
+    rng = np.random.default_rng(seed)
+    evidence = evidence_from(
+        rng.normal(shift, 1, sizes[0]),
+        rng.normal(0, 1, sizes[1]),
+        prior=prior,
+        strict=strict,
+        seed=seed,
+    )
+    alphas = (0.001, 0.025, 0.1, 0.3)
+    lower = [evidence.lower(alpha) for alpha in alphas]
+    assert lower == sorted(lower)
+    for attackers in CLASSES:
+        upper = [evidence.upper(attackers, alpha) for alpha in alphas]
+        assert all(a >= b - 1e-9 for a, b in itertools.pairwise(upper))
+
+
+def test_larger_classes_observe_more(evidence_from):
+    rng = np.random.default_rng(7)
+    evidence = evidence_from(rng.normal(0, 2, 500), rng.normal(0, 1, 500))
+    nested = [evidence.observed(c)[0] for c in ("thresholds", "intervals-1", "intervals-4")]
+    assert nested == sorted(nested)
+    assert nested[1] > nested[0] + 0.1  # a scale difference is for intervals
+
+
+@pytest.mark.parametrize("sizes", [(300, 300), (300, 500), (90, 810), (95, 812)])
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+def test_strict_upper_limits_are_of_a_proven_form(evidence_from, sizes, prior):
+    rng = np.random.default_rng(8)
+    evidence = evidence_from(
+        rng.normal(1, 1, sizes[0]), rng.normal(0, 1, sizes[1]), prior=prior, strict=True
+    )
+    observed, n1, n2 = evidence.observed("thresholds")
+    upper = evidence.upper("thresholds", 0.025)
+    if n1 == prior * (n1 + n2):
+        expected = oracle_upper_strict(observed, n1, n2, prior=prior, alpha=0.025)
+    else:
+        # McDiarmid: a member moves the advantage by 2p/n1, a holdout record by 2(1-p)/n2.
+        ranges = n1 * (2 * prior / n1) ** 2 + n2 * (2 * (1 - prior) / n2) ** 2
+        expected = min(1, observed + np.sqrt(np.log(1 / 0.025) / 2 * ranges))
+    assert upper == pytest.approx(expected)
+    assert upper >= oracle_upper(observed, n1, n2, prior=prior, alpha=0.025) - 1e-9
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_a_file_sorted_by_score_raises_no_alarm(evidence_from, strict):
+    """Blocks are cut at random, not along the file: the limit holds for sorted rows."""
+    rng = np.random.default_rng(9)
+    alarms = 0
+    for seed in range(150):
+        evidence = evidence_from(
+            np.sort(rng.normal(size=100)), np.sort(rng.normal(size=100)), seed=seed, strict=strict
+        )
+        alarms += evidence.lower(0.05) > 0
+    assert alarms <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+def test_a_given_side_uses_all_rows(evidence_from):
+    rng = np.random.default_rng(10)
+    members, holdout = rng.normal(1, 1, 200), rng.normal(0, 1, 200)
+    chosen = evidence_from(members, holdout)
+    given_side = evidence_from(members, holdout, member_side="low")
+    assert chosen.one_sided.n_members < 200
+    assert given_side.one_sided.n_members == 200
+    assert given_side.auc(0.05).value < 0.5 < chosen.auc(0.05).value

@@ -1,0 +1,153 @@
+"""``mipaudit check`` on real and on odd files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import mipaudit as package
+from mipaudit.api.tally import Tally
+from mipaudit.errors import InputError, UsageError
+from mipaudit.summaries.rows import Rows
+from mipaudit.tables.source import ScoreColumn
+
+
+def test_a_file_that_can_be_audited(mipaudit, data_dir):
+    done = mipaudit("check", str(data_dir / "yeom_diabetes_tree_d4_split0.csv"))
+
+    assert done.returncode == 0
+    assert "221 members, 221 holdout records" in done.stdout
+    assert "residual   continuous (float)" in done.stdout
+    assert done.stderr == ""
+
+
+def test_json_follows_the_schema(mipaudit, data_dir):
+    import jsonschema
+
+    done = mipaudit("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
+
+    found = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(package.schema()).validate(found)
+    assert found["schema"] == "mipaudit.check/1"
+    assert found["design"]["n_members"] + found["design"]["n_holdout"] == 1797
+
+
+def test_two_runs_differ_in_the_provenance_only(mipaudit, data_dir):
+    arguments = ("check", str(data_dir / "lira_digits_target0.parquet"), "-f", "json")
+
+    one, two = (mipaudit(*arguments, env={"SOURCE_DATE_EPOCH": epoch}).stdout for epoch in "12")
+
+    assert one != two
+    assert one.split('"provenance"')[0] == two.split('"provenance"')[0]
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "empty.csv"])
+def test_what_cannot_be_audited_exits_2(mipaudit, tmp_path, name):
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+
+    done = mipaudit("check", name, "-o", "out.txt")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: ")
+    assert not (tmp_path / "out.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--members", "a.csv"], "no_input"),
+        (["a.csv", "--members", "b.csv", "--holdout", "c.csv"], "two_inputs"),
+        (["--seed", "1"], "no_input"),
+    ],
+)
+def test_contradictory_inputs(mipaudit, arguments, code):
+    done = mipaudit("check", *arguments, "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == code
+
+
+def test_counts_are_exact_on_arrays():
+    members = np.array([1.0, 1.0, 1.0, 2.5, np.inf])
+    holdout = np.array([1.0, 3.5, 4.5, 5.5])
+
+    report = package.check(members=members, holdout=holdout)
+
+    (column,) = report.columns
+    assert (report.design.n_members, report.design.n_holdout) == (5, 4)
+    assert (column.distinct, column.atoms, column.tied_rows, column.infinite) == (6, 1, 4, 1)
+    assert [finding.code for finding in report.findings] == [
+        "small_class",
+        "small_class",
+        "infinite_scores",
+    ]
+
+
+def test_a_constant_column_among_others_is_a_finding():
+    rng = np.random.default_rng(1)
+    members, holdout = rng.normal(size=(50, 2)), rng.normal(size=(60, 2))
+    members[:, 1] = holdout[:, 1] = 7.0
+
+    report = package.check(members=members, holdout=holdout)
+
+    assert [finding.code for finding in report.findings] == ["constant_column"]
+    assert "7.0" not in str(report.findings)
+
+
+@pytest.mark.parametrize(
+    ("members", "holdout", "code"),
+    [
+        (np.ones(30), np.ones(40), "constant_scores"),
+        (np.arange(30.0), np.arange(30.0)[::-1], "identical_classes"),
+    ],
+)
+def test_arrays_without_information_are_refused(members, holdout, code):
+    with pytest.raises(InputError) as caught:
+        package.check(members=members, holdout=holdout)
+
+    assert caught.value.code == code
+
+
+def test_equal_counts_of_two_values_are_no_error():
+    coins = np.tile([0.0, 1.0], 40)
+
+    assert package.check(members=coins, holdout=coins[::-1]).columns[0].distinct == 2
+
+
+def test_a_path_and_an_array_do_not_mix():
+    with pytest.raises(UsageError) as caught:
+        package.check(members="a.csv", holdout=np.ones(3))
+
+    assert caught.value.code == "mixed_inputs"
+
+
+@pytest.mark.parametrize("batch", [7, 100, 4000])
+def test_large_inputs_are_thinned_the_same_way_whatever_the_batches(batch):
+    rng = np.random.default_rng(5)
+    scores = np.sort(rng.normal(size=4000))
+    scores[:400] = scores[0]  # 10% of the rows share a value: an atom
+    tally = Tally((ScoreColumn(name="s", kind="float"),), exact_rows=500)
+    for start in range(0, 4000, batch):
+        part = scores[start : start + batch]
+        tally.add(_rows(start, part))
+
+    (profile,) = tally.profiles()
+
+    assert (tally.n_members, tally.n_holdout) == (2000, 2000)
+    assert not tally.exact
+    assert (profile.distinct, profile.tied_rows, profile.atoms) == (None, None, 1)
+    assert 250 <= tally._held <= 500
+    assert tally._held == sum(part[0].size for part in tally._parts)
+
+
+def _rows(start, scores):
+    return Rows(
+        first_row=start,
+        source_rows=scores.size,
+        kept=None,
+        keys=None,
+        member=np.arange(start, start + scores.size) % 2 == 0,
+        scores=(scores,),
+    )

@@ -1,0 +1,72 @@
+"""Help and version are quick: nothing heavy is loaded, and the ratio is bounded."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec", "pydantic", "polars"}
+BUDGET = 8.0
+ROUNDS = 15
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["estimate", "--help"], ["check", "--help"]]
+)
+def test_nothing_heavy_is_loaded(environment, arguments):
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
+        f"sys.argv = ['mipaudit', *{arguments!r}]\n"
+        "from mipaudit.cli.app import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+
+    loaded = {name.split(".")[0] for name in done.stderr.split()}
+    assert "typer" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_importing_the_package_loads_nothing(environment):
+    code = "import mipaudit, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert "mipaudit" in loaded
+    assert loaded & (HEAVY | {"typer", "dataclasses", "inspect"}) == set()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="counts the CPU time of child processes")
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_start_up_is_within_its_budget(environment, tmp_path, argument):
+    # Compiled as an installed package is, away from the source tree.
+    compiled = {**environment, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    compiled.pop("PYTHONDONTWRITEBYTECODE", None)
+    bare, program = ["-c", "pass"], ["-m", "mipaudit", argument]
+    for command in (bare, program):
+        _cpu_seconds(command, compiled)
+
+    pairs = [(_cpu_seconds(program, compiled), _cpu_seconds(bare, compiled)) for _ in range(ROUNDS)]
+
+    ratio = statistics.median(p for p, _ in pairs) / statistics.median(b for _, b in pairs)
+    assert ratio <= BUDGET
+
+
+def _cpu_seconds(arguments, environment):
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -1,0 +1,111 @@
+"""Which columns are taken, by name and kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.tables.column import Field
+from mipaudit.tables.selection import (
+    candidate_columns,
+    find_column,
+    is_id_like,
+    is_score_like,
+    select_named,
+    select_scores,
+)
+
+
+def fields(**kinds):
+    return tuple(Field(name=name, kind=kind) for name, kind in kinds.items())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("id", "ID", "record_id", "run_id", "digits_index", "index", "row", "run", "rep"),
+        *("replicate", "y", "target", "label", "label_noisy", "wrong_label", "labels"),
+        *("pred", "prediction", "pred_natural", "eps", "epsilon", "group", "subpop", "uuid"),
+        *("", "Unnamed: 0", "unnamed:3", "__index_level_0__", "sample-id", "y_true"),
+    ],
+)
+def test_id_like(name):
+    assert is_id_like(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("score", "loss", "conf_max", "entropy", "phi", "lira_online", "d_logit_ep25", "nn_l2"),
+        *("residual", "margin", "mc_count", "rowing", "runner", "yield", "steps", "grad_norm"),
+    ],
+)
+def test_not_id_like(name):
+    assert not is_id_like(name)
+
+
+def test_score_like_names():
+    assert all(is_score_like(name) for name in ("score", "Loss", "confidence", "score_2"))
+    assert not any(is_score_like(name) for name in ("entropy", "score_id", "loss_label"))
+
+
+def test_floats_before_integers_before_booleans():
+    columns = {"loss": "float", "hits": "integer", "right": "bool", "sex": "string"}
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["loss"]
+    del columns["loss"]
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["hits"]
+    del columns["hits"]
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["right"]
+    del columns["right"]
+    with pytest.raises(InputError) as caught:
+        select_scores(fields(**columns), frozenset())
+    assert caught.value.code == "no_score_column"
+
+
+def test_membership_candidates_and_reserved_columns_are_no_scores():
+    selection = select_scores(
+        fields(member="float", split="float", age="float", loss="float"), frozenset({"age"})
+    )
+    assert [f.name for f in selection.scores] == ["loss"]
+    assert dict(selection.skipped)["age"] == "has another role"
+
+
+def test_every_column_is_taken_or_skipped_with_a_reason():
+    columns = fields(a="float", b="integer", c="bool", d="string", e="empty", f="other", id="float")
+    selection = select_scores(columns, frozenset())
+    assert {f.name for f in selection.scores} | {n for n, _ in selection.skipped} == {
+        f.name for f in columns
+    }
+    assert all(why for _, why in selection.skipped)
+
+
+def test_candidates_in_order_of_priority():
+    columns = fields(split="string", score="float", Is_Member="bool", canary="bool")
+    assert candidate_columns(columns) == ("Is_Member", "canary", "split")
+
+
+def test_unknown_column_gets_a_suggestion():
+    with pytest.raises(InputError, match=r"Did you mean 'conf_true'\?"):
+        find_column(fields(conf_true="float", loss="float"), "conf_tru", option="--score-col")
+    with pytest.raises(InputError, match="The columns are: conf_true, loss"):
+        find_column(fields(conf_true="float", loss="float"), "zzz", option="--score-col")
+
+
+def test_named_columns_come_in_file_order_once():
+    columns = fields(loss="float", label="integer", name="string")
+    selection = select_named(columns, ("name", "label", "name"))
+    assert [f.name for f in selection.scores] == ["label", "name"]
+    assert selection.skipped == (("loss", "not named"),)
+
+
+def test_comma_list_is_a_vector_unless_a_column_is_called_so():
+    with pytest.raises(UsageError) as caught:
+        select_named(fields(a="float", b="float"), ("a,b",))
+    assert caught.value.code == "vector_score"
+    assert len(select_named((Field(name="a,b", kind="float"),), ("a,b",)).scores) == 1
+
+
+def test_a_date_is_no_score():
+    with pytest.raises(InputError) as caught:
+        select_named(fields(when="other"), ("when",))
+    assert caught.value.code == "not_a_score"
