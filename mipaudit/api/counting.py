@@ -1,16 +1,23 @@
-"""From an opened input to the counts of each score column, in two passes."""
+"""From an opened input to the counts of each score column.
+
+Two passes: one for the cut points, one for the counts. A large input is counted in
+the first one already, with cut points from its first rows; the second is needed only
+where those do not serve, as in a file sorted by score.
+"""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.engine.fold import default_jobs, fold
 from mipaudit.errors import InputError, UsageError
 from mipaudit.summaries.histogram import EqualWidthCounts, ScoreRange
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.plan import kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.survey import Survey
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
@@ -20,10 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.api.terms import Terms
+    from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.tally import ColumnCounts
     from mipaudit.tables.source import Partition, ScoreSource
 
 _MACE_BINS: Final = 100
+_EARLY_ROWS: Final = 1 << 20
 
 
 class Meter:
@@ -63,7 +72,7 @@ def count(
     jobs: int | None,
     progress: Callable[[int, int | None], None] | None,
 ) -> Counts:
-    """Read the input twice: for the cut points, then for the counts.
+    """Read the input once or twice and count.
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
@@ -77,21 +86,47 @@ def count(
     meter = None
     if progress is not None:
         meter = Meter(None if hint is None else hint * passes, progress).advance
-    width = len(source.columns)
-    sample = fold(partitions, lambda: BurnInSample(width, terms.seed), jobs=threads, progress=meter)
+    kinds = [column.kind for column in source.columns]
+    plan_for = partial(
+        make_plan, kinds=kinds, prior=terms.prior, discrete=terms.discrete, seed=terms.seed
+    )
+    early = None
+    if hint is not None and not kept_exactly(hint, len(kinds)):
+        early = _early_plan(partitions, len(kinds), terms.seed, partial(plan_for, early_for=hint))
+    survey = fold(
+        partitions, lambda: Survey(len(kinds), terms.seed, early), jobs=threads, progress=meter
+    )
+    sample, tally = survey.sample, survey.tally
     sample.settle()
     _require_classes(sample)
-    n_members, n_holdout = sample.members.rows, sample.holdout.rows
-    plan = make_plan(
-        sample,
-        [column.kind for column in source.columns],
-        prior=terms.prior,
-        discrete=terms.discrete,
-        seed=terms.seed,
+    plan = plan_for(sample)
+    if early is None or tally is None or not plan_holds(early, sample, plan):
+        tally = fold(partitions, lambda: Tally(plan), jobs=threads, progress=meter)
+    mace = _mace(partitions, len(kinds), threads, meter) if terms.method == "mace" else None
+    return Counts(
+        columns=tally.counts(),
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        mace=mace,
     )
-    tally = fold(partitions, lambda: Tally(plan), jobs=threads, progress=meter)
-    mace = _mace(partitions, width, threads, meter) if terms.method == "mace" else None
-    return Counts(columns=tally.counts(), n_members=n_members, n_holdout=n_holdout, mace=mace)
+
+
+def _early_plan(
+    partitions: Sequence[Partition],
+    columns: int,
+    seed: int,
+    plan_for: Callable[[BurnInSample], Plan],
+) -> Plan | None:
+    """Return a plan from the first rows, or None where they lack a class."""
+    sample = BurnInSample(columns, seed)
+    left = _EARLY_ROWS
+    for rows in (rows for partition in partitions for rows in partition.batches()):
+        sample.add(rows.head(left))
+        left -= rows.source_rows
+        if left <= 0:
+            break
+    sample.settle()
+    return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
 
 
 def _require_classes(sample: BurnInSample) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.maths.ladder import Ladder
+
+
+_REPEATED: Final = 2
+_JUMP_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +101,11 @@ class _Tail:
 
     def members_with_at_most(self, holdout: int) -> int:
         """Return the most members above a threshold with at most so many holdout records."""
-        return int(self.members[np.searchsorted(self.holdout, holdout, side="right") - 1])
+        return int(self.members[self.steps_with_at_most(holdout)])
+
+    def steps_with_at_most(self, holdout: int) -> int:
+        """Return how many whole steps, from the top, hold at most so many holdout records."""
+        return int(np.searchsorted(self.holdout, holdout, side="right")) - 1
 
     def members_with_at_least(self, holdout: int) -> int:
         """Return the fewest members above a threshold with at least so many holdout records."""
@@ -114,10 +122,11 @@ def _tail(ladder: Ladder) -> _Tail:
 def tpr_lower(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
     """Return TPR at an FPR and its one-sided lower limit.
 
-    The empirical value less the root of the sum of two squared errors: that of the
-    TPR at the empirical threshold (Clopper-Pearson), and the fall of the TPR from
-    there to the strict threshold, which carries the error of the threshold. An
-    approximation; its measured coverage is in docs/methods.md.
+    The empirical value less two errors: that of the TPR at the empirical threshold
+    (Clopper-Pearson), and the fall of the TPR from there to the strict threshold, which
+    carries the error of the threshold. They add as the root of a sum of squares where
+    the score is smooth. A fall at a repeated value is all or nothing, and comes off
+    whole. An approximation; its measured coverage is in docs/methods.md.
 
     Args:
         ladder: counts along the score, both classes present.
@@ -126,15 +135,33 @@ def tpr_lower(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
     """
     n1, n2 = ladder.n_members, ladder.n_holdout
     tail = _tail(ladder)
-    hits = tail.members_with_at_most(math.floor(fpr * n2 * (1 + 1e-12)))
+    allowed = math.floor(fpr * n2 * (1 + 1e-12))
+    hits = tail.members_with_at_most(allowed)
     value = hits / n1
     rank = strict_rank(n2, fpr, alpha)
     if rank is None:
         return OperatingPoint(value=value, lower=None)
     strict = tail.members_with_at_most(rank)
     sampling = value - float(clopper_pearson_lower(hits, n1, alpha))
-    placing = (hits - strict) / n1
-    return OperatingPoint(value=value, lower=max(0.0, value - math.hypot(sampling, placing)))
+    jumps = _jumps(ladder, tail, rank, allowed)
+    smooth = hits - strict - jumps
+    lower = value - jumps / n1 - math.hypot(sampling, smooth / n1)
+    return OperatingPoint(value=value, lower=max(0.0, lower))
+
+
+def _jumps(ladder: Ladder, tail: _Tail, strict: int, allowed: int) -> int:
+    """Return the members at repeated values between the strict and the empirical threshold.
+
+    A value counts as repeated when it holds a tenth of the records in between, and
+    more than one.
+    """
+    last = ladder.members.size
+    steps = slice(last - tail.steps_with_at_most(allowed), last - tail.steps_with_at_most(strict))
+    members, holdout = ladder.members[steps], ladder.holdout[steps]
+    large = (members >= max(_REPEATED, _JUMP_SHARE * int(members.sum()))) | (
+        holdout >= max(_REPEATED, _JUMP_SHARE * (allowed - strict))
+    )
+    return int(members[large & ladder.single[steps]].sum())
 
 
 def tpr_lower_strict(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:

@@ -30,6 +30,9 @@ _FEW_VALUES: Final = 256
 _MOST_VALUES: Final = 2048
 _MOST_VALUES_ASKED: Final = 8192
 _SINGLETON_SHARE: Final = 0.1
+_OVERFULL_FINE: Final = 32.0
+_OVERFULL_COARSE: Final = 3.0
+_SLACK: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,8 +60,19 @@ class Plan:
     exact: bool
 
 
+def kept_exactly(rows: int, columns: int) -> bool:
+    """Tell whether an input is small enough to keep every score."""
+    return rows <= EXACT_ROWS and rows * columns <= _EXACT_VALUES
+
+
 def make_plan(
-    sample: BurnInSample, kinds: Sequence[ScoreKind], *, prior: float, discrete: bool, seed: int
+    sample: BurnInSample,
+    kinds: Sequence[ScoreKind],
+    *,
+    prior: float,
+    discrete: bool,
+    seed: int,
+    early_for: int | None = None,
 ) -> Plan:
     """Return the plan that a settled sample calls for.
 
@@ -68,13 +82,18 @@ def make_plan(
         prior: p in (0, 1).
         discrete: take every column as discrete.
         seed: of the row assignment.
+        early_for: plan for a large input of this many rows, of which the sample has
+            seen the first ones; see `plan_holds`.
 
     Raises:
         InputError: a column taken as discrete has too many values.
     """
-    burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
-    rows = sample.members.rows + sample.holdout.rows
-    exact = rows <= EXACT_ROWS and rows * len(kinds) <= _EXACT_VALUES
+    if early_for is None:
+        rows = sample.members.rows + sample.holdout.rows
+        burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
+    else:
+        rows, burn_in = early_for, burn_in_blocks(early_for, early_for)
+    exact = kept_exactly(rows, len(kinds))
     columns = []
     for index, kind in enumerate(kinds):
         members = sample.members.scores[sample.members.within(burn_in), index]
@@ -121,3 +140,43 @@ def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) ->
         return bool(distinct.size <= _MOST_VALUES)
     once = int(np.count_nonzero(times == 1))
     return bool(distinct.size <= _FEW_VALUES and once <= _SINGLETON_SHARE * values.size)
+
+
+def plan_holds(early: Plan, sample: BurnInSample, plan: Plan) -> bool:
+    """Tell whether a plan made from the first rows serves the whole input.
+
+    It does where no cell holds much more of the burn-in than it should; a file sorted
+    by score or by class, or one that drifts, has to be counted again. Only burn-in
+    rows decide, so the limits stay valid either way.
+
+    Args:
+        early: made from the first rows.
+        sample: of the whole input, settled.
+        plan: what the whole sample calls for.
+    """
+    if early.burn_in != plan.burn_in or plan.exact:
+        return False
+    return all(
+        one.discrete == whole.discrete
+        and (
+            np.array_equal(one.cells.edges, whole.cells.edges)
+            if whole.discrete
+            else _evenly_filled(one.cells, sample, index, early.burn_in)
+        )
+        for index, (one, whole) in enumerate(zip(early.columns, plan.columns, strict=True))
+    )
+
+
+def _evenly_filled(cells: Cells, sample: BurnInSample, index: int, burn_in: int) -> bool:
+    """Tell whether no cell but an atom's holds far more than an equal share of a class."""
+    for one in (sample.members, sample.holdout):
+        values = one.scores[one.within(burn_in), index]
+        cell = np.searchsorted(cells.edges, values, side="left")
+        several = ~cells.single[cell]
+        fine = np.bincount(cell[several], minlength=1).max()
+        coarse = np.bincount(cells.coarse[cell[several]], minlength=1).max()
+        if fine > _OVERFULL_FINE * values.size / _FINE_CELLS + _SLACK:
+            return False
+        if coarse > _OVERFULL_COARSE * values.size / _LEAST_CELLS + _SLACK:
+            return False
+    return True

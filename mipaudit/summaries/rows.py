@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -34,3 +35,17 @@ class Rows:
     keys: NDArray[np.uint64] | None
     member: NDArray[np.bool_]
     scores: tuple[NDArray[np.float64], ...]
+
+    def head(self, source_rows: int) -> Rows:
+        """Return the part within the first ``source_rows`` source rows of the batch."""
+        if source_rows >= self.source_rows:
+            return self
+        present = source_rows if self.kept is None else int(np.searchsorted(self.kept, source_rows))
+        return Rows(
+            first_row=self.first_row,
+            source_rows=source_rows,
+            kept=None if self.kept is None else self.kept[:present],
+            keys=None if self.keys is None else self.keys[:present],
+            member=self.member[:present],
+            scores=tuple(column[:present] for column in self.scores),
+        )

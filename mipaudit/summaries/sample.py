@@ -40,7 +40,7 @@ _CANDIDATE_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _LARGEST_BURN_IN)
 class ClassSample:
     """The rows of smallest rank of one class: ranks (k,) and scores (k, d)."""
 
-    __slots__ = ("_pending", "_size", "limit", "ranks", "rows", "scores")
+    __slots__ = ("_pending", "_size", "_waiting", "limit", "ranks", "rows", "scores")
 
     def __init__(self, columns: int, size: int = SAMPLE_SIZE) -> None:
         """Start empty, for ``columns`` score columns and at most ``size`` rows."""
@@ -49,13 +49,15 @@ class ClassSample:
         self.scores = np.empty((0, columns), dtype=np.float64)
         self.limit = np.uint64(((_CANDIDATE_BLOCKS << 58) - 1) & ((1 << 64) - 1))
         self._pending: list[tuple[NDArray[np.uint64], NDArray[np.float64]]] = []
+        self._waiting = 0
         self._size = size
 
     def offer(self, ranks: NDArray[np.uint64], scores: NDArray[np.float64]) -> None:
         """Consider rows of the class; those that cannot belong may be left out."""
         keep = ranks <= self.limit
         self._pending.append((ranks[keep], scores[keep]))
-        if sum(part.size for part, _ in self._pending) > self._size:
+        self._waiting += int(np.count_nonzero(keep))
+        if self._waiting > self._size:
             self.prune()
 
     def prune(self) -> None:
@@ -63,6 +65,7 @@ class ClassSample:
         ranks = np.concatenate([self.ranks, *(part for part, _ in self._pending)])
         scores = np.concatenate([self.scores, *(part for _, part in self._pending)])
         self._pending.clear()
+        self._waiting = 0
         if ranks.size >= self._size:
             self.limit = np.partition(ranks, self._size - 1)[self._size - 1]
             keep = ranks <= self.limit
@@ -104,10 +107,13 @@ class BurnInSample:
 
     def add(self, rows: Rows) -> None:
         """Count a batch and sample from it."""
+        self.take(rows, rank_bytes(rows, self._seed))
+
+    def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
+        """Count a batch and sample from it, given the rows' top rank bytes."""
         count_members = int(np.count_nonzero(rows.member))
         self.members.rows += count_members
         self.holdout.rows += rows.member.size - count_members
-        top = rank_bytes(rows, self._seed)
         ceiling = np.uint8(max(self.members.limit, self.holdout.limit) >> np.uint64(56))
         chosen = np.flatnonzero(top <= ceiling)
         rank = ranks(rows, self._seed, chosen, top[chosen])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
 
 # Codes are gathered and counted this many at a time: each count walks the whole table.
-_GATHERED: Final = 1 << 19
+_GATHERED: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,7 +69,7 @@ class CodeCounter:
     def __init__(self, size: int) -> None:
         """Start at zero."""
         self._counts = np.zeros(size, dtype=np.int64)
-        self._gathered = np.empty(_GATHERED, dtype=np.int32)
+        self._gathered = np.empty(_GATHERED, dtype=np.intp)
         self._used = 0
 
     def add(self, codes: NDArray[np.int32]) -> None:
@@ -196,7 +196,10 @@ class Tally:
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
-        top = rank_bytes(rows, self._plan.seed)
+        self.take(rows, rank_bytes(rows, self._plan.seed))
+
+    def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
+        """Count a batch, given the rows' top rank bytes."""
         flags = in_burn_in(top, self._plan.burn_in).view(np.uint8) << np.uint8(1)
         flags |= rows.member.view(np.uint8)
         block = micro_blocks(top).astype(np.int32)

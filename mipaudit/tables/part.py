@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
 # checking and counting.
-CHUNK_ROWS: Final = 1 << 16
+CHUNK_ROWS: Final = 1 << 17
 _PIECE_CHUNKS: Final = 16
 
 

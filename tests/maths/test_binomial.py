@@ -90,7 +90,9 @@ def test_mover_is_the_formula(prior):
     for _ in range(60):
         n1, n2 = rng.integers(1, 60, 2)
         x, y = rng.integers(0, n1 + 1), rng.integers(0, n2 + 1)
-        expected = max(abs(2 * prior - 1), mover_by_hand(int(x), int(n1), int(y), int(n2), prior, 0.025))
+        expected = max(
+            abs(2 * prior - 1), mover_by_hand(int(x), int(n1), int(y), int(n2), prior, 0.025)
+        )
         found = mover_lower(x / n1, y / n2, n1, n2, prior=prior, alpha=0.025)
         assert found == pytest.approx(expected, abs=1e-10)
 

@@ -71,14 +71,12 @@ def intervals_by_hand(members, holdout, prior, count):
 
 
 def sets_by_hand(members, holdout, prior):
-    return max(
-        value_of(chosen, members, holdout, prior) for chosen in every_choice(len(members))
-    )
+    return max(value_of(chosen, members, holdout, prior) for chosen in every_choice(len(members)))
 
 
-STEPS = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8
-).filter(lambda steps: all(map(sum, zip(*steps, strict=True))))
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8).filter(
+    lambda steps: all(map(sum, zip(*steps, strict=True)))
+)
 PRIORS = st.sampled_from([0.1, 0.3, 0.5, 0.8])
 
 

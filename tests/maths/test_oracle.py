@@ -27,13 +27,9 @@ def test_vectors(accuracy, sizes, prior, alpha, expected):
 
 def worst_variance(accuracy, n1, n2, prior):
     """Scan the splits of an accuracy between the classes for the most variable one."""
-    tpr = np.linspace(
-        max(0.0, (accuracy - 1 + prior) / prior), min(1.0, accuracy / prior), 200_001
-    )
+    tpr = np.linspace(max(0.0, (accuracy - 1 + prior) / prior), min(1.0, accuracy / prior), 200_001)
     tnr = (accuracy - prior * tpr) / (1 - prior)
-    return (
-        prior**2 * tpr * (1 - tpr) / n1 + (1 - prior) ** 2 * tnr * (1 - tnr) / n2
-    ).max()
+    return (prior**2 * tpr * (1 - tpr) / n1 + (1 - prior) ** 2 * tnr * (1 - tnr) / n2).max()
 
 
 @pytest.mark.parametrize("prior", [0.05, 0.5, 0.7])
@@ -100,7 +96,12 @@ def least_coverage(limit, n1, n2, prior, alpha):
 
 @pytest.mark.parametrize(
     ("sizes", "prior", "least"),
-    [((10, 10), 0.5, 0.9495), ((20, 20), 0.5, 0.9495), ((9, 45), 0.5, 0.945), ((4, 36), 0.1, 0.9495)],
+    [
+        ((10, 10), 0.5, 0.9495),
+        ((20, 20), 0.5, 0.9495),
+        ((9, 45), 0.5, 0.945),
+        ((4, 36), 0.1, 0.9495),
+    ],
 )
 def test_coverage_by_enumeration(sizes, prior, least):
     coverage = least_coverage(oracle_upper, *sizes, prior, 0.05)

@@ -43,9 +43,7 @@ def test_the_upper_limit_settles_from_the_other_side():
     error=st.floats(1e-6, 0.2),
     records=st.integers(2, 10**10),
 )
-def test_a_plan_is_a_whole_number_not_below_the_records_at_hand(
-    limit, value, gaps, error, records
-):
+def test_a_plan_is_a_whole_number_not_below_the_records_at_hand(limit, value, gaps, error, records):
     found = records_to_settle(
         Standing(
             limit=limit,

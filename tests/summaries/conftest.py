@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def cut(rows_from):
                 first_row=a,
                 keys=None if keys is None else keys[a:b],
             )
-            for a, b in zip(ends[:-1], ends[1:], strict=True)
+            for a, b in itertools.pairwise(ends)
         ]
 
     return make

@@ -51,7 +51,10 @@ def test_weights_give_each_class_its_prior():
     assert 1 <= edge < 2
 
 
-@pytest.mark.parametrize(("times", "size", "expected"), [(2, 50, False), (3, 50, True), (4, 1000, False), (5, 1000, True)])
+@pytest.mark.parametrize(
+    ("times", "size", "expected"),
+    [(2, 50, False), (3, 50, True), (4, 1000, False), (5, 1000, True)],
+)
 def test_what_repeats_often_enough_is_an_atom(times, size, expected):
     values = np.sort(np.concatenate([np.arange(size - times) + 0.5, np.full(times, 7.0)]))
     assert (7.0 in atoms(values, all_values=False)) is expected

@@ -72,9 +72,7 @@ def test_seeds_give_unrelated_bytes():
 def test_rows_left_out_do_not_shift_the_others(rows_from):
     everyone = rows_from(np.ones(50, bool), np.zeros(50), first_row=1000)
     kept = [3, 4, 20, 49]
-    some = rows_from(
-        np.ones(4, bool), np.zeros(4), first_row=1000, kept=kept, source_rows=50
-    )
+    some = rows_from(np.ones(4, bool), np.zeros(4), first_row=1000, kept=kept, source_rows=50)
     assert rank_bytes(some, 7).tolist() == rank_bytes(everyone, 7)[kept].tolist()
     top = rank_bytes(everyone, 7)
     whole = ranks(everyone, 7, np.arange(50), top)

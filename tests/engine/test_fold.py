@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from mipaudit.engine.fold import default_jobs, fold
+
+
+class Batch:
+    def __init__(self, values):
+        self.values = values
+        self.source_rows = len(values)
+
+
+class Part:
+    """A partition that yields two batches, after a while."""
+
+    def __init__(self, values, delay=0.0, fault=None):
+        self.values, self.delay, self.fault = values, delay, fault
+        self.read = 0
+
+    def batches(self):
+        time.sleep(self.delay)
+        if self.fault is not None:
+            raise self.fault
+        half = len(self.values) // 2
+        for piece in (self.values[:half], self.values[half:]):
+            self.read += 1
+            yield Batch(piece)
+
+
+class Total:
+    def __init__(self):
+        self.values = []
+        self.threads = {threading.get_ident()}
+
+    def add(self, rows):
+        self.values += rows.values
+
+    def merge(self, other):
+        self.values += other.values
+        self.threads |= other.threads
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, 50])
+def test_every_row_is_folded_once(jobs):
+    parts = [Part(list(range(10 * i, 10 * i + 10)), delay=0.002 * (i % 3)) for i in range(12)]
+    total = fold(parts, Total, jobs=jobs)
+    assert sorted(total.values) == list(range(120))
+
+
+def test_several_threads_are_used():
+    assert len(fold([Part([1], delay=0.05) for _ in range(6)], Total, jobs=3).threads) > 1
+
+
+def test_nothing_to_fold():
+    assert fold([], Total, jobs=4).values == []
+
+
+def test_progress_counts_source_rows():
+    seen = []
+    fold([Part([1, 2, 3]), Part([4, 5])], Total, jobs=2, progress=seen.append)
+    assert sum(seen) == 5
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_fault_ends_the_run(jobs):
+    late = [Part([1, 2], delay=0.01) for _ in range(200)]
+    with pytest.raises(ValueError, match="damaged"):
+        fold([Part([0], fault=ValueError("damaged")), *late], Total, jobs=jobs)
+    assert sum(part.read for part in late) < 200
+
+
+def test_default_jobs():
+    assert 1 <= default_jobs() <= 4
