@@ -16,7 +16,7 @@ from mipaudit.audit.findings import (
 from mipaudit.audit.judgement import judge
 from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
@@ -41,6 +41,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         InputError: every score is constant, or both classes hold the same scores.
     """
     _require_information(counts)
+    _require_order(source, terms)
     names = [column.name for column in source.columns]
     share = ErrorShare(confidence=terms.confidence, columns=len(names))
     evidence = [
@@ -104,6 +105,20 @@ def _require_information(counts: Counts) -> None:
             "Members and holdout hold exactly the same scores.",
             hint="Were the same records written to both?",
         )
+
+
+def _require_order(source: ScoreSource, terms: Terms) -> None:
+    """Labels have no order, so no threshold or interval makes sense on them."""
+    policy = terms.policy
+    asks = policy.max_tpr_at_fpr is not None or policy.against not in {None, "any"}
+    for column in source.columns:
+        if asks and column.kind == "string":
+            raise UsageError(
+                "no_order",
+                f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
+                "TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
+                hint="Use --max-advantage with --against any, or name another --score-col.",
+            )
 
 
 def _design(

@@ -144,7 +144,9 @@ def _claim(epsilon: float | None, delta: float, adjacency: str | None) -> Epsilo
         )
         return None
     _require(
-        0 <= epsilon < float("inf"), "claimed_epsilon", "The claimed epsilon must be at least 0."
+        0 <= epsilon < float("inf"),
+        "claimed_epsilon",
+        "The claimed epsilon must be at least 0 and finite.",
     )
     _require(0 <= delta < 1, "delta", "Delta must be at least 0 and below 1.")
     named = adjacency or "unknown"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.maths.dp import (
     PublishedBound,
     advantage_bound,
@@ -115,22 +116,25 @@ def _status(
 
 def _reason(status: ClaimStatus, tight: float, loose: float, lower: float) -> str:
     """Say in one sentence what the comparison showed."""
+    shown = lower_text(lower)
     match status:
         case "contradicted":
             return (
-                f"the advantage is at least {lower:.4f}, above the {loose:.4f} that the claim "
+                f"the advantage is at least {shown}, above the {upper_text(loose)} that the claim "
                 "allows: the claim is false, or members and holdout differ, or records depend"
             )
         case "not_comparable":
             return (
-                f"the advantage is at least {lower:.4f}: above the {tight:.4f} allowed by "
-                f"substitution, not above the {loose:.4f} allowed by add-remove; "
+                f"the advantage is at least {shown}: above the {upper_text(tight)} allowed by "
+                f"substitution, not above the {upper_text(loose)} allowed by add-remove; "
                 "say which adjacency the claim is about"
             )
         case "vacuous":
-            return f"the claim allows an advantage of {tight:.4f}: it excludes next to nothing"
+            return (
+                f"the claim allows an advantage of {upper_text(tight)}: it excludes next to nothing"
+            )
         case "consistent":
             return (
-                f"the advantage is at least {lower:.4f}, not above the {tight:.4f} that the "
+                f"the advantage is at least {shown}, not above the {upper_text(tight)} that the "
                 "claim allows: this does not prove the claim"
             )

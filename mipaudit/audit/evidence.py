@@ -213,5 +213,7 @@ def _bounded_differences(
     value: float, n_members: int, n_holdout: int, prior: float, alpha: float
 ) -> float:
     """Return the upper limit by McDiarmid's inequality, for a fixed set of any sizes."""
+    if min(n_members, n_holdout) <= 0:
+        return 1.0
     spread = prior**2 / n_members + (1 - prior) ** 2 / n_holdout
     return min(1.0, value + 2 * float(np.sqrt(np.log(1 / alpha) / 2 * spread)))

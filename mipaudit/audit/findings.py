@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.estimate import Estimate  # noqa: TC001 - part of the public signature
+from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.audit.finding import Finding
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> l
         Finding(
             code="leak_invisible_to_class",
             text=(
-                f"Column '{name}': at least {lower:.4f} leaks, more than the {e.upper:.4f} that "
+                f"Column '{name}': at least {lower_text(lower)} leaks, more than the "
+                f"{upper_text(e.upper)} that "
                 f"attackers of class '{e.attackers}' can reach: they do not see this leak."
             ),
         )

@@ -159,15 +159,12 @@ def _records(
 ) -> int | None:
     """Return the total number of records that would settle an open advantage check."""
     held = evidence.held_out
-    value_for_upper = held.value
-    if upper is not None:
-        value_for_upper = (held.value + evidence.observed(against)[0]) / 2
     counts = evidence.counts
     return records_to_settle(
         Standing(
             limit=limit,
             value=held.value,
-            value_for_upper=min(value_for_upper, upper) if upper is not None else held.value,
+            value_for_upper=held.value if upper is None else min(held.value, upper),
             lower=held.value - NormalDist().inv_cdf(1 - error) * held.standard_error,
             upper=upper,
             error=held.standard_error,

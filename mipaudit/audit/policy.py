@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.audit.estimate import Attackers, Quantity  # noqa: TC001 - the codec reads them
+from mipaudit.audit.figures import lower_text, number_text, upper_text
 
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 
@@ -67,17 +68,34 @@ def check_status(limit: float, lower: float | None, upper: float | None) -> Chec
 
 def check_reason(check: PolicyCheck) -> str:
     """Say in one sentence what decided a check."""
-    name = check.quantity if check.fpr is None else f"TPR at FPR {check.fpr:g}"
+    name = check.quantity if check.fpr is None else f"TPR at FPR {number_text(check.fpr)}"
+    limit = number_text(check.limit)
+    at_least = "" if check.lower is None else f" is at least {lower_text(check.lower)}"
+    at_most = (
+        ""
+        if check.upper is None
+        else f" is at most {upper_text(check.upper)} {against_phrase(check.against)}"
+    )
     match check.status:
         case "not_met":
-            return f"{name} is at least {check.lower:.4f}, above the limit of {check.limit:g}"
+            return f"{name}{at_least}, above the limit of {limit}"
         case "met":
+            return f"{name}{at_most}, within the limit of {limit}"
+        case "inconclusive" if not at_most:
             return (
-                f"{name} is at most {check.upper:.4f} {against_phrase(check.against)}, "
-                f"within the limit of {check.limit:g}"
+                f"{name}{at_least}, and has no upper limit {against_phrase(check.against)}: the "
+                f"limit of {limit} cannot be shown to be met; name a class with --against"
             )
         case "inconclusive":
-            return _open_reason(name, check)
+            known = " and".join(part for part in (at_least, at_most) if part)
+            return f"{name}{known}; the limit is {limit}: {_advice(check)}"
+
+
+def _advice(check: PolicyCheck) -> str:
+    """Say how many records would settle an open check."""
+    if check.records_to_settle is None:
+        return "the best estimate is too close to the limit to promise that more records settle it"
+    return f"about {check.records_to_settle:,} records in all would settle it"
 
 
 def against_phrase(attackers: Attackers) -> str:
@@ -93,21 +111,3 @@ def against_phrase(attackers: Attackers) -> str:
             return "for attackers with up to four intervals"
         case "bins-16":
             return "for attackers with 16 equal-mass bins"
-
-
-def _open_reason(name: str, check: PolicyCheck) -> str:
-    lower = "unknown" if check.lower is None else f"{check.lower:.4f}"
-    if check.upper is None:
-        return (
-            f"{name} is at least {lower}, and no upper limit exists {against_phrase(check.against)}"
-            f": the limit of {check.limit:g} cannot be shown to be met; name a class with --against"
-        )
-    advice = (
-        f"about {check.records_to_settle:,} records in all would settle it"
-        if check.records_to_settle is not None
-        else "the best estimate is too close to the limit to promise that more records settle it"
-    )
-    return (
-        f"{name} lies between {lower} and {check.upper:.4f} {against_phrase(check.against)}, "
-        f"and the limit is {check.limit:g}: {advice}"
-    )

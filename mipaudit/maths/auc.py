@@ -49,16 +49,18 @@ def auc(ladder: Ladder, *, alpha: float) -> Auc:
     ties that could be won or lost.
 
     Args:
-        ladder: counts along the score, both classes present.
+        ladder: counts along the score; without one of the classes nothing is known.
         alpha: two-sided error in (0, 1). The interval is approximate: docs/methods.md
             has its measured coverage.
     """
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return Auc(value=0.5, lower=0.0, upper=1.0, method="no rows")
     ranks = _ranks(ladder)
     smaller = float(min(ladder.n_members, ladder.n_holdout))
     spread = ranks.value * (1 - ranks.value)
     discordance = min(ranks.value, 1 - ranks.value) * smaller
     trials, method = smaller, "Clopper-Pearson, smaller class"
-    if discordance >= _ENOUGH_DISCORDANCE:
+    if discordance >= _ENOUGH_DISCORDANCE and ranks.standard_error > 0:
         estimated = spread / ranks.standard_error**2 * (1 - 1 / math.sqrt(discordance))
         if estimated > smaller:
             trials, method = estimated, "Clopper-Pearson, DeLong effective size"

@@ -107,9 +107,9 @@ class _Tail:
         """Return how many whole steps, from the top, hold at most so many holdout records."""
         return int(np.searchsorted(self.holdout, holdout, side="right")) - 1
 
-    def members_with_at_least(self, holdout: int) -> int:
-        """Return the fewest members above a threshold with at least so many holdout records."""
-        return int(self.members[np.searchsorted(self.holdout, holdout, side="left")])
+    def steps_with_at_least(self, holdout: int) -> int:
+        """Return the fewest whole steps, from the top, that hold so many holdout records."""
+        return int(np.searchsorted(self.holdout, holdout, side="left"))
 
 
 def _tail(ladder: Ladder) -> _Tail:
@@ -134,6 +134,8 @@ def tpr_lower(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
         alpha: one-sided error in (0, 1).
     """
     n1, n2 = ladder.n_members, ladder.n_holdout
+    if n1 == 0:
+        return OperatingPoint(value=0.0, lower=None)
     tail = _tail(ladder)
     allowed = math.floor(fpr * n2 * (1 + 1e-12))
     hits = tail.members_with_at_most(allowed)
@@ -167,6 +169,8 @@ def _jumps(ladder: Ladder, tail: _Tail, strict: int, allowed: int) -> int:
 def tpr_lower_strict(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
     """Return TPR at an FPR with a finite-sample lower limit, each part at alpha/2."""
     n1, n2 = ladder.n_members, ladder.n_holdout
+    if n1 == 0:
+        return OperatingPoint(value=0.0, lower=None)
     tail = _tail(ladder)
     value = tail.members_with_at_most(math.floor(fpr * n2 * (1 + 1e-12))) / n1
     rank = strict_rank(n2, fpr, alpha / 2)
@@ -179,12 +183,17 @@ def tpr_lower_strict(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPo
 def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float) -> float:
     """Return a finite-sample one-sided upper limit of TPR at an FPR, in [0, 1].
 
-    Exact for any law: the threshold depends on the holdout scores only and has at
-    least the FPR asked for with confidence 1 - alpha/2; Clopper-Pearson for the
-    members above it takes the other half. 1 where the holdout is too small.
+    Exact for any law: a threshold that depends on the holdout scores only has more than
+    the FPR asked for with confidence 1 - alpha/2, so what an attacker may use lies
+    strictly above it; Clopper-Pearson for the members there takes the other half. 1
+    where the holdout is too small.
     """
     rank = generous_rank(ladder.n_holdout, fpr, alpha / 2)
     if rank is None:
         return 1.0
-    hits = _tail(ladder).members_with_at_least(rank)
+    tail = _tail(ladder)
+    steps = tail.steps_with_at_least(rank)
+    if ladder.single[-steps]:
+        steps -= 1
+    hits = int(tail.members[steps])
     return float(clopper_pearson_upper(hits, ladder.n_members, alpha / 2))

@@ -47,8 +47,8 @@ def oracle_upper(
 
     Args:
         observed: best advantage over the class on the data, in [-1, 1].
-        n_members: members behind it, above 0.
-        n_holdout: holdout records behind it, above 0.
+        n_members: members behind it; with none nothing is known.
+        n_holdout: holdout records behind it.
         prior: p in (0, 1).
         alpha: one-sided error in (0, 1).
 
@@ -56,7 +56,7 @@ def oracle_upper(
         A limit in [|2p-1|, 1].
     """
     accuracy = (1 + observed) / 2
-    if accuracy >= 1:
+    if accuracy >= 1 or min(n_members, n_holdout) <= 0:
         return 1.0
     limit = min(max(accuracy, 1e-9), 1 - 1e-9)
     for _ in range(_MAX_STEPS):
@@ -78,6 +78,8 @@ def oracle_upper_strict(
     comparison leaves out.
     """
     trials = float(n_members + n_holdout)
+    if trials <= 0:
+        return 1.0
     correct = trials * (1 + observed) / 2
     limit = 2 * float(clopper_pearson_upper(correct, trials, -math.expm1(-alpha))) - 1
     return min(1.0, max(abs(2 * prior - 1), limit))

@@ -9,8 +9,9 @@ from typing import Final
 # The number promised must settle 80% of fresh runs. The sampling error of the estimate
 # that it is computed from is spent in two places: it shortens the distance to the
 # limit, and it is what a fresh run may fall short by.
-_CAUTION: Final = 1.0
-_POWER_DEVIATE: Final = 1.65
+_CAUTION: Final = 0.5
+_POWER_DEVIATE: Final = 0.84
+_CUT_OFF: Final = 1.5
 _MOST_TIMES: Final = 1e6
 
 
@@ -51,7 +52,9 @@ def records_to_settle(standing: Standing) -> int | None:
         ways.append((standing.value - standing.limit, standing.value - standing.lower))
     if standing.upper is not None:
         centre = standing.value_for_upper
-        ways.append((standing.limit - centre, standing.upper - centre))
+        gap = standing.upper - centre
+        # A limit of 1 was cut off there: how far it would have been is not known.
+        ways.append((standing.limit - centre, gap if standing.upper < 1 else _CUT_OFF * gap))
     times = [
         ((gap + _POWER_DEVIATE * standing.error) / (distance - _CAUTION * standing.error)) ** 2
         for distance, gap in ways

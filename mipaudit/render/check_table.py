@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.render.numbers import count_text
+from mipaudit.audit.figures import count_text
 from mipaudit.render.page import Page, add_findings, add_taken, number_table, words
 from mipaudit.report.names import safe_name
 

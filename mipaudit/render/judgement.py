@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.render.numbers import lower_text, number_text, percent_text, upper_text
+from mipaudit.audit.figures import lower_text, number_text, percent_text, upper_text
 from mipaudit.render.page import number_table, words
 from mipaudit.render.wording import AT_LEAST, AT_MOST, CLAIM_MEANING, STATUS, STYLES, plain, quoted
 

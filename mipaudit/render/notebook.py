@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.render.headline import headline
-from mipaudit.render.numbers import lower_text, upper_text
 from mipaudit.render.sections import Footnotes, Row, Section, scores_in_order, section
 from mipaudit.render.wording import (
     AT_LEAST,

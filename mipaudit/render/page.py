@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.render.numbers import count_text
+from mipaudit.audit.figures import count_text
 from mipaudit.render.wording import plain
 from mipaudit.report.names import safe_name
 

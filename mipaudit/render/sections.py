@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.render.numbers import (
+from mipaudit.audit.figures import (
     count_text,
     lower_text,
     percent_text,

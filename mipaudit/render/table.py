@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.figures import count_text, number_text
 from mipaudit.render.headline import claim_status, headline
 from mipaudit.render.judgement import add_claims, add_policy
-from mipaudit.render.numbers import count_text, number_text
 from mipaudit.render.page import Page, add_findings, add_taken, number_table, words
 from mipaudit.render.sections import (
     Footnotes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.render.numbers import percent_text
+from mipaudit.audit.figures import percent_text
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:

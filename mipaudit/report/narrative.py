@@ -5,6 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.figures import (
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
 
@@ -73,24 +80,14 @@ def limitations(estimates: Sequence[Estimate], *, columns: int) -> tuple[str, ..
     return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra)
 
 
-def floor4(value: float) -> float:
-    """Round down to four decimals, as lower limits are shown."""
-    return math.floor(value * 1e4 + 1e-9) / 1e4
-
-
-def ceil4(value: float) -> float:
-    """Round up to four decimals, as upper limits are shown."""
-    return math.ceil(value * 1e4 - 1e-9) / 1e4
-
-
 def _measured(design: Design, first: Estimate, columns: int) -> str:
     """Say what the strongest score shows, and how sure that is."""
     rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
     name = f"'{safe_name(first.score)}'"
     score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
     lower, value = first.lower or 0.0, first.value or 0.0
-    figures = f"best estimate {value:.4f}, trivial attacker {design.baseline:.4f}"
-    sure = f"{100 * design.confidence:g}% confidence"
+    figures = f"best estimate {value_text(value)}, trivial attacker {value_text(design.baseline)}"
+    sure = f"{percent_text(design.confidence)} confidence"
     if lower <= design.baseline:
         return (
             f"From {rows}: at {sure}, {score} does not show that membership leaks (advantage: "
@@ -99,8 +96,8 @@ def _measured(design: Design, first: Estimate, columns: int) -> str:
     accuracy = math.floor(500 * (1 + lower)) / 10
     return (
         f"From {rows}: with {sure}, somebody who sees {score} can reach a membership advantage "
-        f"of at least {floor4(lower):.4f} ({figures}). They would guess membership right at "
-        f"least {accuracy:.1f}% of the time where {100 * design.prior:g}% of the challenged "
+        f"of at least {lower_text(lower)} ({figures}). They would guess membership right at "
+        f"least {accuracy:.1f}% of the time where {percent_text(design.prior)} of the challenged "
         "records are members."
     )
 
@@ -115,7 +112,7 @@ def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
     if not limits:
         return ""
     _, upper, attackers = max(limits)
-    return f"It is at most {ceil4(upper):.4f} {against_phrase(attackers)}."
+    return f"It is at most {upper_text(upper)} {against_phrase(attackers)}."
 
 
 def _judged(verdict: Verdict) -> str:
@@ -136,4 +133,6 @@ def _claimed(claims: Sequence[Claim]) -> list[str]:
     if not claims:
         return []
     claim = claims[0]
-    return [f"The claim of epsilon {claim.epsilon:g} is {claim.status.replace('_', ' ')}."]
+    return [
+        f"The claim of epsilon {number_text(claim.epsilon)} is {claim.status.replace('_', ' ')}."
+    ]

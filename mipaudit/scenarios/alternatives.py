@@ -5,6 +5,7 @@ A coverage run in which no invalid method is caught has shown nothing about the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from mipaudit.summaries.histogram import equal_width_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DKW_LABEL: Final = "other: DKW band"
 SPLIT_LABEL: Final = "other: split-half threshold"
 MACE_LABEL: Final = "published: MACE band, 100 bins"
 _BINS: Final = 100
@@ -27,8 +29,12 @@ def alternatives(
     member: NDArray[np.bool_], score: NDArray[np.float64], prior: float, seed: int
 ) -> list[Interval]:
     """Return the controls, the split-half limit and the published MACE band."""
+    band, invalid = controls(member, score, prior, seed)
     return [
-        *controls(member, score, prior, seed),
+        band,
+        # A limit for thresholds is one for all attackers too: beside ours, on one truth.
+        replace(band, estimand="advantage", upper=None, label=DKW_LABEL),
+        invalid,
         split_half(member, score, prior, seed),
         mace_band(member, score, prior),
     ]

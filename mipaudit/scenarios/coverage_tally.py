@@ -34,9 +34,10 @@ def tally(cell: Cell, said: Sequence[Sequence[Interval]]) -> tuple[CoverageRow, 
             raise ValueError("two intervals of one replication have the same label")
         for interval in intervals:
             by_label.setdefault(interval.row_label, []).append(interval)
+    known: dict[tuple[object, ...], float] = {}
     rows = []
     for intervals in by_label.values():
-        truths = np.array([truth_of(cell.law, interval, cell.prior) for interval in intervals])
+        truths = np.array([_remembered(known, cell, interval) for interval in intervals])
         lower = np.array([_number(interval.lower) for interval in intervals])
         upper = np.array([_number(interval.upper) for interval in intervals])
         width = _mean(upper - lower)
@@ -62,6 +63,14 @@ def truth_of(law: Law, interval: Interval, prior: float) -> float:
             return law.tpr_at_fpr(fpr, side)
         case _:
             raise ValueError(f"{interval.estimand} does not take these arguments")
+
+
+def _remembered(known: dict[tuple[object, ...], float], cell: Cell, interval: Interval) -> float:
+    """Return the truth, computed once for all replications that ask for the same."""
+    asked = (interval.estimand, *interval.estimand_args)
+    if asked not in known:
+        known[asked] = truth_of(cell.law, interval, cell.prior)
+    return known[asked]
 
 
 def _side(

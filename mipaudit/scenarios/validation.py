@@ -13,8 +13,8 @@ import time
 from itertools import cycle, product
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.scenarios.alternatives import MACE_LABEL, SPLIT_LABEL, alternatives
-from mipaudit.scenarios.controls import INVALID_LABEL, VALID_LABEL
+from mipaudit.scenarios.alternatives import MACE_LABEL, alternatives
+from mipaudit.scenarios.controls import INVALID_LABEL
 from mipaudit.scenarios.coverage import Cell, Order, run_cells
 from mipaudit.scenarios.coverage_table import CoverageTable, failures
 from mipaudit.scenarios.intervals import default_intervals, strict_intervals
@@ -49,7 +49,6 @@ SIZES: Final = (50, 1_000, 10_000)
 PRIORS: Final = (0.5, 0.1)
 ORDERS: Final[tuple[Order, ...]] = ("shuffled", "sorted", "reversed")
 INVALID: Final = (INVALID_LABEL, MACE_LABEL)
-OTHERS: Final = (VALID_LABEL, SPLIT_LABEL, *INVALID)
 _SHORT_REPLICATIONS: Final = 1_000
 _FULL_REPLICATIONS: Final = 4_000
 _SEED: Final = 20_260

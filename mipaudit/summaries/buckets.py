@@ -30,12 +30,21 @@ class Buckets:
     scale: float
 
     def locate(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the bucket of each score before clipping to [0, last]."""
-        scaled = scores - self.low
-        scaled *= self.scale
-        with np.errstate(invalid="ignore"):
-            # Infinite scores become the smallest integer: bucket 0, a tail.
+        """Return the bucket of each score before clipping to [0, last], shape (n,).
+
+        What is too large for an integer becomes the smallest one, and so lands in
+        bucket 0: a tail, where it is searched for.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            scaled = scores - self.low
+            scaled *= self.scale
             return scaled.astype(np.int64)
+
+    def clipped(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the bucket of each edge in [0, last], increasing for any floats."""
+        with np.errstate(over="ignore"):
+            scaled = (edges - self.low) * self.scale
+        return np.clip(scaled, 0, _LAST).astype(np.int64)
 
     def snap(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
         """Move each edge inside the grid up to the end of its bucket; drop repeats.
@@ -43,8 +52,8 @@ class Buckets:
         Edges in the tails, and in buckets that hold many of them, stay as they are:
         resolution is not traded away where the scores are concentrated.
         """
-        bucket = self.locate(edges)
-        inside = ~self.divided(edges)[np.clip(bucket, 0, _LAST)]
+        bucket = self.clipped(edges)
+        inside = ~self.divided(edges)[bucket]
         bucket = bucket[inside]
         moved = (bucket + 1) / self.scale + self.low
         for _ in range(_MAX_NUDGES):
@@ -62,16 +71,17 @@ class Buckets:
 
     def divided(self, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Tell which buckets are tails or crowded with edges, shape (buckets,)."""
-        bucket = np.clip(self.locate(edges), 0, _LAST)
+        bucket = self.clipped(edges)
         divided = np.bincount(bucket, minlength=_LAST + 1) >= _CROWD
         divided[0] = divided[_LAST] = True
         return divided
 
     def table(self, edges: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return the cell of each bucket, or -1 where an edge may divide it."""
-        bucket = np.clip(self.locate(edges), 0, _LAST)
+        bucket = self.clipped(edges)
         cells = np.cumsum(np.bincount(bucket, minlength=_LAST + 1), dtype=np.int64)
-        ends = self.locate(np.nextafter(edges, np.inf)) > bucket
+        with np.errstate(over="ignore"):
+            ends = self.clipped(np.nextafter(edges, np.inf)) > bucket
         cells_below = np.searchsorted(edges, edges[ends], side="left")
         table = cells.astype(np.int32)
         table[bucket] = -1
@@ -96,7 +106,7 @@ def choose_buckets(values: NDArray[np.float64], edges: NDArray[np.float64]) -> B
         grid = _grid(float(values[tail]), float(values[-1 - tail]))
         if grid is None:
             continue
-        located = np.clip(grid.locate(values), 0, _LAST)
+        located = grid.clipped(values)
         searched = float(grid.divided(edges)[located].mean())
         if searched < fewest:
             best, fewest = grid, searched

@@ -61,7 +61,10 @@ def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float6
 def quantile_edges(
     values: NDArray[np.float64], weights: NDArray[np.float64], count: int
 ) -> NDArray[np.float64]:
-    """Return at most ``count - 1`` cut points of equal mass, each between two values.
+    """Return at most ``count - 1`` values that cut the sample into cells of equal mass.
+
+    Values, not points between them: the cells are then the same for every strictly
+    increasing map of the score.
 
     Args:
         values: sorted, shape (n,).
@@ -72,13 +75,7 @@ def quantile_edges(
     mass = np.cumsum(weights)
     at = np.searchsorted(mass, targets, side="left")
     at = np.unique(at[at < values.size - 1])
-    low, high = values[at], values[at + 1]
-    split = low < high
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = low / 2 + high / 2
-    # Between an infinite and a finite value, or two neighbouring floats, cut at the lower.
-    inside = np.isfinite(middle) & (middle >= low) & (middle < high)
-    return np.unique(np.where(inside, middle, low)[split])
+    return np.unique(values[at][values[at] < values[at + 1]])
 
 
 def build_cells(
@@ -108,7 +105,7 @@ def build_cells(
     order = np.argsort(values, kind="stable")
     values = values[order]
     points = atoms(values, all_values=discrete)
-    fence = np.concatenate([np.nextafter(points, -np.inf), points])
+    fence = np.concatenate([_float_below(points), points])
     fence = fence[np.isfinite(fence) | (fence == -np.inf)]
     buckets = None
     if discrete:
@@ -135,6 +132,12 @@ def build_cells(
     )
 
 
+def _float_below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the next smaller float of each value."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(values, -np.inf)
+
+
 def _weights(n_members: int, n_holdout: int, prior: float) -> NDArray[np.float64]:
     """Return the mass of each of the members, then of each holdout record."""
     return np.concatenate(
@@ -149,7 +152,7 @@ def _single(edges: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[
     """Tell which cells hold exactly one float: an atom between its two fences."""
     upper = np.concatenate([edges, [np.inf]])
     below = np.concatenate([[-np.inf], edges])
-    single = np.isin(upper, points) & (below == np.nextafter(upper, -np.inf))
+    single = np.isin(upper, points) & (below == _float_below(upper))
     if edges.size and edges[0] == -np.inf:
         single[0] = True
     return np.asarray(single)

@@ -70,10 +70,12 @@ def equal_width_counts(
     Args:
         scores: float64, shape (n,); those outside [low, high] go to the end bins.
         member: bool, shape (n,).
-        low: lower end of the first bin, finite.
-        high: upper end of the last bin, finite, at least ``low``.
+        low: lower end of the first bin; above ``high`` where no score is finite.
+        high: upper end of the last bin.
         bins: number of bins, at least 1.
     """
+    if low > high:  # no finite score
+        low = high = 0.0
     # Halves, so that the width of the widest range is still a float.
     width = max(high / 2 - low / 2, np.finfo(float).tiny)
     place = (np.clip(scores, low, high) / 2 - low / 2) / width

@@ -139,7 +139,7 @@ def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) ->
     if kind == "integer":
         return bool(distinct.size <= _MOST_VALUES)
     once = int(np.count_nonzero(times == 1))
-    return bool(distinct.size <= _FEW_VALUES and once <= _SINGLETON_SHARE * values.size)
+    return bool(0 < distinct.size <= _FEW_VALUES and once <= _SINGLETON_SHARE * values.size)
 
 
 def plan_holds(early: Plan, sample: BurnInSample, plan: Plan) -> bool:

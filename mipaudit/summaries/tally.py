@@ -138,7 +138,9 @@ class ColumnTally:
             cell <<= 2
             cell += flags
             self._fine.add(cell)
-        if not np.isfinite(scores.sum()):  # a sum is cheaper than a test of every row
+        with np.errstate(invalid="ignore", over="ignore"):
+            doubtful = not np.isfinite(scores.sum())  # cheaper than a test of every row
+        if doubtful:
             self._infinite += int(np.count_nonzero(np.isinf(scores)))
 
     def merge(self, other: Self) -> None:
@@ -155,12 +157,13 @@ class ColumnTally:
             self._exact_ladders() if self._fine is None else self._ladders(self._fine.counts())
         )
         cells = self._cells
+        alone = np.bincount(cells.coarse) == 1
         single = np.zeros(cells.coarse_count, dtype=bool)
         single[cells.coarse[cells.single]] = True
         return ColumnCounts(
             blocks=self._blocks.counts().reshape(MICRO_BLOCKS, cells.coarse_count, 2),
             burn_in=burn_in,
-            single=single,
+            single=single & alone,
             everyone=everyone,
             evaluated=evaluated,
             infinite=self._infinite,

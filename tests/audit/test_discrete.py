@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mipaudit.audit.discrete import _by_noncentrality
+from mipaudit.maths.ladder import Ladder
+from mipaudit.maths.noncentrality import noncentrality_upper, noncentrality_weights
 from mipaudit.maths.oracle import oracle_upper
+from mipaudit.summaries.tally import ColumnCounts
 
 
 def scattered(size, strength):
@@ -67,3 +71,44 @@ def test_a_continuous_score_has_no_upper_limit_for_all(evidence_from):
     rng = np.random.default_rng(3)
     evidence = evidence_from(rng.normal(size=200), rng.normal(size=200))
     assert evidence.upper("any", 0.025) is None
+
+
+def counts_with_unseen(burn_in):
+    """Twelve known values without a leak, and a last cell of values that are all unseen."""
+    rng = np.random.default_rng(4)
+    law = np.append(np.full(12, 0.7 / 12), 0.3)
+    blocks = np.stack([rng.multinomial(60, law, size=64) for _ in range(2)], axis=2)
+    blocks[:burn_in, 12] = 0
+    table = blocks[burn_in:].sum(axis=0)
+    single = np.append(np.ones(12, bool), values=False)
+    ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=single)
+    return ColumnCounts(
+        blocks=blocks,
+        burn_in=burn_in,
+        single=single,
+        everyone=ladder,
+        evaluated=ladder,
+        infinite=0,
+        discrete=True,
+    )
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.5])
+@pytest.mark.parametrize("burn_in", [7, 20])
+def test_noncentrality_by_hand(burn_in, prior):
+    """Neither the weights nor the cells come from the rows that are estimated with."""
+    counts = counts_with_unseen(burn_in)
+    first = max(burn_in, 16)
+    late = counts.blocks[first:].sum(axis=0)
+    weights = noncentrality_weights(counts.blocks[:first].sum(axis=(0, 2)))
+    limit = noncentrality_upper(late[:, 1], late[:, 0], weights, alpha=0.9 * 0.025)
+    unseen = [
+        share * stats.beta.isf(0.05 * 0.025, count + 1, total - count)
+        for share, count, total in zip((1 - prior, prior), late[12], late.sum(axis=0), strict=True)
+    ]
+    expected = abs(2 * prior - 1) + 2 * min(prior, 1 - prior) * limit.total_variation_upper
+    expected += 2 * min(unseen)
+    found = _by_noncentrality(counts, prior, 0.025)
+    assert found == pytest.approx(min(1.0, expected))
+    # The classes may share none of the unseen values: 30% of each.
+    assert found > abs(2 * prior - 1) + 2 * min(prior, 1 - prior) * 0.3

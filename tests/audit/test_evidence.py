@@ -70,17 +70,16 @@ def test_every_limit_of_a_hard_file_is_a_number_in_its_range(evidence_from, name
             assert 0 < evidence.tpr_upper(fpr, alpha) <= 1
 
 
-@pytest.mark.xfail(reason="no row of a class outside the burn-in: a division by zero")
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 def test_a_class_that_lies_in_the_burn_in_as_a_whole(evidence_from, strict):
     for seed in range(40):
         evidence = evidence_from([0.3], [0.7], seed=seed, strict=strict)
         assert evidence.lower(0.025) == 0
         for attackers in CLASSES:
-            assert evidence.upper(attackers, 0.025) == 1
+            # One pair in one bin shows nothing, but two right guesses of two are rare.
+            assert evidence.upper(attackers, 0.025) > (0.97 if attackers == "bins-16" else 0.99)
 
 
-@pytest.mark.xfail(reason="both infinities in one batch: a RuntimeWarning about their sum")
 def test_both_infinities_without_a_warning(evidence_from):
     evidence = evidence_from([np.inf, -np.inf, 1.0] * 9, [0.0, 1.0, np.inf] * 9)
     assert evidence.counts.infinite == 27
@@ -138,9 +137,6 @@ def test_a_strictly_increasing_map_of_the_scores_changes_no_limit(
         assert cell_limits(before) == cell_limits(after)
 
 
-@pytest.mark.xfail(
-    reason="cells are cut half-way between values: where that is, depends on the map"
-)
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 def test_nor_the_limits_that_rest_on_cells(evidence_from, strict):
     before, after = mapped(evidence_from, MAPS["cube"], discrete=False, strict=strict)

@@ -83,7 +83,8 @@ def test_a_discrete_score_is_judged_for_any_attacker(evidence_from):
 
 def audited(evidence_from, scores, size, rng, seed, limit):
     members, holdout = scores.sample(rng, size // 2, size - size // 2)
-    evidence = evidence_from(members, holdout, seed=seed)
+    kind = "integer" if scores.discrete else "float"
+    evidence = evidence_from(members, holdout, seed=seed, kind=kind)
     (check,) = judge([evidence], Policy(max_advantage=limit), None, 0.95).checks
     return check
 

@@ -97,7 +97,7 @@ def limits_by_hand(members, holdout, fpr, alpha):
     rank = generous_by_hand(n2, fpr, alpha / 2)
     upper = 1.0
     if rank is not None:
-        hits = int((members >= descending[rank - 1]).sum())
+        hits = hits_above(rank - 1)
         upper = stats.binomtest(hits, n1).proportion_ci(1 - alpha, "exact").high
     return empirical / n1, tight, strict, upper
 

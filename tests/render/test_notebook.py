@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from mipaudit.render.numbers import lower_text
+from mipaudit.audit.figures import lower_text
 
 
 class Checker(HTMLParser):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from mipaudit.render.numbers import lower_text, upper_text, value_text
+from mipaudit.audit.figures import lower_text, upper_text, value_text
 from mipaudit.render.table import render_table
 
 

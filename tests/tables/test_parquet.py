@@ -40,7 +40,7 @@ def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, c
     from mipaudit.tables import parquet
 
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
-    assert part.CHUNK_ROWS == 1 << 16
+    assert part.CHUNK_ROWS == 1 << 17
     score, member = columns(500)
     person = [f"p{at % 90}" for at in range(500)]
     table = pa.table({"score": score, "member": member, "person": person})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.render.numbers import (
+from mipaudit.audit.figures import (
     count_text,
     lower_text,
     number_text,
