@@ -117,7 +117,7 @@ def _advantage_check(
     status = check_status(bound, lower, upper)
     needed = None
     if status == "inconclusive":
-        needed = _records(evidence, against, bound, upper, lower_error)
+        needed = _records(evidence, bound, upper, lower_error)
 
     def restate(advantage: float | None) -> float | None:
         if advantage is None or quantity == "advantage":
@@ -152,7 +152,6 @@ def _deciding_upper(
 
 def _records(
     evidence: Evidence,
-    against: Attackers,
     limit: float,
     upper: float | None,
     error: float,
@@ -164,7 +163,6 @@ def _records(
         Standing(
             limit=limit,
             value=held.value,
-            value_for_upper=held.value if upper is None else min(held.value, upper),
             lower=held.value - NormalDist().inv_cdf(1 - error) * held.standard_error,
             upper=upper,
             error=held.standard_error,
@@ -220,7 +218,6 @@ def _tpr_records(
         Standing(
             limit=tpr,
             value=point.value,
-            value_for_upper=min(point.value, upper),
             lower=point.value - NormalDist().inv_cdf(1 - error) * sqrt(spread),
             upper=upper,
             error=sqrt(spread),

@@ -9,9 +9,9 @@ from typing import Final
 # The number promised must settle 80% of fresh runs. The sampling error of the estimate
 # that it is computed from is spent in two places: it shortens the distance to the
 # limit, and it is what a fresh run may fall short by.
-_CAUTION: Final = 0.5
-_POWER_DEVIATE: Final = 0.84
-_CUT_OFF: Final = 1.5
+_CAUTION: Final = 0.65
+_POWER_DEVIATE: Final = 1.0
+_LARGEST_GAP: Final = 0.9
 _MOST_TIMES: Final = 1e6
 
 
@@ -21,8 +21,7 @@ class Standing:
 
     Attributes:
         limit: what the quantity is compared with.
-        value: best estimate, for 'above the limit'.
-        value_for_upper: estimate of what the upper limit tends to, for 'below it'.
+        value: best estimate.
         lower: lower confidence limit, or None.
         upper: upper confidence limit, or None.
         error: standard error of the estimates.
@@ -31,7 +30,6 @@ class Standing:
 
     limit: float
     value: float
-    value_for_upper: float
     lower: float | None
     upper: float | None
     error: float
@@ -51,10 +49,9 @@ def records_to_settle(standing: Standing) -> int | None:
     if standing.lower is not None:
         ways.append((standing.value - standing.limit, standing.value - standing.lower))
     if standing.upper is not None:
-        centre = standing.value_for_upper
-        gap = standing.upper - centre
-        # A limit of 1 was cut off there: how far it would have been is not known.
-        ways.append((standing.limit - centre, gap if standing.upper < 1 else _CUT_OFF * gap))
+        # No limit passes 1, so near 1 gaps are pressed together and shrink more slowly.
+        gap = math.atanh(min(standing.upper - standing.value, _LARGEST_GAP))
+        ways.append((standing.limit - standing.value, gap))
     times = [
         ((gap + _POWER_DEVIATE * standing.error) / (distance - _CAUTION * standing.error)) ** 2
         for distance, gap in ways

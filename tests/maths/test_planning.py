@@ -11,7 +11,6 @@ from mipaudit.maths.planning import Standing, records_to_settle
 OPEN = Standing(
     limit=0.3,
     value=0.4,
-    value_for_upper=0.4,
     lower=0.25,
     upper=0.55,
     error=0.03,
@@ -48,7 +47,6 @@ def test_a_plan_is_a_whole_number_not_below_the_records_at_hand(limit, value, ga
         Standing(
             limit=limit,
             value=value,
-            value_for_upper=value,
             lower=value - gaps[0],
             upper=value + gaps[1],
             error=error,
