@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mipaudit.api.counting import require_information
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
-from mipaudit.audit.findings import (
-    constant,
-    crossing_findings,
-    identical_classes,
-    score_findings,
-    size_findings,
-)
+from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
 from mipaudit.audit.judgement import judge
 from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import UsageError
 from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
@@ -40,7 +35,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     Raises:
         InputError: every score is constant, or both classes hold the same scores.
     """
-    _require_information(counts)
+    require_information(counts)
     _require_order(source, terms)
     names = [column.name for column in source.columns]
     share = ErrorShare(confidence=terms.confidence, columns=len(names))
@@ -89,22 +84,6 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         provenance=provenance,
         mace_cells=mace_cells,
     )
-
-
-def _require_information(counts: Counts) -> None:
-    if all(constant(one) for one in counts.columns):
-        raise InputError(
-            "constant_scores",
-            "Every score is the same in all rows: there is nothing to audit.",
-            hint="Name another score column with --score-col.",
-        )
-    varying = [one for one in counts.columns if not constant(one)]
-    if all(identical_classes(one) for one in varying):
-        raise InputError(
-            "identical_classes",
-            "Members and holdout hold exactly the same scores.",
-            hint="Were the same records written to both?",
-        )
 
 
 def _require_order(source: ScoreSource, terms: Terms) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from mipaudit.audit.finding import Finding
-from mipaudit.errors import InputError
-from mipaudit.report.model import CheckReport, Design
-from mipaudit.report.names import safe_name
+from mipaudit.report.model import CheckReport, ColumnProfile, Design
+from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mipaudit.api.tally import Tally
-    from mipaudit.report.model import ColumnProfile, Setting
-    from mipaudit.tables.source import ScoreSource
-
-_FEW_VALUES: Final = 10
+    from mipaudit.report.model import Setting
+    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.tables.source import ScoreColumn
 
 
 def check(  # noqa: PLR0913 - one keyword for each reading option
@@ -33,13 +29,14 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     nan: Literal["error", "category", "drop"] = "error",
     seed: int = 0,
     hash_inputs: bool = False,
+    jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
 ) -> CheckReport:
     """Return what is in the input: columns, rows per class, ties, findings.
 
-    Up to 2^22 rows every value is counted; above, distinct values and tied rows
-    are not given, and repeated values are counted on a sample of that size.
+    Up to 2^22 rows every value is counted; above, distinct values and tied rows are
+    not given, and repeated values are those that the burn-in sample shows.
 
     Args:
         data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
@@ -54,6 +51,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person.
         hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
         settings: recorded in the provenance; None records the arguments.
 
@@ -61,98 +59,71 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         UsageError: an argument is wrong.
         InputError: the input cannot be audited as it is.
     """
+    from mipaudit.api.counting import count, require_information
     from mipaudit.api.opening import open_input
-    from mipaudit.api.tally import Tally
+    from mipaudit.audit.findings import score_findings, size_findings
+    from mipaudit.report.names import safe_name
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
-    request = ReadRequest(
-        score_columns=tuple(score_columns),
-        member_column=member_column,
-        member_value=member_value,
-        where=where,
-        unit_column=unit_column,
-        key_column=key_column,
-        nan=nan,
-        seed=seed,
-    )
+    reading: dict[str, Any] = {
+        "score_columns": tuple(score_columns),
+        "member_column": member_column,
+        "member_value": member_value,
+        "where": where,
+        "unit_column": unit_column,
+        "key_column": key_column,
+        "nan": nan,
+        "seed": seed,
+    }
     if settings is None:
-        names = ("score_columns", "member_column", "member_value", "where", "unit_column")
-        chosen = {name: getattr(request, name) for name in (*names, "key_column", "nan", "seed")}
-        settings = settings_from({**chosen, "hash_inputs": hash_inputs}, source="api")
-    with open_input(data, members, holdout, request) as source:
-        tally = Tally(source.columns)
-        tally.read(source, progress)
+        settings = settings_from({**reading, "hash_inputs": hash_inputs}, source="api")
+    with open_input(data, members, holdout, ReadRequest(**reading)) as source:
+        counts = count(source, seed=seed, jobs=jobs, progress=progress)
         source.check_unchanged()
-        columns = tally.profiles()
-        _require_two_classes(tally)
-        _require_a_score(columns, tally)
+        require_information(counts)
+        columns = [
+            (column, one) for column, one in zip(source.columns, counts.columns, strict=True)
+        ]
         return CheckReport(
             command="check",
-            design=_design(source, tally),
-            columns=columns,
-            findings=(*source.findings(), *_findings(columns, tally)),
+            design=Design(
+                n_members=counts.n_members,
+                n_holdout=counts.n_holdout,
+                prior=0.5,
+                baseline=0.0,
+                confidence=0.95,
+                score_columns=tuple(column.name for column in source.columns),
+                member_column=source.member_column,
+                skipped_columns=tuple(name for name, _ in source.skipped),
+            ),
+            columns=tuple(_profile(column, one) for column, one in columns),
+            findings=(
+                *source.findings(),
+                *size_findings(counts.n_members, counts.n_holdout),
+                *(
+                    finding
+                    for column, one in columns
+                    for finding in score_findings(safe_name(column.name), one)
+                ),
+            ),
             provenance=provenance(
                 seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
             ),
         )
 
 
-def _design(source: ScoreSource, tally: Tally) -> Design:
-    return Design(
-        n_members=tally.n_members,
-        n_holdout=tally.n_holdout,
-        prior=0.5,
-        baseline=0.0,
-        confidence=0.95,
-        score_columns=tuple(column.name for column in source.columns),
-        member_column=source.member_column,
-        skipped_columns=tuple(name for name, _ in source.skipped),
+def _profile(column: ScoreColumn, counts: ColumnCounts) -> ColumnProfile:
+    """Return what one score column holds: counts, never a value."""
+    ladder = counts.everyone
+    rows = ladder.members + ladder.holdout
+    repeated = rows[ladder.single]
+    return ColumnProfile(
+        score=column.name,
+        kind=column.kind,
+        discrete=counts.discrete,
+        distinct=int((rows > 0).sum()) if ladder.exact else None,
+        atoms=int((repeated >= max(ATOM_COUNT, ATOM_SHARE * int(rows.sum()))).sum()),
+        tied_rows=int(repeated[repeated > 1].sum()) if ladder.exact else None,
+        infinite=counts.infinite,
     )
-
-
-def _require_two_classes(tally: Tally) -> None:
-    for count, one, other in (
-        (tally.n_members, "members", "holdout records"),
-        (tally.n_holdout, "holdout records", "members"),
-    ):
-        if count == 0:
-            raise InputError(
-                "empty_class",
-                f"The input holds {other} only, no {one}.",
-                hint="Check --member-col, --member-value and --where.",
-            )
-
-
-def _require_a_score(columns: tuple[ColumnProfile, ...], tally: Tally) -> None:
-    constant = tally.constant_columns()
-    if len(constant) == len(columns):
-        raise InputError(
-            "constant_scores",
-            "Every score is the same in all rows: there is nothing to audit.",
-            hint="Name another score column with --score-col.",
-        )
-    # Two coins may well show the same counts; two lists of losses do not.
-    rich = all((c.distinct or 0) > _FEW_VALUES for c in columns if c.score not in constant)
-    if rich and tally.classes_identical():
-        raise InputError(
-            "identical_classes",
-            "Members and holdout hold exactly the same scores.",
-            hint="Were the same records written to both?",
-        )
-
-
-def _findings(columns: tuple[ColumnProfile, ...], tally: Tally) -> tuple[Finding, ...]:
-    from mipaudit.audit.findings import size_findings
-
-    constant = tally.constant_columns()
-    found = size_findings(tally.n_members, tally.n_holdout)
-    for column in columns:
-        name = f"Column '{safe_name(column.score)}'"
-        if column.score in constant:
-            text = f"{name} has the same value in all rows: it shows nothing."
-            found.append(Finding(code="constant_column", text=text))
-        if column.infinite:
-            text = f"{name} is infinite in {column.infinite:,} rows: kept, as extreme values."
-            found.append(Finding(code="infinite_scores", text=text))
-    return tuple(found)

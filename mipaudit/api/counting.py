@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.findings import constant, identical_classes
 from mipaudit.engine.fold import default_jobs, fold
 from mipaudit.errors import InputError, UsageError
 from mipaudit.summaries.histogram import EqualWidthCounts, ScoreRange
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.api.terms import Terms
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.tally import ColumnCounts
     from mipaudit.tables.source import Partition, ScoreSource
@@ -67,12 +67,24 @@ class Counts:
 
 def count(
     source: ScoreSource,
-    terms: Terms,
     *,
-    jobs: int | None,
-    progress: Callable[[int, int | None], None] | None,
+    seed: int,
+    prior: float = 0.5,
+    discrete: bool = False,
+    mace: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
     """Read the input once or twice and count.
+
+    Args:
+        source: the opened input.
+        seed: of the row assignment.
+        prior: p in (0, 1), the weight of the members in the cut points.
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too, in two more passes.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
@@ -81,33 +93,29 @@ def count(
     threads = default_jobs() if jobs is None else jobs
     if threads < 1:
         raise UsageError("jobs", "The number of jobs must be at least 1.")
-    passes = 4 if terms.method == "mace" else 2
+    passes = 4 if mace else 2
     hint = source.rows_hint
     meter = None
     if progress is not None:
         meter = Meter(None if hint is None else hint * passes, progress).advance
     kinds = [column.kind for column in source.columns]
-    plan_for = partial(
-        make_plan, kinds=kinds, prior=terms.prior, discrete=terms.discrete, seed=terms.seed
-    )
+    plan_for = partial(make_plan, kinds=kinds, prior=prior, discrete=discrete, seed=seed)
     early = None
     if hint is not None and not kept_exactly(hint, len(kinds)):
-        early = _early_plan(partitions, len(kinds), terms.seed, partial(plan_for, early_for=hint))
-    survey = fold(
-        partitions, lambda: Survey(len(kinds), terms.seed, early), jobs=threads, progress=meter
-    )
+        early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
+    survey = fold(partitions, lambda: Survey(len(kinds), seed, early), jobs=threads, progress=meter)
     sample, tally = survey.sample, survey.tally
     sample.settle()
     _require_classes(sample)
     plan = plan_for(sample)
     if early is None or tally is None or not plan_holds(early, sample, plan):
         tally = fold(partitions, lambda: Tally(plan), jobs=threads, progress=meter)
-    mace = _mace(partitions, len(kinds), threads, meter) if terms.method == "mace" else None
+    mace_counts = _mace(partitions, len(kinds), threads, meter) if mace else None
     return Counts(
         columns=tally.counts(),
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
-        mace=mace,
+        mace=mace_counts,
     )
 
 
@@ -150,3 +158,24 @@ def _mace(
         partitions, lambda: EqualWidthCounts(extent, _MACE_BINS), jobs=jobs, progress=meter
     )
     return tally.counts
+
+
+def require_information(counts: Counts) -> None:
+    """Refuse scores that cannot show anything.
+
+    Raises:
+        InputError: every score is constant, or both classes hold the same scores.
+    """
+    if all(constant(one) for one in counts.columns):
+        raise InputError(
+            "constant_scores",
+            "Every score is the same in all rows: there is nothing to audit.",
+            hint="Name another score column with --score-col.",
+        )
+    varying = [one for one in counts.columns if not constant(one)]
+    if all(identical_classes(one) for one in varying):
+        raise InputError(
+            "identical_classes",
+            "Members and holdout hold exactly the same scores.",
+            hint="Were the same records written to both?",
+        )

@@ -115,7 +115,15 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
         )
     with open_input(data, members, holdout, ReadRequest(**reading, seed=seed)) as source:
-        counts = count(source, terms, jobs=jobs, progress=progress)
+        counts = count(
+            source,
+            seed=seed,
+            prior=prior,
+            discrete=discrete,
+            mace=method == "mace",
+            jobs=jobs,
+            progress=progress,
+        )
         source.check_unchanged()
         return audit(
             source,

@@ -31,7 +31,7 @@ def open_input(
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.tables.source import open_arrays, open_frame, open_scores
+    from mipaudit.tables.opening import open_arrays, open_frame, open_scores
 
     _require_one_form(data, members, holdout)
     if data is not None:

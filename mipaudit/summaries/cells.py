@@ -12,8 +12,8 @@ from mipaudit.summaries.buckets import Buckets, choose_buckets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ATOM_SHARE: Final = 0.005
-_ATOM_COUNT: Final = 3
+ATOM_SHARE: Final = 0.005
+ATOM_COUNT: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,7 +55,7 @@ def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float6
     distinct, counts = np.unique(values, return_counts=True)
     if all_values:
         return distinct
-    return distinct[counts >= max(_ATOM_COUNT, _ATOM_SHARE * values.size)]
+    return distinct[counts >= max(ATOM_COUNT, ATOM_SHARE * values.size)]
 
 
 def quantile_edges(

@@ -9,16 +9,16 @@ import numpy as np
 
 from mipaudit.summaries.rows import Rows
 from mipaudit.tables.column import column_hashes, column_scores
+from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
-from mipaudit.tables.tally import Fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.tables.column import Chunk, Field
+    from mipaudit.tables.intake import Intake
     from mipaudit.tables.membership import MemberRule
     from mipaudit.tables.request import NanPolicy
-    from mipaudit.tables.tally import Tally
     from mipaudit.tables.where import Where
 
 # With --nan category a missing score takes the lowest place, and what was there
@@ -56,23 +56,23 @@ class Assembly:
         names += [self.key] if self.key else []
         return tuple(dict.fromkeys(names))
 
-    def rows(self, chunk: Chunk, tally: Tally) -> Rows:
+    def rows(self, chunk: Chunk, intake: Intake) -> Rows:
         """Return the rows of ``chunk`` that are present, and count the others.
 
         Faults are counted, not raised: only the whole input knows their number.
         """
-        keep = self._filtered(chunk, tally)
-        member, keep = self._membership(chunk, keep, tally)
+        keep = self._filtered(chunk, intake)
+        member, keep = self._membership(chunk, keep, intake)
         scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
-        keep = self._complete(scores, member, keep, chunk, tally)
-        keys = None if self.key is None else self._keys(chunk, keep, tally)
+        keep = self._complete(scores, member, keep, chunk, intake)
+        keys = None if self.key is None else self._keys(chunk, keep, intake)
         kept = None if keep is None else np.flatnonzero(keep)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
         inside = int(np.count_nonzero(member))
-        tally.members += inside
-        tally.holdout += member.size - inside
+        intake.members += inside
+        intake.holdout += member.size - inside
         return Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
@@ -82,32 +82,32 @@ class Assembly:
             scores=tuple(scores),
         )
 
-    def _filtered(self, chunk: Chunk, tally: Tally) -> NDArray[np.bool_] | None:
+    def _filtered(self, chunk: Chunk, intake: Intake) -> NDArray[np.bool_] | None:
         if self.where is None:
             return None
         keep = self.where.mask(chunk.columns[self.where.column])
-        tally.filtered += chunk.rows - int(np.count_nonzero(keep))
+        intake.filtered += chunk.rows - int(np.count_nonzero(keep))
         return keep
 
     def _membership(
-        self, chunk: Chunk, keep: NDArray[np.bool_] | None, tally: Tally
+        self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
         if self.rule is None:
             return np.full(chunk.rows, bool(self.side)), keep
         column = chunk.columns[self.rule.column]
         decoded = self.rule.decode(column)
         if decoded.null is not None:
-            _count(tally.null_labels, _and(decoded.null, keep), chunk)
+            _count(intake.null_labels, _and(decoded.null, keep), chunk)
         if decoded.unknown is not None:
-            _count(tally.unknown_labels, _and(decoded.unknown, keep), chunk)
-            if len(tally.labels) < _LABELS_COUNTED:
-                tally.labels |= distinct_labels(column)
+            _count(intake.unknown_labels, _and(decoded.unknown, keep), chunk)
+            if len(intake.labels) < _LABELS_COUNTED:
+                intake.labels |= distinct_labels(column)
         if self.side is None:
             return decoded.member, keep
         own = decoded.member if self.side else ~decoded.member
         ours = _and(own, keep)
         before = chunk.rows if keep is None else int(np.count_nonzero(keep))
-        tally.other_side += before - int(np.count_nonzero(ours))
+        intake.other_side += before - int(np.count_nonzero(ours))
         return decoded.member, ours
 
     def _complete(
@@ -116,7 +116,7 @@ class Assembly:
         member: NDArray[np.bool_],
         keep: NDArray[np.bool_] | None,
         chunk: Chunk,
-        tally: Tally,
+        intake: Intake,
     ) -> NDArray[np.bool_] | None:
         """Apply the NaN policy to ``scores`` in place; return which rows are left."""
         gaps: NDArray[np.bool_] | None = None
@@ -126,29 +126,33 @@ class Assembly:
                     scores[at] = _raised(score)
                 continue
             mask = np.isnan(score)
-            _count(tally.missing.setdefault(self.scores[at].name, Fault()), _and(mask, keep), chunk)
+            _count(
+                intake.missing.setdefault(self.scores[at].name, Fault()), _and(mask, keep), chunk
+            )
             gaps = mask if gaps is None else gaps | mask
             if self.nan == "category":
                 scores[at] = np.where(mask, -np.inf, _raised(score))
         if gaps is None:
             return keep
-        self._count_gaps(_and(gaps, keep), member, tally)
+        self._count_gaps(_and(gaps, keep), member, intake)
         return keep if self.nan == "category" else _and(~gaps, keep)
 
-    def _count_gaps(self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], tally: Tally) -> None:
-        for name in [name for name, fault in tally.missing.items() if not fault.count]:
-            del tally.missing[name]
+    def _count_gaps(
+        self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], intake: Intake
+    ) -> None:
+        for name in [name for name, fault in intake.missing.items() if not fault.count]:
+            del intake.missing[name]
         inside = int(np.count_nonzero(gaps & member))
-        tally.nan_members += inside
-        tally.nan_holdout += int(np.count_nonzero(gaps)) - inside
+        intake.nan_members += inside
+        intake.nan_holdout += int(np.count_nonzero(gaps)) - inside
 
     def _keys(
-        self, chunk: Chunk, keep: NDArray[np.bool_] | None, tally: Tally
+        self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
     ) -> NDArray[np.uint64]:
         assert self.key is not None  # noqa: S101 - the caller asked
         hashes = column_hashes(chunk.columns[self.key])
         if hashes.missing is not None:
-            _count(tally.null_keys, _and(hashes.missing, keep), chunk)
+            _count(intake.null_keys, _and(hashes.missing, keep), chunk)
         return hashes.values
 
 

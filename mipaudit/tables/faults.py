@@ -8,28 +8,28 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.tables.tally import Fault, Tally
+    from mipaudit.tables.intake import Fault, Intake
 
 
-def fault_of(tally: Tally, *, member_column: str | None, key_column: str | None) -> InputError:
-    """Return the error for the gravest fault in ``tally``, which is faulty."""
-    if tally.unknown_labels.count:
-        return label_error(member_column or "", len(tally.labels))
-    if tally.null_labels.count:
+def fault_of(intake: Intake, *, member_column: str | None, key_column: str | None) -> InputError:
+    """Return the error for the gravest fault in ``intake``, which is faulty."""
+    if intake.unknown_labels.count:
+        return label_error(member_column or "", len(intake.labels))
+    if intake.null_labels.count:
         return InputError(
             "null_membership",
             f"Membership column {safe_name(member_column or '')!r} is empty in "
-            f"{_where(tally.null_labels)}.",
+            f"{_where(intake.null_labels)}.",
             hint="Remove these rows or fill them in.",
         )
-    if tally.null_keys.count:
+    if intake.null_keys.count:
         return InputError(
             "missing_key",
             f"Column {safe_name(key_column or '')!r}, which identifies the rows, is empty in "
-            f"{_where(tally.null_keys)}.",
+            f"{_where(intake.null_keys)}.",
         )
     columns = "; ".join(
-        f"column {safe_name(name)!r} in {_where(fault)}" for name, fault in tally.missing.items()
+        f"column {safe_name(name)!r} in {_where(fault)}" for name, fault in intake.missing.items()
     )
     return InputError(
         "nan_scores",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.blob import FileBlob, blob_format, file_blob, stream_blob
+from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import merge_fields, plan_columns, require_columns
 from mipaudit.tables.paths import expand_paths
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
 from mipaudit.tables.source import Group, ScoreColumn, ScoreSource
-from mipaudit.tables.survey import check_where, duplicated_ids
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
@@ -31,8 +31,15 @@ if TYPE_CHECKING:
 _STDIN_IN_MEMORY = 4 << 20
 
 
-def open_files(request: ReadRequest) -> ScoreSource:
-    """Open the files that ``request`` names; see ``source.open_scores``."""
+def open_scores(request: ReadRequest) -> ScoreSource:
+    """Open the files that ``request`` names.
+
+    CSV is parsed here, once; Parquet is decoded in every pass.
+
+    Raises:
+        UsageError: the request contradicts itself.
+        InputError: the input cannot be audited as it is.
+    """
     sides = _sides(request)
     blobs = [(side, _blobs(spec)) for side, spec in sides]
     try:
@@ -91,8 +98,19 @@ def open_part(blob: Blob) -> Part:
     return CsvPart(blob, found)
 
 
-def open_pair(members: ArrayLike, holdout: ArrayLike, names: Sequence[str]) -> ScoreSource:
-    """Open two arrays; see ``source.open_arrays``."""
+def open_arrays(
+    members: ArrayLike, holdout: ArrayLike, *, names: Sequence[str] = ()
+) -> ScoreSource:
+    """Open the scores of both classes from arrays.
+
+    Args:
+        members: shape (n,) or (n, d), numbers or booleans.
+        holdout: shape (m,) or (m, d).
+        names: of the d scores; by default ``score``, or ``score_0`` and so on.
+
+    Raises:
+        InputError: a wrong shape or type, or a class without scores.
+    """
     from mipaudit.tables.frame_part import array_part
 
     parts = (array_part("members", members, names), array_part("holdout", holdout, names))
@@ -100,8 +118,16 @@ def open_pair(members: ArrayLike, holdout: ArrayLike, names: Sequence[str]) -> S
     return open_groups([(True, parts[:1]), (False, parts[1:])], request)
 
 
-def open_table(frame: object, request: ReadRequest) -> ScoreSource:
-    """Open a frame; see ``source.open_frame``."""
+def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
+    """Open a pandas or polars frame, or an Arrow table.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+        request: how to understand it; its files are not looked at.
+
+    Raises:
+        InputError: the frame cannot be audited as it is.
+    """
     from mipaudit.tables.frame_part import open_arrow
 
     return open_groups([(None, (open_arrow(frame),))], request)
@@ -181,5 +207,5 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     if request.unit_column is not None:
         batches = (rows for part in source.partitions() for rows in part.batches())
         source.chosen = choose_units(batches, request.seed)
-        source.tallies.clear()
+        source.intakes.clear()
     return source

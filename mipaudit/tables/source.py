@@ -9,18 +9,15 @@ from mipaudit.errors import InputError
 from mipaudit.report.model import InputFile
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
-from mipaudit.tables.tally import Tally, merge_tallies, tally_findings
+from mipaudit.tables.intake import Intake, intake_findings, merge_intakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike
 
     from mipaudit.audit.finding import Finding
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.assembly import Assembly
     from mipaudit.tables.part import Part, Piece
-    from mipaudit.tables.request import ReadRequest
     from mipaudit.tables.units import Chosen
 
 ScoreKind = Literal["float", "integer", "bool", "string"]
@@ -70,20 +67,20 @@ class PiecePartition:
 
     def batches(self) -> Iterator[Rows]:
         """Yield the rows in order."""
-        tally = Tally()
+        intake = Intake()
         nan_is_error = self.assembly.nan == "error"
         chosen = self.source.chosen
         for chunk in self.piece.chunks(self.assembly.columns, self.first_row):
-            rows = self.assembly.rows(chunk, tally)
-            if tally.faulty(nan_is_error=nan_is_error):
+            rows = self.assembly.rows(chunk, intake)
+            if intake.faulty(nan_is_error=nan_is_error):
                 raise self.source.fault()
             yield rows if chosen is None else chosen.among(rows)
-        self.source.tallies[self.index] = tally
+        self.source.intakes[self.index] = intake
 
-    def add_to(self, tally: Tally) -> None:
+    def add_to(self, intake: Intake) -> None:
         """Count the rows and faults of this partition without stopping at the first."""
         for chunk in self.piece.chunks(self.assembly.columns, self.first_row):
-            self.assembly.rows(chunk, tally)
+            self.assembly.rows(chunk, intake)
 
 
 class ScoreSource:
@@ -95,7 +92,7 @@ class ScoreSource:
         skipped: (column, why) for every column that was not taken.
         rows_hint: rows in the input before any is left out.
         chosen: the rows that stand for persons, None without ``unit_column``.
-        tallies: what was left out, by partition that was read to its end.
+        intakes: what was left out, by partition that was read to its end.
     """
 
     def __init__(
@@ -109,7 +106,7 @@ class ScoreSource:
         self.columns = columns
         self.skipped = skipped
         self.chosen: Chosen | None = None
-        self.tallies: dict[int, Tally] = {}
+        self.intakes: dict[int, Intake] = {}
         self._parts = [part for group in groups for part in group.parts]
         self._partitions: list[PiecePartition] = []
         self._rows = [self._add_part(part, group) for group in groups for part in group.parts]
@@ -172,7 +169,7 @@ class ScoreSource:
         if not self._partitions:
             return ()
         category = self._partitions[0].assembly.nan == "category"
-        return tally_findings(self._total(), category=category)
+        return intake_findings(self._total(), category=category)
 
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
@@ -182,8 +179,8 @@ class ScoreSource:
         if not total.members or not total.holdout:
             raise empty_class_error(members=not total.members)
 
-    def _total(self) -> Tally:
-        total = merge_tallies(self.tallies.values())
+    def _total(self) -> Intake:
+        total = merge_intakes(self.intakes.values())
         if self.chosen is not None:
             total.unit_members += self.chosen.dropped_members
             total.unit_holdout += self.chosen.dropped_holdout
@@ -191,18 +188,18 @@ class ScoreSource:
 
     def fault(self) -> InputError:
         """Count the faults of the whole input, in one more pass, and return the error."""
-        total = merge_tallies(self._fault_tallies())
+        total = merge_intakes(self._fault_intakes())
         assembly = self._partitions[0].assembly
         rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
         for rule in rules:
             total.labels |= rule.members | (rule.holdout or frozenset())
         return fault_of(total, member_column=self.member_column, key_column=assembly.key)
 
-    def _fault_tallies(self) -> Iterator[Tally]:
+    def _fault_intakes(self) -> Iterator[Intake]:
         for partition in self._partitions:
-            tally = Tally()
-            partition.add_to(tally)
-            yield tally
+            intake = Intake()
+            partition.add_to(intake)
+            yield intake
 
     def close(self) -> None:
         """Release files, memory and temporary files."""
@@ -216,50 +213,3 @@ class ScoreSource:
     def __exit__(self, *exc: object) -> None:
         """Close it."""
         self.close()
-
-
-def open_scores(request: ReadRequest) -> ScoreSource:
-    """Open the files that ``request`` names.
-
-    CSV is parsed here, once; Parquet is decoded in every pass.
-
-    Raises:
-        UsageError: the request contradicts itself.
-        InputError: the input cannot be audited as it is.
-    """
-    from mipaudit.tables.opening import open_files
-
-    return open_files(request)
-
-
-def open_arrays(
-    members: ArrayLike, holdout: ArrayLike, *, names: Sequence[str] = ()
-) -> ScoreSource:
-    """Open the scores of both classes from arrays.
-
-    Args:
-        members: shape (n,) or (n, d), numbers or booleans.
-        holdout: shape (m,) or (m, d).
-        names: of the d scores; by default ``score``, or ``score_0`` and so on.
-
-    Raises:
-        InputError: a wrong shape or type, or a class without scores.
-    """
-    from mipaudit.tables.opening import open_pair
-
-    return open_pair(members, holdout, names)
-
-
-def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
-    """Open a pandas or polars frame, or an Arrow table.
-
-    Args:
-        frame: anything with ``__arrow_c_stream__``.
-        request: how to understand it; its files are not looked at.
-
-    Raises:
-        InputError: the frame cannot be audited as it is.
-    """
-    from mipaudit.tables.opening import open_table
-
-    return open_table(frame, request)

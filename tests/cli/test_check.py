@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 import mipaudit as package
-from mipaudit.api.tally import Tally
 from mipaudit.errors import InputError, UsageError
-from mipaudit.summaries.rows import Rows
-from mipaudit.tables.source import ScoreColumn
 
 
 def test_a_file_that_can_be_audited(mipaudit, data_dir):
@@ -121,33 +118,3 @@ def test_a_path_and_an_array_do_not_mix():
         package.check(members="a.csv", holdout=np.ones(3))
 
     assert caught.value.code == "mixed_inputs"
-
-
-@pytest.mark.parametrize("batch", [7, 100, 4000])
-def test_large_inputs_are_thinned_the_same_way_whatever_the_batches(batch):
-    rng = np.random.default_rng(5)
-    scores = np.sort(rng.normal(size=4000))
-    scores[:400] = scores[0]  # 10% of the rows share a value: an atom
-    tally = Tally((ScoreColumn(name="s", kind="float"),), exact_rows=500)
-    for start in range(0, 4000, batch):
-        part = scores[start : start + batch]
-        tally.add(_rows(start, part))
-
-    (profile,) = tally.profiles()
-
-    assert (tally.n_members, tally.n_holdout) == (2000, 2000)
-    assert not tally.exact
-    assert (profile.distinct, profile.tied_rows, profile.atoms) == (None, None, 1)
-    assert 250 <= tally._held <= 500
-    assert tally._held == sum(part[0].size for part in tally._parts)
-
-
-def _rows(start, scores):
-    return Rows(
-        first_row=start,
-        source_rows=scores.size,
-        kept=None,
-        keys=None,
-        member=np.arange(start, start + scores.size) % 2 == 0,
-        scores=(scores,),
-    )

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from mipaudit.errors import MipauditError
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
-from mipaudit.tables.source import ScoreSource, open_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from mipaudit.tables.source import ScoreSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -202,7 +202,7 @@ def test_small_file_needs_neither_pandas_nor_pyarrow(write):
     code = (
         "import sys\n"
         "from mipaudit.tables.request import ReadRequest\n"
-        "from mipaudit.tables.source import open_scores\n"
+        "from mipaudit.tables.opening import open_scores\n"
         f"source = open_scores(ReadRequest(scores={str(write(GOOD))!r}))\n"
         "rows = [r for p in source.partitions() for r in p.batches()]\n"
         "assert len(rows) == 1\n"

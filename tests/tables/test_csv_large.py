@@ -9,8 +9,8 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.tables import csv_part
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
-from mipaudit.tables.source import open_scores
 
 ROWS = 5000
 

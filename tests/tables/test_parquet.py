@@ -14,8 +14,8 @@ import pytest
 from mipaudit.tables import part
 from mipaudit.tables.arrow import ArrowReader
 from mipaudit.tables.column import column_scores
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
-from mipaudit.tables.source import open_scores
 
 ROWS = 3000
 
@@ -241,7 +241,7 @@ def test_pandas_is_not_imported(save):
     code = (
         "import sys\n"
         "from mipaudit.tables.request import ReadRequest\n"
-        "from mipaudit.tables.source import open_scores\n"
+        "from mipaudit.tables.opening import open_scores\n"
         f"source = open_scores(ReadRequest(scores={str(path)!r}, key_column='key'))\n"
         "assert sum(r.member.size for p in source.partitions() for r in p.batches()) == 3000\n"
         "print(sorted({'pandas', 'pyarrow.dataset', 'scipy'} & set(sys.modules)))\n"

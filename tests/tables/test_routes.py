@@ -16,8 +16,8 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.tables import blob
+from mipaudit.tables.opening import open_arrays, open_frame, open_scores
 from mipaudit.tables.request import ReadRequest
-from mipaudit.tables.source import open_arrays, open_frame, open_scores
 
 ROWS = 400
 OPTIONS = [

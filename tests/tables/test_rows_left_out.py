@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mipaudit.errors import UsageError
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
-from mipaudit.tables.source import open_scores
 from mipaudit.tables.where import parse_where
 
 GAPS = "member,score,loss\n1,1.5,1\n0,,2\n1,-inf,3\n0,0.5,nan\n1,NA,4\n0,2.5,5\n"

@@ -10,8 +10,8 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.report.names import safe_name
 from mipaudit.tables.column import column_hashes
+from mipaudit.tables.intake import Intake
 from mipaudit.tables.layout import IDS_COMPARED
-from mipaudit.tables.tally import Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +65,7 @@ def _collect(
     """Add the hashed ids of a partition's rows to those of their class."""
     assembly = replace(partition.assembly, scores=(), key=None)
     for chunk in partition.piece.chunks({*assembly.columns, column}, partition.first_row):
-        rows = assembly.rows(chunk, Tally())
+        rows = assembly.rows(chunk, Intake())
         hashes = column_hashes(chunk.columns[column])
         present = np.ones(chunk.rows, dtype=np.bool_)
         if hashes.missing is not None:

@@ -28,7 +28,7 @@ class Fault:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class Intake:
     """Counts of rows over a part of the input, or over all of it.
 
     Attributes:
@@ -63,18 +63,18 @@ class Tally:
         return faults > 0 or (nan_is_error and bool(self.missing))
 
 
-def merge_tallies(tallies: Iterable[Tally]) -> Tally:
+def merge_intakes(intakes: Iterable[Intake]) -> Intake:
     """Return the sums."""
-    total = Tally()
-    for tally in tallies:
+    total = Intake()
+    for intake in intakes:
         for name in _COUNTS:
-            setattr(total, name, getattr(total, name) + getattr(tally, name))
+            setattr(total, name, getattr(total, name) + getattr(intake, name))
         for name in ("null_labels", "null_keys", "unknown_labels"):
-            fault: Fault = getattr(tally, name)
+            fault: Fault = getattr(intake, name)
             getattr(total, name).add(fault.count, fault.first_row)
-        for column, fault in tally.missing.items():
+        for column, fault in intake.missing.items():
             total.missing.setdefault(column, Fault()).add(fault.count, fault.first_row)
-        total.labels |= tally.labels
+        total.labels |= intake.labels
     return total
 
 
@@ -90,11 +90,11 @@ _COUNTS = (
 )
 
 
-def tally_findings(tally: Tally, *, category: bool) -> tuple[Finding, ...]:
+def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     """Return what the reader must know about rows that were changed or left out."""
-    nan = f"{tally.nan_members} members and {tally.nan_holdout} holdout records"
-    units = f"{tally.unit_members} rows of members and {tally.unit_holdout} of holdout records"
-    other = f"{tally.other_side} rows of the other class"
+    nan = f"{intake.nan_members} members and {intake.nan_holdout} holdout records"
+    units = f"{intake.unit_members} rows of members and {intake.unit_holdout} of holdout records"
+    other = f"{intake.other_side} rows of the other class"
     texts = {
         "nan_dropped": f"Left out because a score is missing: {nan}.",
         "nan_category": f"A missing score counts as a value below all others: {nan} have one.",
@@ -102,9 +102,9 @@ def tally_findings(tally: Tally, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": f"Left out of files given for one class: {other}.",
     }
     present = {
-        "nan_dropped": bool(tally.missing) and not category,
-        "nan_category": bool(tally.missing) and category,
-        "unit_rows_dropped": tally.unit_members + tally.unit_holdout > 0,
-        "other_side_rows": tally.other_side > 0,
+        "nan_dropped": bool(intake.missing) and not category,
+        "nan_category": bool(intake.missing) and category,
+        "unit_rows_dropped": intake.unit_members + intake.unit_holdout > 0,
+        "other_side_rows": intake.other_side > 0,
     }
     return tuple(Finding(code=code, text=text) for code, text in texts.items() if present[code])
