@@ -21,13 +21,14 @@ WANTED = $(PLACE) $$(cat requirements-dev.lock pyproject.toml | cksum)
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports validate-short validate bench lock clean
+.PHONY: help setup demo test lint format types imports validate-short validate bench docs lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
 	@echo 'make test            set up, then run the tests'
 	@echo 'make lint            ruff: rules and format'
 	@echo 'make types           mypy, strict'
+	@echo 'make docs            rewrite the output that the documents quote'
 	@echo 'make imports         the rooms import one way'
 	@echo 'make validate-short  coverage of every interval, under five minutes'
 	@echo 'make validate        coverage of every interval, the long form'
@@ -73,6 +74,9 @@ validate-short: setup
 
 validate: setup
 	$(VALIDATE)
+
+docs: setup
+	$(BIN)/python tests/docs/quoted_output.py
 
 # BENCH=--quick for a tenth of the rows.
 bench: setup

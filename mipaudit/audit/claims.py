@@ -21,7 +21,8 @@ _VACUOUS_SHARE: Final = 0.95
 _RESTS_ON: Final = (
     "members and holdout are independent draws from one law, and the claim covers the "
     "training of the released model; a shift between the two groups, or dependent "
-    "records, can exceed the bound without refuting the claim"
+    "records, can exceed the bound without refuting the claim, and one trained model "
+    "alone is no formal test of epsilon"
 )
 
 

@@ -60,7 +60,7 @@ def score_findings(name: str, counts: ColumnCounts) -> list[Finding]:
     if not counts.discrete and tied > _TIED_SHARE * int(rows.sum()):
         text = (
             f"Column '{name}' repeats values: {tied:,} rows share theirs with at least "
-            f"{_REPEATED - 1} others. Repeated values have cells of their own."
+            f"{_REPEATED - 1} others."
         )
         found.append(Finding(code="ties", text=text))
     return found

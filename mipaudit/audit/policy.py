@@ -17,7 +17,7 @@ class Policy:
 
     Attributes:
         max_advantage: in (|2p-1|, 1].
-        max_eta: in (0, 1/2].
+        max_eta: in (0, (1 - |2p-1|)/2].
         max_tpr_at_fpr: (TPR, FPR), both in (0, 1).
         against: the class whose upper limit must be below; None for the default.
     """

@@ -99,12 +99,16 @@ PriorOption = Annotated[
 ConfidenceOption = Annotated[
     float,
     typer.Option(
-        "--confidence", metavar="C", help="Confidence of every pair of limits, in (0, 1)."
+        "--confidence",
+        metavar="C",
+        help="Confidence of every pair of limits, at least 0.5 and below 1.",
     ),
 ]
 StrictOption = Annotated[
     bool,
-    typer.Option("--strict", help="Finite-sample limits only, with a proof and no approximation."),
+    typer.Option(
+        "--strict", help="Finite-sample limits where there are any; only the AUC stays approximate."
+    ),
 ]
 MethodOption = Annotated[
     Literal["prequential", "mace"],

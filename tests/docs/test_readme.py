@@ -1,0 +1,227 @@
+"""The documentation is true: what it shows runs, and what it names exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from mipaudit.cli import exit_status
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+README = ROOT / "README.md"
+METHODS = ROOT / "docs" / "methods.md"
+READING = ROOT / "docs" / "reading-a-report.md"
+SAMPLES = ROOT / "sample_data" / "README.md"
+WRITTEN = (README, METHODS, READING, SAMPLES, ROOT / "CHANGELOG.md")
+COMMANDS = ("estimate", "check", "schema")
+WORD = re.compile(r"`([a-z_0-9-]+)`")
+
+
+def load_quoted_output():
+    spec = importlib.util.spec_from_file_location("quoted_output", HERE / "quoted_output.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its dataclass looks for it
+    spec.loader.exec_module(module)
+    return module
+
+
+quoted_output = load_quoted_output()
+run = quoted_output.run
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def code_blocks(path, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text_of(path), flags=re.MULTILINE | re.DOTALL)
+
+
+def examples():
+    """Yield (page, command, exit code) of every `mipaudit` line in a console block."""
+    for path in (README, READING, SAMPLES):
+        for line in "".join(code_blocks(path, "console")).splitlines():
+            command, _, remark = line.partition("#")
+            if command.startswith("mipaudit "):
+                code = re.match(r" exit (\d+)", remark)
+                yield path.name, command.strip(), int(code.group(1)) if code else 0
+
+
+def table(path, *header):
+    """Return the body rows of the table with this header, as lists of cells."""
+    lines = text_of(path).splitlines()
+    start = lines.index(f"| {' | '.join(header)} |") + 2
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+    return rows
+
+
+@cache
+def full_report():
+    """Return a report in which every list has an entry."""
+    done = run(
+        "mipaudit estimate sample_data/private.parquet --max-advantage 0.05 --claimed-epsilon 1 "
+        "--method mace -f json"
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@cache
+def schema():
+    done = run("mipaudit schema")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("page", "command", "code"), list(examples()))
+def test_example_runs_and_ends_as_stated(page, command, code):
+    done = run(command)
+    assert done.returncode == code, f"{page}: {done.stderr}"
+    assert bool(done.stdout) == (code != 2)
+    assert bool(done.stderr) == (code == 2)
+
+
+def test_examples_show_every_exit_code_of_a_verdict():
+    assert {0, 1, 2, 3} <= {code for page, _, code in examples() if page == "README.md"}
+
+
+@pytest.mark.parametrize("path", quoted_output.PAGES, ids=lambda path: path.name)
+def test_quoted_output_is_the_real_output(path):
+    found = quoted_output.quotations(text_of(path))
+    assert len(found) == text_of(path).count("<!-- output of:") >= 2
+    for quotation in found:
+        assert quotation.text == quotation.current(), "refresh: python tests/docs/quoted_output.py"
+
+
+def test_refreshing_mends_a_stale_quotation_and_nothing_else():
+    page = text_of(README)
+    stale = page.replace("898 members", "899 members", 1)
+    assert stale != page
+    assert quoted_output.refreshed(stale) == quoted_output.refreshed(page) == page
+
+
+def test_exit_code_tables_are_the_programs():
+    codes = {
+        value for name, value in vars(exit_status).items() if name.isupper() and name[0] != "_"
+    }
+    assert {int(row[0]) for row in table(README, "code", "says")} == codes
+    verdicts = table(READING, "verdict", "says", "exit code")
+    stated = {row[0].strip("`"): int(row[2]) for row in verdicts}
+    real = {name: exit_status.verdict_status(name, exit_zero=False) for name in stated}
+    assert stated == real
+    assert len(stated) == 4
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_every_option_named_exists(path):
+    help_texts = [run(f"mipaudit {command} --help").stdout for command in COMMANDS]
+    known = set(re.findall(r"--[a-z][a-z-]+", " ".join([*help_texts, run("mipaudit -h").stdout])))
+    assert "--max-advantage" in known
+    shown = re.sub(r"<!--.*?-->", "", text_of(path))
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown)) <= known
+
+
+def test_json_keys_are_those_of_a_report():
+    report = full_report()
+    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(README, "key", "holds")}
+    assert stated.keys() == report.keys()
+    for key, words in stated.items():
+        entry = report[key]
+        if isinstance(entry, list):
+            assert entry, key
+            entry = entry[0]
+        if isinstance(entry, dict):
+            assert words == entry.keys(), key
+
+
+def test_json_keys_are_those_of_the_schema():
+    kinds = schema()["$defs"]
+    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(README, "key", "holds")}
+    assert stated.keys() == kinds["Report"]["properties"].keys()
+    homes = {"design": "Design", "estimates": "Estimate", "claims": "Claim"}
+    homes |= {"policy": "PolicyCheck", "verdict": "Verdict", "findings": "Finding"}
+    homes |= {"mace_cells": "MaceCell", "provenance": "Provenance"}
+    for key, kind in homes.items():
+        assert stated[key] == kinds[kind]["properties"].keys(), key
+
+
+def test_json_values_are_those_of_the_schema():
+    kinds = schema()["$defs"]
+    homes = {"estimates": "Estimate", "claims": "Claim", "policy": "PolicyCheck"}
+    homes["verdict"] = "Verdict"
+    rows = table(README, "field", "one of")
+    assert len(rows) == 6
+    for field, values in rows:
+        key, name = field.strip("`").split(".")
+        assert set(WORD.findall(values)) == set(kinds[homes[key]]["properties"][name]["enum"])
+
+
+def test_errors_follow_the_json_format():
+    done = run("mipaudit estimate sample_data/leaky.parquet --max-advantage 1.5 -f json")
+    named = set(re.findall(r"`error\.(\w+)`", text_of(README)))
+    assert json.loads(done.stderr)["error"].keys() == named
+    assert named == {"code", "message", "hint"}
+
+
+def test_python_example_runs():
+    (block,) = code_blocks(README, "python")
+    show = "import sys\nsys.stdout.write(report.verdict.status)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", block + show], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "not_met"), done.stderr
+
+
+@pytest.mark.parametrize(("audit", "ends"), [(0, 0), (1, 1), (2, 2), (3, 1), (70, 2), (141, 2)])
+def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
+    (block,) = code_blocks(README, "sh")
+    for name, body in (("mipaudit", f"exit {audit}"), ("publish", "touch published")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        [shutil.which("sh"), "-c", block],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == ends
+    assert (tmp_path / "published").exists() == (audit == 0)
+
+
+@pytest.mark.parametrize("path", [README, METHODS, READING], ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    targets = re.findall(r"\]\(([^)]+)\)", text_of(path))
+    assert targets
+    for target in targets:
+        page, _, anchor = target.partition("#")
+        other = path.parent / page if page else path
+        assert other.exists(), target
+        assert not anchor or anchor in headings(other), target
+
+
+def headings(path):
+    """Return the anchors that a page's headings get."""
+    titles = re.findall(r"^#+ (.*)$", text_of(path), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+def test_findings_documented_are_the_programs():
+    sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
+    stated = {row[0].strip("`") for row in table(READING, "finding", "says")}
+    assert {code for code in stated if f'"{code}"' not in sources} == set()
+    assert set(re.findall(r'Finding\(\s*code="(\w+)"', sources)) <= stated
+    assert {finding["code"] for finding in full_report()["findings"]} <= stated
