@@ -35,7 +35,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
 ) -> CheckReport:
     """Return what is in the input: columns, rows per class, ties, findings.
 
-    Up to 2^22 rows every value is counted; above, distinct values and tied rows are
+    Up to 2^21 rows every value is counted; above, distinct values and tied rows are
     not given, and repeated values are those that the burn-in sample shows.
 
     Args:

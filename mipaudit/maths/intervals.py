@@ -35,18 +35,22 @@ def best_union(gains: NDArray[np.float64], ends: NDArray[np.float64], count: int
     Returns:
         The supremum, at least 0 (the empty union).
     """
-    size = gains.size
-    prefix = np.concatenate([[0.0], np.cumsum(gains)])
-    closed = np.zeros(size + 1)
-    opened = np.full(size + 1, -np.inf)
+    prefix = np.cumsum(gains)
+    # Best totals before each step, with no interval open and with one open.
+    closed = np.zeros(gains.size + 1)
+    opened = np.full(gains.size + 1, -np.inf)
     for _ in range(count):
-        start = np.maximum(closed[:-1], opened[:-1]) + ends
-        now_open = np.full(size + 1, -np.inf)
-        now_open[1:] = np.maximum.accumulate(start - prefix[1:]) + prefix[1:]
-        stop = np.maximum(now_open[:-1], closed[:-1]) + ends
-        now_closed = np.zeros(size + 1)
-        now_closed[1:] = np.maximum.accumulate(np.maximum(stop, 0.0))
-        closed, opened = np.maximum(now_closed, closed), now_open
+        opening = np.maximum(closed[:-1], opened[:-1])
+        opening += ends
+        opening -= prefix
+        np.maximum.accumulate(opening, out=opening)
+        opening += prefix
+        closing = closed[:-1].copy()
+        np.maximum(closing[1:], opening[:-1], out=closing[1:])
+        closing += ends
+        np.maximum.accumulate(closing, out=closing)
+        np.maximum(closed[1:], closing, out=closed[1:])
+        opened[1:] = opening
     return float(closed[-1])
 
 
@@ -73,7 +77,11 @@ def best_thresholds(ladder: Ladder, prior: float) -> float:
         sup of (1-2p) + 2(p TPR - (1-p) FPR), in [|2p-1|, 1]; an upper bracket
         where the ladder has cells.
     """
-    gains, ends, _ = _parts(ladder, prior)
+    if ladder.exact:
+        gains = _merge_runs(weighted_differences(ladder, prior))
+        ends = np.maximum(gains, 0)
+    else:
+        gains, ends, _ = _parts(ladder, prior)
     below = np.concatenate([[0.0], np.cumsum(gains)])
     above = below[-1] - below
     best = max(0.0, float(below[-1]), float((below[:-1] + ends).max()))
@@ -92,10 +100,11 @@ def best_intervals(ladder: Ladder, prior: float, count: int) -> float:
     Returns:
         The supremum, in [|2p-1|, 1]; an upper bracket where the ladder has cells.
     """
-    gains, gain_end, loss_end = _parts(ladder, prior)
     if ladder.exact:
-        gains = _merge_runs(gains)
+        gains = _merge_runs(weighted_differences(ladder, prior))
         gain_end, loss_end = np.maximum(gains, 0), np.maximum(-gains, 0)
+    else:
+        gains, gain_end, loss_end = _parts(ladder, prior)
     inside = best_union(gains, gain_end, count)
     outside = float(gains.sum()) + best_union(-gains, loss_end, count)
     return 1 - 2 * prior + 2 * max(inside, outside)

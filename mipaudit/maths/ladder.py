@@ -42,7 +42,7 @@ class Ladder:
     @property
     def exact(self) -> bool:
         """Tell whether every occupied step is a single value."""
-        return bool((self.single | (self.members + self.holdout == 0)).all())
+        return bool(self.single.all() or (self.single | (self.members + self.holdout == 0)).all())
 
     def reversed(self) -> Ladder:
         """Return the same counts with the score negated."""
@@ -61,17 +61,26 @@ def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> 
         members: scores, shape (n1,), no NaN; infinities are ordinary values.
         holdout: scores, shape (n2,), no NaN.
     """
-    x, y = np.sort(members), np.sort(holdout)
-    merged = np.concatenate([x, y])
-    merged.sort(kind="stable")  # two sorted runs: a linear merge
-    new = np.ones(merged.size, dtype=bool)
-    np.not_equal(merged[1:], merged[:-1], out=new[1:])
-    values = merged[new]
+    return ladder_of_sorted(np.sort(members), np.sort(holdout))
+
+
+def ladder_of_sorted(x: NDArray[np.float64], y: NDArray[np.float64]) -> Ladder:
+    """Return the ladder of two samples in increasing order, members first."""
+    values = np.concatenate([x, y])
+    values.sort(kind="stable")  # two sorted runs: a linear merge
+    new = np.ones(values.size, dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    values = values[new]
     return Ladder(
-        members=np.diff(np.searchsorted(x, values, side="right"), prepend=0),
-        holdout=np.diff(np.searchsorted(y, values, side="right"), prepend=0),
+        members=_counts_at(x, values),
+        holdout=_counts_at(y, values),
         single=np.ones(values.size, dtype=bool),
     )
+
+
+def _counts_at(ordered: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how often each of the distinct values occurs."""
+    return np.asarray(np.diff(np.searchsorted(ordered, values, side="right"), prepend=0))
 
 
 def weighted_differences(ladder: Ladder, prior: float) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.maths.ladder import Ladder, exact_ladder
+from mipaudit.maths.ladder import Ladder, ladder_of_sorted
 from mipaudit.summaries.buckets import Locator
 from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes
 from mipaudit.summaries.sample import in_burn_in
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.rows import Rows
 
+_BURN_IN_FLAG: Final = 2
 # Codes are gathered and counted this many at a time: each count walks the whole table.
 _GATHERED: Final = 1 << 18
 
@@ -182,9 +183,18 @@ class ColumnTally:
         scores = np.concatenate([part for part, _ in self._kept])
         flags = np.concatenate([part for _, part in self._kept])
         self._kept.clear()
-        member, late = (flags & 1) == 1, (flags & 2) == 0
-        everyone = exact_ladder(scores[member], scores[~member])
-        return everyone, exact_ladder(scores[member & late], scores[~member & late])
+        everyone = _ladder(scores, flags)
+        late = flags < _BURN_IN_FLAG
+        return everyone, _ladder(scores[late], flags[late])
+
+
+def _ladder(scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> Ladder:
+    """Return the ladder of scores whose lowest flag bit says 'member'."""
+    member = (flags & 1) == 1
+    x, y = scores[member], scores[~member]
+    x.sort()
+    y.sort()
+    return ladder_of_sorted(x, y)
 
 
 class Tally:
