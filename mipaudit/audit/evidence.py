@@ -18,12 +18,7 @@ from mipaudit.audit.prequential import HeldOut, held_out
 from mipaudit.maths.auc import Auc, auc
 from mipaudit.maths.intervals import best_intervals, best_sets, best_thresholds
 from mipaudit.maths.ladder import Ladder
-from mipaudit.maths.operating_point import (
-    OperatingPoint,
-    tpr_lower,
-    tpr_lower_strict,
-    tpr_upper,
-)
+from mipaudit.maths.operating_point import OperatingPoint, tpr_at_fpr, tpr_upper
 from mipaudit.maths.oracle import oracle_upper, oracle_upper_strict
 from mipaudit.maths.thinning import in_proportion, proportional_sizes, thin
 
@@ -135,8 +130,7 @@ class Evidence:
 
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR with its lower limit, one-sided alpha."""
-        estimate = tpr_lower_strict if self.strict else tpr_lower
-        return estimate(self.one_sided, fpr, alpha=alpha)
+        return tpr_at_fpr(self.one_sided, fpr, alpha=alpha, rng=self._rng(2))
 
     def tpr_upper(self, fpr: float, alpha: float) -> float:
         """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
@@ -146,7 +140,7 @@ class Evidence:
         """
         ladder = self.counts.everyone
         sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-        return max(tpr_upper(side, fpr, alpha=alpha) for side in sides)
+        return max(tpr_upper(side, fpr, alpha=alpha, rng=self._rng(3)) for side in sides)
 
     def bin_ends(self, bins: int) -> NDArray[np.intp]:
         """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""

@@ -145,7 +145,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
     ladder = evidence.one_sided
     point = evidence.tpr(fpr, share.one_sided)
     upper = evidence.tpr_upper(fpr, share.one_sided)
-    needed = fewest_holdout(fpr, share.one_sided / (2 if evidence.strict else 1))
+    needed = fewest_holdout(fpr, share.one_sided)
     short = None
     if point.lower is None:
         short = (
@@ -155,7 +155,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
     return Estimate(
         quantity="tpr_at_fpr",
         score=evidence.score,
-        method="order statistics" if evidence.strict else "MOVER at the quantile",
+        method="staircase of holdout ranks, ties broken at random",
         attackers="thresholds",
         value=point.value if short is None else None,
         value_reason=short,
@@ -165,7 +165,7 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
         upper_reason="the holdout is too small for a limit below 1" if upper >= 1 else None,
         confidence=share.confidence,
         selection=_side_selection(evidence) + "; upper limit over both sides on all rows",
-        validity="finite-sample" if evidence.strict else "approximate",
+        validity="finite-sample",
         n_members=ladder.n_members,
         n_holdout=ladder.n_holdout,
         fpr=fpr,

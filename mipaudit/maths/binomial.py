@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def clopper_pearson_lower(
-    successes: float | NDArray[np.float64], trials: float, alpha: float
+    successes: float | NDArray[np.float64], trials: float, alpha: float | NDArray[np.float64]
 ) -> float | NDArray[np.float64]:
     """Return the one-sided lower limit of a proportion (Clopper and Pearson 1934).
 
@@ -19,7 +19,7 @@ def clopper_pearson_lower(
         successes: count or counts in [0, trials]; real values are allowed, as the
             effective counts of a weighted mean are.
         trials: number of trials, above 0; may be real.
-        alpha: one-sided error in (0, 1).
+        alpha: one-sided error or errors in (0, 1).
 
     Returns:
         Limit or limits in [0, 1]; 0 where there are no successes.
@@ -37,7 +37,7 @@ def clopper_pearson_lower(
 
 
 def clopper_pearson_upper(
-    successes: float | NDArray[np.float64], trials: float, alpha: float
+    successes: float | NDArray[np.float64], trials: float, alpha: float | NDArray[np.float64]
 ) -> float | NDArray[np.float64]:
     """Return the one-sided upper limit of a proportion (Clopper and Pearson 1934).
 

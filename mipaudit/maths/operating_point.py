@@ -1,29 +1,30 @@
 """TPR at a fixed FPR, for attackers who put a threshold on the score.
 
-All functions take the ladder of one side: high scores are guessed to be members.
-For the other side pass `Ladder.reversed`.
+Such an attacker may toss a coin among records of equal score, so ties are broken at
+random: what is true of a score without ties is then true of any. All functions take
+the ladder of one side: high scores are guessed to be members. For the other side pass
+`Ladder.reversed`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from mipaudit.maths.ladder import Ladder
 
-
-_REPEATED: Final = 2
-_JUMP_SHARE: Final = 0.1
+_Bound = Literal["lower", "upper"]
+_DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
+_REACH: Final = 4.0  # standard deviations of the rank that get an error of their own
+_MARGIN: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,19 @@ class OperatingPoint:
 
     value: float
     lower: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Staircase:
+    """Thresholds at holdout ranks, each with an error for the members above it.
+
+    Attributes:
+        ranks: how many holdout records lie above the threshold, int64, shape (r,).
+        errors: one-sided error at that threshold, in (0, 1), shape (r,).
+    """
+
+    ranks: NDArray[np.int64]
+    errors: NDArray[np.float64]
 
 
 def fewest_holdout(fpr: float, alpha: float) -> int:
@@ -43,157 +57,156 @@ def fewest_holdout(fpr: float, alpha: float) -> int:
     return math.ceil(math.log(alpha) / math.log1p(-fpr))
 
 
-def strict_rank(n_holdout: int, fpr: float, alpha: float) -> int | None:
-    """Return the largest k such that the (k+1)-th largest holdout score is safe.
+def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Staircase | None:
+    """Return thresholds and errors whose worst limit is valid at one-sided alpha.
 
-    Safe: the share of the holdout law above it is at most ``fpr`` with confidence
-    1 - ``alpha``. The share is Beta(k+1, n-k), by order statistics, for any law.
-
-    Returns:
-        k in [0, n_holdout), or None if there is none.
-    """
-    from scipy.special import betaincinv
-
-    def safe(k: int) -> bool:
-        return float(betaincinv(k + 1, n_holdout - k, 1 - alpha)) <= fpr
-
-    return _last_true(safe, n_holdout)
-
-
-def generous_rank(n_holdout: int, fpr: float, alpha: float) -> int | None:
-    """Return the least k such that the k-th largest holdout score is surely too low.
-
-    The share of the holdout law at or above it is at least ``fpr`` with confidence
-    1 - ``alpha``.
-
-    Returns:
-        k in [1, n_holdout], or None if there is none.
-    """
-    from scipy.special import betaincinv
-
-    def short(k: int) -> bool:
-        return float(betaincinv(k + 1, n_holdout - k, alpha)) < fpr
-
-    last = _last_true(short, n_holdout)
-    if last is None:
-        return 1
-    return None if last + 2 > n_holdout else last + 2
-
-
-def _last_true(holds: Callable[[int], bool], count: int) -> int | None:
-    """Return the last k in [0, count) where a predicate true on a prefix holds."""
-    low, high = -1, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    return low if low >= 0 else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Tail:
-    """Counts above each possible threshold, from the highest score down."""
-
-    members: NDArray[np.int64]
-    holdout: NDArray[np.int64]
-
-    def members_with_at_most(self, holdout: int) -> int:
-        """Return the most members above a threshold with at most so many holdout records."""
-        return int(self.members[self.steps_with_at_most(holdout)])
-
-    def steps_with_at_most(self, holdout: int) -> int:
-        """Return how many whole steps, from the top, hold at most so many holdout records."""
-        return int(np.searchsorted(self.holdout, holdout, side="right")) - 1
-
-    def steps_with_at_least(self, holdout: int) -> int:
-        """Return the fewest whole steps, from the top, that hold so many holdout records."""
-        return int(np.searchsorted(self.holdout, holdout, side="left"))
-
-
-def _tail(ladder: Ladder) -> _Tail:
-    return _Tail(
-        members=np.concatenate([[0], np.cumsum(ladder.members[::-1])]),
-        holdout=np.concatenate([[0], np.cumsum(ladder.holdout[::-1])]),
-    )
-
-
-def tpr_lower(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
-    """Return TPR at an FPR and its one-sided lower limit.
-
-    The empirical value less two errors: that of the TPR at the empirical threshold
-    (Clopper-Pearson), and the fall of the TPR from there to the strict threshold, which
-    carries the error of the threshold. They add as the root of a sum of squares where
-    the score is smooth. A fall at a repeated value is all or nothing, and comes off
-    whole. An approximation; its measured coverage is in docs/methods.md.
+    The number k of holdout records above the true threshold is binomial. The set above
+    the next holdout record, inward for a lower limit and outward for an upper one,
+    depends on the holdout alone and is nested with the true one; so, given k, its
+    Clopper-Pearson limit fails with at most its own error, and the sum of binomial
+    probability times error is a bound for any law. The errors fall off with the
+    distance d of a rank from its mean as the tail beyond sqrt(z^2 - d^2) does: a
+    circle in standard units, with z the least that keeps the sum within alpha.
 
     Args:
-        ladder: counts along the score, both classes present.
+        n_holdout: number of holdout records, above 0.
         fpr: in (0, 1).
         alpha: one-sided error in (0, 1).
+        bound: which limit it is for.
+
+    Returns:
+        The staircase, or None where no z will do.
     """
-    n1, n2 = ladder.n_members, ladder.n_holdout
-    if n1 == 0:
-        return OperatingPoint(value=0.0, lower=None)
-    tail = _tail(ladder)
-    allowed = math.floor(fpr * n2 * (1 + 1e-12))
-    hits = tail.members_with_at_most(allowed)
-    value = hits / n1
-    rank = strict_rank(n2, fpr, alpha)
-    if rank is None:
-        return OperatingPoint(value=value, lower=None)
-    strict = tail.members_with_at_most(rank)
-    sampling = value - float(clopper_pearson_lower(hits, n1, alpha))
-    jumps = _jumps(ladder, tail, rank, allowed)
-    smooth = hits - strict - jumps
-    lower = value - jumps / n1 - math.hypot(sampling, smooth / n1)
-    return OperatingPoint(value=value, lower=max(0.0, lower))
+    from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
-
-def _jumps(ladder: Ladder, tail: _Tail, strict: int, allowed: int) -> int:
-    """Return the members at repeated values between the strict and the empirical threshold.
-
-    A value counts as repeated when it holds a tenth of the records in between, and
-    more than one.
-    """
-    last = ladder.members.size
-    steps = slice(last - tail.steps_with_at_most(allowed), last - tail.steps_with_at_most(strict))
-    members, holdout = ladder.members[steps], ladder.holdout[steps]
-    large = (members >= max(_REPEATED, _JUMP_SHARE * int(members.sum()))) | (
-        holdout >= max(_REPEATED, _JUMP_SHARE * (allowed - strict))
+    spread = math.sqrt(n_holdout * fpr * (1 - fpr))
+    expected = math.floor(fpr * n_holdout * (1 + 1e-12))
+    low = max(0, math.floor(expected - _REACH * spread) - _MARGIN)
+    high = min(n_holdout, math.ceil(expected + _REACH * spread) + _MARGIN)
+    above = np.arange(low, high + 1)
+    probability = np.exp(
+        gammaln(n_holdout + 1)
+        - gammaln(above + 1)
+        - gammaln(n_holdout - above + 1)
+        + above * math.log(fpr)
+        + (n_holdout - above) * math.log1p(-fpr)
     )
-    return int(members[large & ladder.single[steps]].sum())
+    beyond = float(bdtr(low - 1, n_holdout, fpr)) if low else 0.0
+    beyond += float(bdtrc(high, n_holdout, fpr)) if high < n_holdout else 0.0
+    ranks = above - 1 if bound == "lower" else above
+    outward = expected - ranks if bound == "lower" else ranks - expected
+    distance = np.maximum(outward, 0) / spread
+
+    def errors(deviate: float) -> NDArray[np.float64]:
+        left = deviate**2 - distance**2
+        error = np.where(left >= 0, ndtr(-np.sqrt(np.maximum(left, 0))), 1.0)
+        return np.where((ranks < 0) | (ranks >= n_holdout), 1.0, error)
+
+    def enough(index: int) -> bool:
+        return float(probability @ errors(float(_DEVIATES[index]))) + beyond <= alpha
+
+    if not enough(_DEVIATES.size - 1):
+        return None
+    short, deviate = -1, _DEVIATES.size - 1
+    while deviate - short > 1:
+        middle = (short + deviate) // 2
+        short, deviate = (short, middle) if enough(middle) else (middle, deviate)
+    error = errors(float(_DEVIATES[deviate]))
+    used = (error < 1) & (outward >= 0)
+    return Staircase(ranks=ranks[used], errors=error[used])
 
 
-def tpr_lower_strict(ladder: Ladder, fpr: float, *, alpha: float) -> OperatingPoint:
-    """Return TPR at an FPR with a finite-sample lower limit, each part at alpha/2."""
-    n1, n2 = ladder.n_members, ladder.n_holdout
-    if n1 == 0:
-        return OperatingPoint(value=0.0, lower=None)
-    tail = _tail(ladder)
-    value = tail.members_with_at_most(math.floor(fpr * n2 * (1 + 1e-12))) / n1
-    rank = strict_rank(n2, fpr, alpha / 2)
-    if rank is None:
+def tpr_at_fpr(
+    ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Generator
+) -> OperatingPoint:
+    """Return TPR at an FPR and its finite-sample lower limit.
+
+    Args:
+        ladder: counts along the score, holdout records present.
+        fpr: in (0, 1).
+        alpha: one-sided error in (0, 1).
+        rng: breaks ties.
+
+    Returns:
+        The empirical TPR, interpolated within ties, and the limit, or None where the
+        holdout is too small for one.
+    """
+    value = _empirical(ladder, fpr)
+    steps = staircase(ladder.n_holdout, fpr, alpha, "lower") if ladder.n_members else None
+    if steps is None:
         return OperatingPoint(value=value, lower=None)
-    lower = clopper_pearson_lower(tail.members_with_at_most(rank), n1, alpha / 2)
-    return OperatingPoint(value=value, lower=float(lower))
+    hits = members_above(ladder, steps.ranks, rng, divided="without")
+    limits = clopper_pearson_lower(hits.astype(np.float64), ladder.n_members, steps.errors)
+    return OperatingPoint(value=value, lower=float(np.min(limits)))
 
 
-def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float) -> float:
+def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Generator) -> float:
     """Return a finite-sample one-sided upper limit of TPR at an FPR, in [0, 1].
 
-    Exact for any law: a threshold that depends on the holdout scores only has more than
-    the FPR asked for with confidence 1 - alpha/2, so what an attacker may use lies
-    strictly above it; Clopper-Pearson for the members there takes the other half. 1
-    where the holdout is too small.
+    Args as for `tpr_at_fpr`; 1 where the holdout is too small.
     """
-    rank = generous_rank(ladder.n_holdout, fpr, alpha / 2)
-    if rank is None:
+    steps = staircase(ladder.n_holdout, fpr, alpha, "upper")
+    if steps is None or not steps.ranks.size:
         return 1.0
-    tail = _tail(ladder)
-    steps = tail.steps_with_at_least(rank)
-    if ladder.single[-steps]:
-        steps -= 1
-    hits = int(tail.members[steps])
-    return float(clopper_pearson_upper(hits, ladder.n_members, alpha / 2))
+    hits = members_above(ladder, steps.ranks, rng, divided="with")
+    limits = clopper_pearson_upper(hits.astype(np.float64), ladder.n_members, steps.errors)
+    return float(np.max(limits))
+
+
+def _empirical(ladder: Ladder, fpr: float) -> float:
+    """Return the TPR at the FPR on the data, straight between the steps."""
+    if not ladder.n_members:
+        return 0.0
+    tpr = np.concatenate([[0], np.cumsum(ladder.members[::-1])]) / ladder.n_members
+    false = np.concatenate([[0], np.cumsum(ladder.holdout[::-1])]) / ladder.n_holdout
+    whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
+    if whole == ladder.members.size:
+        return 1.0
+    share = max(0.0, fpr - float(false[whole])) / float(false[whole + 1] - false[whole])
+    return float(tpr[whole] + min(1.0, share) * (tpr[whole + 1] - tpr[whole]))
+
+
+def members_above(
+    ladder: Ladder,
+    ranks: NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    divided: Literal["with", "without"],
+) -> NDArray[np.int64]:
+    """Return how many members lie above the next holdout record after each rank.
+
+    Args:
+        ladder: counts along the score.
+        ranks: numbers of holdout records above, increasing, below their total.
+        rng: puts the rows of a single step in a random order.
+        divided: whether the members of a cell of several values, whose order is
+            unknown, are counted when the threshold lies in it.
+    """
+    members = np.concatenate([[0], np.cumsum(ladder.members[::-1])])
+    holdout = np.concatenate([[0], np.cumsum(ladder.holdout[::-1])])
+    step = np.searchsorted(holdout, ranks, side="right") - 1
+    hits = members[step]
+    inside = ladder.members[::-1][step]
+    several = ~ladder.single[::-1][step]
+    if divided == "with":
+        hits = hits + np.where(several, inside, 0)
+    tied = ~several & (inside > 0)
+    starts = np.flatnonzero(tied & (np.diff(step, prepend=-1) != 0))
+    for start in starts:
+        same = slice(start, int(np.searchsorted(step, step[start], side="right")))
+        size = int(ladder.holdout[::-1][step[start]])
+        above = ranks[same] - holdout[step[start]]
+        hits[same] += _before(above + 1, size, int(inside[start]), rng)
+    return hits
+
+
+def _before(
+    places: NDArray[np.int64], size: int, members: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return how many of ``members`` come before given places among ``size`` others.
+
+    All are in one random order. The others' positions are order statistics of uniform
+    draws, made of gamma spacings.
+    """
+    spacings = rng.gamma(np.diff(places, prepend=0, append=size + 1).astype(np.float64))
+    return np.asarray(np.cumsum(rng.multinomial(members, spacings / spacings.sum())[:-1]))

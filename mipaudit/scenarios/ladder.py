@@ -64,13 +64,13 @@ class Ladder:
         return float(np.dot(self.members, below + self.holdout / 2))
 
     def tpr_at_fpr(self, fpr: float, side: Side) -> float:
-        """Return the best TPR of a threshold on this side whose FPR is at most ``fpr``."""
+        """Return the TPR at an FPR of a threshold on this side, a coin tossed among ties."""
         order = slice(None, None, -1) if side == "high" else slice(None)
         members, holdout = self.members[order], self.holdout[order]
         false, true = np.cumsum(holdout), np.cumsum(members)
         whole = int(np.searchsorted(false, fpr + _ROUNDING, side="right"))
         tpr = float(true[whole - 1]) if whole else 0.0
-        if whole == len(false) or self.atom[order][whole]:
+        if whole == len(false):
             return min(tpr, 1.0)
         spare = max(0.0, fpr - float(false[whole] - holdout[whole]))
         return min(1.0, tpr + float(members[whole]) * spare / float(holdout[whole]))

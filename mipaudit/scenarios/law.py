@@ -82,7 +82,7 @@ class Law:
         return ladder_of(self).auc()
 
     def tpr_at_fpr(self, fpr: float, side: Side = "high") -> float:
-        """Return the best TPR of a threshold on this side whose FPR is at most ``fpr``."""
+        """Return the TPR at an FPR of a threshold on this side, a coin tossed among ties."""
         return ladder_of(self).tpr_at_fpr(fpr, side)
 
 
