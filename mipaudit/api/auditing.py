@@ -80,7 +80,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         policy=judgement.checks,
         verdict=verdict,
         findings=tuple(findings),
-        limitations=limitations(estimates, columns=len(names)),
+        limitations=limitations(estimates, columns=len(names), published=counts.mace is not None),
         provenance=provenance,
         mace_cells=mace_cells,
     )

@@ -114,13 +114,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         settings = settings_from(
             {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
         )
-    with open_input(data, members, holdout, ReadRequest(**reading, seed=seed)) as source:
+    with open_input(data, members, holdout, ReadRequest(**reading, seed=terms.seed)) as source:
         counts = count(
             source,
-            seed=seed,
-            prior=prior,
-            discrete=discrete,
-            mace=method == "mace",
+            seed=terms.seed,
+            prior=terms.prior,
+            discrete=terms.discrete,
+            mace=terms.method == "mace",
             jobs=jobs,
             progress=progress,
         )
@@ -129,5 +129,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             source,
             counts,
             terms,
-            provenance(seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings),
+            provenance(
+                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+            ),
         )

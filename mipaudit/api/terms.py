@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -68,6 +69,15 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     Raises:
         UsageError: a value is out of its range, or makes no sense beside another.
     """
+    prior, confidence, delta = (
+        _number("prior", prior),
+        _number("confidence", confidence),
+        _number("delta", delta),
+    )
+    claimed_epsilon = _optional("claimed_epsilon", claimed_epsilon)
+    max_advantage = _optional("max_advantage", max_advantage)
+    max_eta = _optional("max_eta", max_eta)
+    seed = _whole("seed", seed)
     _require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
     _require(
         _HALF <= confidence < 1,
@@ -78,6 +88,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     _require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     _one_of("method", method, get_args(Method))
     _one_of("member_side", member_side, get_args(MemberSide))
+    max_tpr_at_fpr = _pair("max_tpr_at_fpr", max_tpr_at_fpr)
     baseline = abs(2 * prior - 1)
     _check_advantage_limits(max_advantage, max_eta, baseline)
     _check_tpr_limit(max_tpr_at_fpr)
@@ -152,6 +163,35 @@ def _claim(epsilon: float | None, delta: float, adjacency: str | None) -> Epsilo
     named = adjacency or "unknown"
     _one_of("adjacency", named, get_args(Adjacency))
     return EpsilonClaim(epsilon=epsilon, delta=delta, adjacency=named)  # type: ignore[arg-type]
+
+
+def _number(code: str, value: object) -> float:
+    """Return a plain float: settings may be numpy's."""
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(code, f"{code} must be a number.")
+
+
+def _optional(code: str, value: object) -> float | None:
+    return None if value is None else _number(code, value)
+
+
+def _whole(code: str, value: object) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(code, f"{code} must be a whole number.") from None
+
+
+def _pair(code: str, value: object) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)) and len(value) == len(("tpr", "fpr")):
+        return _number(code, value[0]), _number(code, value[1])
+    raise UsageError(code, f"{code} must be a pair (TPR, FPR).")
 
 
 def _require(holds: bool, code: str, message: str, hint: str | None = None) -> None:  # noqa: FBT001

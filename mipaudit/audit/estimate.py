@@ -17,8 +17,9 @@ class Estimate:
 
     ``value`` is the best estimate; ``plugin`` the same-data optimum (biased
     upward). ``lower`` and ``upper`` are each one-sided at (1-confidence)/2,
-    shared over the score columns. ``n_members`` and ``n_holdout`` are the rows
-    that the limits use. ``fpr`` is set for ``tpr_at_fpr`` only.
+    shared over the score columns (but for a row that is ``not-an-interval``).
+    ``n_members`` and ``n_holdout`` are the rows behind the value; an upper limit may
+    rest on others, as docs/methods.md says. ``fpr`` is set for ``tpr_at_fpr`` only.
     """
 
     quantity: Quantity

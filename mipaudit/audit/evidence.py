@@ -65,6 +65,11 @@ class Evidence:
         return self.counts.discrete
 
     @property
+    def divisible(self) -> bool:
+        """Tell whether the burn-in could cut 16 bins; a discrete score has its values."""
+        return self.discrete or self.counts.single.size >= BINS
+
+    @property
     def classes(self) -> tuple[Attackers, ...]:
         """Return the named classes that make sense for the score, as the report lists them."""
         return CLASSES if self.ordered else ()
@@ -117,6 +122,8 @@ class Evidence:
                 return None
             if not self.strict:
                 return discrete_upper(self.counts, self.prior, alpha)
+        if attackers == "bins-16" and not self.divisible:
+            return None
         value, n_members, n_holdout = self.observed(attackers)
         if not self.strict:
             return oracle_upper(value, n_members, n_holdout, prior=self.prior, alpha=alpha)

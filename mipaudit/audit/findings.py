@@ -81,7 +81,7 @@ def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> l
             text=(
                 f"Column '{name}': at least {lower_text(lower)} leaks, more than the "
                 f"{upper_text(e.upper)} that "
-                f"attackers of class '{e.attackers}' can reach: they do not see this leak."
+                f"attackers of class '{e.attackers}' can reach: they do not see all of this leak."
             ),
         )
         for e in advantages

@@ -145,8 +145,8 @@ def _deciding_upper(
         return against, evidence.upper(against, error)
     if evidence.discrete:
         return "any", evidence.upper("any", error)
-    limits = [(evidence.upper(one, error) or 0.0, one) for one in evidence.classes]
-    upper, attackers = max(limits, key=lambda pair: pair[0])
+    limits = [(evidence.upper(one, error), one) for one in evidence.classes]
+    upper, attackers = max((upper, one) for upper, one in limits if upper is not None)
     return attackers, upper
 
 

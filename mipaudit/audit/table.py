@@ -101,6 +101,7 @@ def _restated(advantage: Estimate, prior: float) -> list[Estimate]:
 def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers) -> Estimate:
     observed, n_members, n_holdout = evidence.observed(attackers)
     validity: Validity = "finite-sample" if evidence.strict else "approximate"
+    upper = evidence.upper(attackers, share.one_sided)
     on_burn_in = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
     return Estimate(
         quantity="advantage",
@@ -112,7 +113,8 @@ def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers
         plugin=observed,
         lower=None,
         lower_reason=_NO_CLASS_LOWER,
-        upper=evidence.upper(attackers, share.one_sided),
+        upper=upper,
+        upper_reason="too few rows in the burn-in to cut 16 bins" if upper is None else None,
         confidence=share.confidence,
         selection=on_burn_in if attackers == "bins-16" else "all rows; the class was fixed before",
         validity=validity,

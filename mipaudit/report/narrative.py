@@ -36,6 +36,14 @@ _CONTINUOUS: Final = (
     "A continuous score has no upper limit that holds for every attacker: each 'at most' "
     "names its class of attackers."
 )
+_PUBLISHED: Final = (
+    "The MACE rows and cells are as published, each at the full error; they are no valid "
+    "intervals and decide nothing."
+)
+_ONE_RUN: Final = (
+    "The limits are those of one run. Running again with other seeds or settings and "
+    "keeping the best makes them untrue."
+)
 _NOT_JOINT: Final = (
     "The confidence holds for each quantity, jointly over the score columns; different "
     "quantities are not joint."
@@ -67,7 +75,7 @@ def summary(
     return " ".join(part for part in parts if part)
 
 
-def limitations(estimates: Sequence[Estimate], *, columns: int) -> tuple[str, ...]:
+def limitations(estimates: Sequence[Estimate], *, columns: int, published: bool) -> tuple[str, ...]:
     """Return what the numbers do not show."""
     extra = []
     if any(e.attackers == "any" and e.upper is None for e in estimates):
@@ -77,7 +85,9 @@ def limitations(estimates: Sequence[Estimate], *, columns: int) -> tuple[str, ..
         extra.append(f"Every limit shares its error over the {columns} score columns.")
     if any(e.validity == "approximate" for e in estimates):
         extra.append(_APPROXIMATE)
-    return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra)
+    if published:
+        extra.append(_PUBLISHED)
+    return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra, _ONE_RUN)
 
 
 def _measured(design: Design, first: Estimate, columns: int) -> str:
@@ -120,7 +130,7 @@ def _judged(verdict: Verdict) -> str:
     reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
     match verdict.status:
         case "met":
-            return "The policy is met."
+            return f"The policy is met: {reason}."
         case "not_met":
             return f"It is not acceptable under the limits given: {reason}."
         case "inconclusive":
