@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 _Bound = Literal["lower", "upper"]
 _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
-_REACH: Final = 4.0  # standard deviations of the rank that get an error of their own
+# Ranks get an error of their own up to this many standard deviations from the mean, or
+# to where what lies beyond is a small share of alpha; there no limit is claimed.
+_REACH: Final = 4.0
+_BEYOND_SHARE: Final = 1 / 200
 _MARGIN: Final = 8
 
 
@@ -57,6 +61,7 @@ def fewest_holdout(fpr: float, alpha: float) -> int:
     return math.ceil(math.log(alpha) / math.log1p(-fpr))
 
 
+@lru_cache(maxsize=256)
 def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Staircase | None:
     """Return thresholds and errors whose worst limit is valid at one-sided alpha.
 
@@ -77,12 +82,13 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
     Returns:
         The staircase, or None where no z will do.
     """
-    from scipy.special import bdtr, bdtrc, gammaln, ndtr
+    from scipy.special import bdtr, bdtrc, gammaln, ndtr, ndtri
 
     spread = math.sqrt(n_holdout * fpr * (1 - fpr))
     expected = math.floor(fpr * n_holdout * (1 + 1e-12))
-    low = max(0, math.floor(expected - _REACH * spread) - _MARGIN)
-    high = min(n_holdout, math.ceil(expected + _REACH * spread) + _MARGIN)
+    reach = max(_REACH, -float(ndtri(alpha * _BEYOND_SHARE)))
+    low = max(0, math.floor(expected - reach * spread) - _MARGIN)
+    high = min(n_holdout, math.ceil(expected + reach * spread) + _MARGIN)
     above = np.arange(low, high + 1)
     probability = np.exp(
         gammaln(n_holdout + 1)
@@ -91,8 +97,9 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
         + above * math.log(fpr)
         + (n_holdout - above) * math.log1p(-fpr)
     )
-    beyond = float(bdtr(low - 1, n_holdout, fpr)) if low else 0.0
-    beyond += float(bdtrc(high, n_holdout, fpr)) if high < n_holdout else 0.0
+    below = float(bdtr(low - 1, n_holdout, fpr)) if low else 0.0
+    beyond = float(bdtrc(high, n_holdout, fpr)) if high < n_holdout else 0.0
+    outer, inner = (below, beyond) if bound == "lower" else (beyond, below)
     ranks = above - 1 if bound == "lower" else above
     outward = expected - ranks if bound == "lower" else ranks - expected
     distance = np.maximum(outward, 0) / spread
@@ -103,7 +110,9 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
         return np.where((ranks < 0) | (ranks >= n_holdout), 1.0, error)
 
     def enough(index: int) -> bool:
-        return float(probability @ errors(float(_DEVIATES[index]))) + beyond <= alpha
+        deviate = float(_DEVIATES[index])
+        missed = float(probability @ errors(deviate)) + outer + inner * float(ndtr(-deviate))
+        return missed <= alpha
 
     if not enough(_DEVIATES.size - 1):
         return None

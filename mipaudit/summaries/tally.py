@@ -65,24 +65,20 @@ class ColumnCounts:
 class CodeCounter:
     """Counts codes in [0, size), many at a time."""
 
-    __slots__ = ("_counts", "_gathered", "_used")
+    __slots__ = ("_counts", "_gathered", "_waiting")
 
     def __init__(self, size: int) -> None:
         """Start at zero."""
         self._counts = np.zeros(size, dtype=np.int64)
-        self._gathered = np.empty(_GATHERED, dtype=np.intp)
-        self._used = 0
+        self._gathered: list[NDArray[np.int32]] = []
+        self._waiting = 0
 
     def add(self, codes: NDArray[np.int32]) -> None:
-        """Count codes, shape (n,)."""
-        start = 0
-        while start < codes.size:
-            part = codes[start : start + _GATHERED - self._used]
-            self._gathered[self._used : self._used + part.size] = part
-            self._used += part.size
-            start += part.size
-            if self._used == _GATHERED:
-                self._flush()
+        """Count codes, shape (n,); the array must not change afterwards."""
+        self._gathered.append(codes)
+        self._waiting += codes.size
+        if self._waiting >= _GATHERED:
+            self._flush()
 
     def merge(self, other: Self) -> None:
         """Add the counts of another counter of the same size."""
@@ -94,10 +90,11 @@ class CodeCounter:
         return self._counts
 
     def _flush(self) -> None:
-        if self._used:
-            gathered = self._gathered[: self._used]
-            self._counts += np.bincount(gathered, minlength=self._counts.size)
-            self._used = 0
+        if self._gathered:
+            codes = np.concatenate(self._gathered)
+            self._gathered.clear()
+            self._waiting = 0
+            self._counts += np.bincount(codes, minlength=self._counts.size)
 
 
 class ColumnTally:

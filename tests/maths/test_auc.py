@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mipaudit.maths.auc import _ranks, auc
+from mipaudit.maths.auc import auc
 from mipaudit.maths.ladder import exact_ladder
 
 
@@ -18,40 +18,58 @@ def placements(members, holdout):
     return wins.mean(axis=1), wins.mean(axis=0)
 
 
-def delong_by_hand(members, holdout):
-    """Value and standard error from the placement values (DeLong et al. 1988)."""
+def effective_size_by_hand(members, holdout, alpha, *, lose):
+    """Trials of one limit: DeLong's variance with pseudo-rows that lose, or win, everything.
+
+    Normal limits would then reach as far beyond the value as ln(2/alpha) such rows can
+    move it, the number expected where none is seen with probability alpha/2.
+    """
     by_member, by_holdout = placements(members, holdout)
-    error = by_member.var(ddof=1) / members.size + by_holdout.var(ddof=1) / holdout.size
-    return by_member.mean(), math.sqrt(error)
+    value = by_member.mean()
+    reach = math.log(2 / alpha) * (value if lose else 1 - value)
+    missing = (reach / stats.norm.isf(alpha / 2)) ** 2
+    variance = 0.0
+    for placement in (by_member, by_holdout):
+        n = placement.size
+        variance += placement.var(ddof=1) / n + missing / (n * (n - 1))
+    return max(min(members.size, holdout.size), value * (1 - value) / variance)
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.0025])
 @pytest.mark.parametrize("step", [0.001, 0.5, 2.0])
-@pytest.mark.parametrize("sizes", [(40, 60), (300, 25), (500, 500)])
-def test_delong_on_rows(sizes, step):
-    rng = np.random.default_rng(0)
-    members = np.round(rng.normal(0.6, 1, sizes[0]) / step) * step
-    holdout = np.round(rng.normal(0, 1, sizes[1]) / step) * step
-    ranks = _ranks(exact_ladder(members, holdout))
-    assert (ranks.value, ranks.standard_error) == pytest.approx(delong_by_hand(members, holdout))
-    assert ranks.bracket == 0
-
-
 @pytest.mark.parametrize("sizes", [(20, 20), (60, 90), (400, 300), (2000, 50)])
 @pytest.mark.parametrize("shift", [0.0, 1.0, 2.5])
-def test_limits_are_clopper_pearsons_at_the_effective_size(sizes, shift):
+def test_limits_are_clopper_pearsons_at_the_effective_size(sizes, shift, step, alpha):
     rng = np.random.default_rng(1)
-    members, holdout = rng.normal(shift, 1, sizes[0]), rng.normal(0, 1, sizes[1])
+    members = np.round(rng.normal(shift, 1, sizes[0]) / step) * step
+    holdout = np.round(rng.normal(0, 1, sizes[1]) / step) * step
+    found = auc(exact_ladder(members, holdout), alpha=alpha)
+    value = placements(members, holdout)[0].mean()
+    assert found.value == pytest.approx(value)
+    below = effective_size_by_hand(members, holdout, alpha, lose=True)
+    above = effective_size_by_hand(members, holdout, alpha, lose=False)
+    lower = stats.beta.ppf(alpha / 2, value * below, (1 - value) * below + 1)
+    upper = stats.beta.ppf(1 - alpha / 2, value * above + 1, (1 - value) * above)
+    assert found.lower == pytest.approx(lower, abs=1e-9)
+    assert found.upper == pytest.approx(upper, abs=1e-9)
+
+
+def test_pseudo_rows_weigh_on_the_side_of_the_unseen():
+    rng = np.random.default_rng(2)
+    members, holdout = rng.normal(2, 1, 300), rng.normal(0, 1, 300)
+    below = effective_size_by_hand(members, holdout, 0.05, lose=True)
+    above = effective_size_by_hand(members, holdout, 0.05, lose=False)
+    assert 300 < below < above
     found = auc(exact_ladder(members, holdout), alpha=0.05)
-    value, error = delong_by_hand(members, holdout)
-    trials = smaller = min(sizes)
-    discordance = min(value, 1 - value) * smaller
-    if discordance >= 20:
-        estimated = value * (1 - value) / error**2 * (1 - 1 / math.sqrt(discordance))
-        trials = max(smaller, estimated)
-    assert ("DeLong" in found.method) is bool(trials > smaller)
-    wins, losses = value * trials, (1 - value) * trials
-    assert found.lower == pytest.approx(stats.beta.ppf(0.025, wins, losses + 1), abs=1e-9)
-    assert found.upper == pytest.approx(stats.beta.ppf(0.975, wins + 1, losses), abs=1e-9)
+    assert found.value - found.lower > found.upper - found.value > 0
+
+
+def test_a_single_row_in_either_class():
+    rows = np.arange(40.0)
+    for members, holdout in ((rows[25:26] + 0.5, rows), (rows, rows[25:26] + 0.5)):
+        found = auc(exact_ladder(members, holdout), alpha=0.05)
+        assert 0 <= found.lower < 0.05
+        assert 0.95 < found.upper <= 1
 
 
 def test_is_scikit_learns():

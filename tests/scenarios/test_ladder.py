@@ -71,12 +71,14 @@ def test_auc_agrees_with_all_pairs():
     assert ladder.auc() == pytest.approx(above + ladder.members @ ladder.holdout / 2)
 
 
-def test_an_atom_is_taken_whole_or_not_at_all():
+def test_a_coin_is_tossed_within_an_atom():
     ladder = atoms([0.2, 0.3, 0.5], [0.6, 0.3, 0.1])
-    assert ladder.tpr_at_fpr(0.05, "high") == 0.0
+    assert ladder.tpr_at_fpr(0.0, "high") == 0.0
+    assert ladder.tpr_at_fpr(0.05, "high") == pytest.approx(0.25)
     assert ladder.tpr_at_fpr(0.1, "high") == pytest.approx(0.5)
-    assert ladder.tpr_at_fpr(0.39, "high") == pytest.approx(0.5)
+    assert ladder.tpr_at_fpr(0.25, "high") == pytest.approx(0.65)
     assert ladder.tpr_at_fpr(0.4, "high") == pytest.approx(0.8)
+    assert ladder.tpr_at_fpr(0.3, "low") == pytest.approx(0.1)
     assert ladder.tpr_at_fpr(0.6, "low") == pytest.approx(0.2)
     assert ladder.tpr_at_fpr(1.0, "low") == pytest.approx(1.0)
 
