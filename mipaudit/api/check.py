@@ -60,14 +60,14 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.counting import count, require_information
-    from mipaudit.api.opening import open_input
+    from mipaudit.api.opening import column_names, open_input
     from mipaudit.audit.findings import score_findings, size_findings
     from mipaudit.report.names import safe_name
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
     reading: dict[str, Any] = {
-        "score_columns": tuple(score_columns),
+        "score_columns": column_names(score_columns),
         "member_column": member_column,
         "member_value": member_value,
         "where": where,

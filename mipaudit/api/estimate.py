@@ -79,7 +79,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     """
     from mipaudit.api.auditing import audit
     from mipaudit.api.counting import count
-    from mipaudit.api.opening import open_input
+    from mipaudit.api.opening import column_names, open_input
     from mipaudit.api.terms import check_terms
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -101,7 +101,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "seed": seed,
     }
     reading: dict[str, Any] = {
-        "score_columns": tuple(score_columns),
+        "score_columns": column_names(score_columns),
         "member_column": member_column,
         "member_value": member_value,
         "where": where,

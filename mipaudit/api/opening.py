@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mipaudit.tables.request import ReadRequest
     from mipaudit.tables.source import ScoreSource
+
+_NAN_POLICIES: Final = ("error", "category", "drop")
 
 
 def open_input(
@@ -23,16 +27,17 @@ def open_input(
 
     Args:
         data: a path, directory, glob, ``"-"``, a data frame or an Arrow table; or None.
-        members: the members' path or array, with ``holdout``; or None.
-        holdout: the holdout's path or array, of the same form.
+        members: the members' path, frame or array, with ``holdout``; or None.
+        holdout: the holdout's path, frame or array, of the same form.
         request: what to read; its paths are filled in here.
 
     Raises:
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.tables.opening import open_arrays, open_frame, open_scores
+    from mipaudit.tables.opening import open_arrays, open_frame, open_frames, open_scores
 
+    _check_nan(request)
     _require_one_form(data, members, holdout)
     if data is not None:
         path = _path(data)
@@ -42,13 +47,52 @@ def open_input(
     member_path, holdout_path = _path(members), _path(holdout)
     if member_path is not None and holdout_path is not None:
         return open_scores(replace(request, members=member_path, holdout=holdout_path))
-    if member_path is not None or holdout_path is not None:
+    frames = (_is_frame(members), _is_frame(holdout))
+    if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
         raise UsageError(
             "mixed_inputs",
-            "Members and holdout are one file and one array.",
-            hint="Give two files, or two arrays.",
+            "Members and holdout are not given in the same form.",
+            hint="Give two files, two frames, or two arrays.",
         )
-    return open_arrays(members, holdout)
+    if frames[0]:
+        return open_frames(members, holdout, request)
+    _check_arrays(request)
+    return open_arrays(members, holdout, nan=request.nan)
+
+
+def column_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names; a single string is one name, not a sequence of letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _is_frame(data: object) -> bool:
+    """Tell a table from a series, which offers the same stream without columns."""
+    has_columns = hasattr(data, "__arrow_c_stream__") or type(data).__name__ == "DataFrame"
+    return has_columns and (hasattr(data, "columns") or hasattr(data, "schema"))
+
+
+def _check_nan(request: ReadRequest) -> None:
+    if request.nan not in _NAN_POLICIES:
+        raise UsageError("bad_nan", f"nan must be one of {', '.join(_NAN_POLICIES)}.")
+
+
+def _check_arrays(request: ReadRequest) -> None:
+    """Raise UsageError for what asks for a column by name: arrays have none."""
+    given = {
+        "score_columns": bool(request.score_columns),
+        "member_column": request.member_column is not None,
+        "member_value": request.member_value is not None,
+        "where": request.where is not None,
+        "unit_column": request.unit_column is not None,
+        "key_column": request.key_column is not None,
+    }
+    named = [name for name, present in given.items() if present]
+    if named:
+        raise UsageError(
+            "not_for_arrays",
+            f"{', '.join(named)}: arrays have no named columns.",
+            hint="Give members and holdout as two frames instead.",
+        )
 
 
 def _path(data: object) -> str | None:

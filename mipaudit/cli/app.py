@@ -43,7 +43,17 @@ def _guarded(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         raise
     except BaseException as error:  # noqa: BLE001 - the last line of defence
-        return _report(error, arguments)
+        return _give_up(error, arguments)
+
+
+def _give_up(error: BaseException, arguments: Sequence[str]) -> int:
+    from mipaudit.errors import OutputError
+
+    status = _report(error, arguments)
+    if isinstance(error, OutputError):
+        # What stdout still holds would fail once more, and be reported once more.
+        _drop_stdout()
+    return status
 
 
 def _run(arguments: Sequence[str]) -> int:

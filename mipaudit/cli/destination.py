@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from mipaudit.errors import OutputError, UsageError
+from mipaudit.cli.input_guard import refuse_inputs
+from mipaudit.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,20 +38,22 @@ class Destination:
 
         Args:
             name: the file; None or ``"-"`` is standard output.
-            inputs: the files that are read, which must not be overwritten.
+            inputs: what is read, as the user typed it: files, directories, globs, ``-``.
+                None of it may be overwritten, and nothing may join it.
 
         Raises:
             OutputError: the place cannot be written to.
-            UsageError: the file is one of the inputs.
+            UsageError: the file is one of the inputs, or would be at the next run.
         """
         if name is None or name == "-":
             _require_stdout()
             return cls(path=None, atomic=False)
         try:
             path = Path(name).resolve()
-            _refuse_inputs(path, inputs)
+            refuse_inputs(Path(name), inputs)
             return cls(path=path, atomic=_probe(path))
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        except (OSError, ValueError, RuntimeError) as error:
+            # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
             raise _refused(error) from None
 
     def write(self, data: bytes) -> None:
@@ -79,16 +82,6 @@ def _require_stdout() -> None:
         raise OutputError(
             "no_stdout", "Standard output is closed.", hint="Write to a file with -o FILE."
         )
-
-
-def _refuse_inputs(path: Path, inputs: Iterable[str | None]) -> None:
-    for name in inputs:
-        if name and path.exists() and Path(name).exists() and path.samefile(name):
-            raise UsageError(
-                "output_is_input",
-                "The output file is one of the inputs.",
-                hint="Choose another file for -o.",
-            )
 
 
 def _probe(path: Path) -> bool:
@@ -131,11 +124,18 @@ def _create_beside(path: Path) -> tuple[Path, int]:
 
 def _write_stdout(data: bytes) -> None:
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    stream = sys.stdout.buffer
+    rest = memoryview(data)
+    while rest:
+        # With PYTHONUNBUFFERED the stream may take less than it is given.
+        written = stream.write(rest)
+        if not written:
+            raise BlockingIOError(errno.EAGAIN, "")
+        rest = rest[written:]
+    stream.flush()
 
 
-def _refused(error: OSError | ValueError) -> OutputError:
+def _refused(error: OSError | ValueError | RuntimeError) -> OutputError:
     number = error.errno if isinstance(error, OSError) else errno.EINVAL
     reason = os.strerror(number or errno.EIO)
     return OutputError(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _LONGEST_MESSAGE: Final = 2000
+# Short options in one word: flags, and then one that takes the rest or the next word.
+_SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<format>.*)|o.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +48,28 @@ def error_style(arguments: Sequence[str]) -> ErrorStyle:
     head = list(arguments)
     if "--" in head:
         head = head[: head.index("--")]
-    pairs = list(zip(head, [*head[1:], ""], strict=True))
-    wants_json = any(
-        argument in {"--format=json", "-fjson"}
-        or (argument in {"-f", "--format"} and value == "json")
-        for argument, value in pairs
+    pairs = zip(head, [*head[1:], ""], strict=True)
+    formats = [found for pair in pairs if (found := _format(*pair)) is not None]
+    return ErrorStyle(
+        json=formats[-1:] == ["json"],  # the last one counts
+        verbose="--verbose" in head or any("v" in _short_flags(word) for word in head),
     )
-    return ErrorStyle(json=wants_json, verbose="-v" in head or "--verbose" in head)
+
+
+def _format(word: str, next_word: str) -> str | None:
+    if word == "--format":
+        return next_word
+    if word.startswith("--format="):
+        return word.removeprefix("--format=")
+    short = _SHORT.fullmatch(word)
+    if short is None or short["format"] is None:
+        return None
+    return short["format"] or next_word
+
+
+def _short_flags(word: str) -> str:
+    short = _SHORT.fullmatch(word)
+    return (short["flags"] or "") if short is not None else ""
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -6,8 +6,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.figures import lower_text, upper_text
+from mipaudit.render.contents import Contents
 from mipaudit.render.headline import headline
-from mipaudit.render.sections import Footnotes, Row, Section, scores_in_order, section
+from mipaudit.render.sections import Footnotes, Row, Section, section
 from mipaudit.render.wording import (
     AT_LEAST,
     AT_MOST,
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 def notebook_html(report: Report) -> str:
     """Return the report as an HTML fragment, without scripts or outside resources."""
     notes = Footnotes()
-    sections = [section(report, score, notes) for score in scores_in_order(report)]
+    contents = Contents.of(report)
+    sections = [section(contents, score, notes) for score in contents.scores]
     terms = "; ".join(f"<b>{_safe(term)}</b>: {_safe(text)}" for term, text in how_to_read(report))
     parts = [
         f"<p><b>{_safe(headline(report))}</b></p>",

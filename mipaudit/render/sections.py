@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mipaudit.audit.estimate import Estimate
-    from mipaudit.report.model import Report
+    from mipaudit.render.contents import Contents
+    from mipaudit.report.model import Design, Report
 
 _NO_UPPER: Final = "none"
 _NO_LOWER: Final = "-"
@@ -28,6 +29,7 @@ _OTHER_FORMS: Final = {
     "eta": "accuracy over blind guessing (eta)",
     "accuracy": "accuracy",
 }
+_THRESHOLD_KINDS: Final = {"auc": "AUC", "tpr_at_fpr": "TPR at FPR"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,52 +63,35 @@ class Section:
 class Footnotes:
     """Reasons, each numbered once in order of first use."""
 
-    texts: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The reasons, the first to be used first."""
+        return tuple(self._numbers)
 
     def mark(self, word: str, reason: str | None) -> str:
         """Return ``word`` with the number of its reason, if it has one."""
         if reason is None:
             return word
-        text = plain(reason)
-        if text not in self.texts:
-            self.texts.append(text)
-        return f"{word} [{self.texts.index(text) + 1}]"
+        number = self._numbers.setdefault(plain(reason), len(self._numbers) + 1)
+        return f"{word} [{number}]"
 
 
-def scores_in_order(report: Report) -> tuple[str, ...]:
-    """Return the score columns in the order of their estimates: the strongest first."""
-    return tuple(dict.fromkeys(estimate.score for estimate in report.estimates))
-
-
-def advantage_of(report: Report, score: str, attackers: str = "any") -> Estimate | None:
-    """Return the main estimate of a score's advantage, not the published one."""
-    for estimate in _of(report, score):
-        if estimate.quantity == "advantage" and estimate.attackers == attackers:
-            return estimate
-    return None
-
-
-def auc_of(report: Report, score: str) -> Estimate | None:
-    """Return the AUC of a score."""
-    return next((e for e in _of(report, score) if e.quantity == "auc"), None)
-
-
-def section(report: Report, score: str, notes: Footnotes) -> Section:
+def section(contents: Contents, score: str, notes: Footnotes) -> Section:
     """Return what is shown of one score column; reasons go to ``notes``."""
-    found = _of(report, score)
-    published = tuple(
-        e for e in report.estimates if e.score == score and e.validity == "not-an-interval"
-    )
+    design = contents.design
+    found = contents.limits(score)
     groups = (
         _group(
-            _advantage_heading(report),
+            _advantage_heading(design),
             [e for e in found if e.quantity == "advantage"],
             lambda e: ATTACKERS[e.attackers],
             notes,
         ),
         _group(
             "The same, in other terms",
-            [e for e in found if e.quantity in _OTHER_FORMS and _worth_showing(e, report)],
+            [e for e in found if e.quantity in _OTHER_FORMS and _worth_showing(e, design)],
             lambda e: _OTHER_FORMS[e.quantity],
             notes,
         ),
@@ -116,10 +101,15 @@ def section(report: Report, score: str, notes: Footnotes) -> Section:
             _threshold_label,
             notes,
         ),
-        _group("As published: not a valid interval", published, _published_label, notes),
+        _group(
+            "As published: not a valid interval",
+            contents.published(score),
+            _published_label,
+            notes,
+        ),
     )
     shown = tuple(group for group in groups if group.rows)
-    return Section(score=score, groups=shown, remarks=_remarks(report, score))
+    return Section(score=score, groups=shown, remarks=_remarks(contents, score))
 
 
 def lower_word(estimate: Estimate, notes: Footnotes) -> str:
@@ -143,29 +133,20 @@ def value_word(estimate: Estimate, notes: Footnotes) -> str:
     return notes.mark(_NO_VALUE, estimate.value_reason) if estimate.value_reason else ""
 
 
-def judged_rows(report: Report) -> str | None:
-    """Return how many rows the lower limits rest on, or None where all or it varies."""
-    mains = [advantage_of(report, score) for score in scores_in_order(report)]
-    sizes = {(main.n_members, main.n_holdout) for main in mains if main is not None}
-    if len(sizes) != 1 or sizes == {(report.design.n_members, report.design.n_holdout)}:
-        return None
-    return _judged_on(*sizes.pop())
+def methods(report: Report) -> tuple[str, ...]:
+    """Return the methods behind each kind of row, each with how far it can be trusted."""
+    named: dict[str, dict[str, None]] = {}
+    for estimate in report.estimates:
+        if estimate.validity != "not-an-interval":
+            method = f"{plain(estimate.method)} ({estimate.validity})"
+            named.setdefault(_kind(estimate), {})[method] = None
+    return tuple(f"{kind}: {'; '.join(found)}" for kind, found in named.items())
 
 
-def methods(report: Report) -> str:
-    """Return the methods behind the limits, each with how far it can be trusted."""
-    named = dict.fromkeys(
-        f"{plain(e.method)} ({e.validity})"
-        for e in report.estimates
-        if e.validity != "not-an-interval"
-    )
-    return "; ".join(named)
-
-
-def _of(report: Report, score: str) -> tuple[Estimate, ...]:
-    return tuple(
-        e for e in report.estimates if e.score == score and e.validity != "not-an-interval"
-    )
+def _kind(estimate: Estimate) -> str:
+    if estimate.quantity in _THRESHOLD_KINDS:
+        return _THRESHOLD_KINDS[estimate.quantity]
+    return "any attacker" if estimate.attackers == "any" else "attackers of a named kind"
 
 
 def _group(
@@ -186,21 +167,22 @@ def _row(estimate: Estimate, label: str, notes: Footnotes) -> Row:
     )
 
 
-def _judged_on(n_members: int, n_holdout: int) -> str:
+def judged_on(n_members: int, n_holdout: int) -> str:
+    """Return how many rows a lower limit rests on, and what the others are for."""
     members, holdout = count_text(n_members), count_text(n_holdout)
     return f"{members} members, {holdout} holdout records; the rest chose the attackers"
 
 
-def _advantage_heading(report: Report) -> str:
-    baseline = report.design.baseline
+def _advantage_heading(design: Design) -> str:
+    baseline = design.baseline
     if baseline == 0:
         return "Advantage"
     return f"Advantage (blind guessing has {value_text(baseline)})"
 
 
-def _worth_showing(estimate: Estimate, report: Report) -> bool:
+def _worth_showing(estimate: Estimate, design: Design) -> bool:
     # At an even prior the excess is the advantage once more.
-    return estimate.quantity != "excess" or report.design.baseline > 0
+    return estimate.quantity != "excess" or design.baseline > 0
 
 
 def _threshold_label(estimate: Estimate) -> str:
@@ -215,22 +197,23 @@ def _published_label(estimate: Estimate) -> str:
     return f"{estimate.quantity}, {plain(kind)}"
 
 
-def _remarks(report: Report, score: str) -> tuple[str, ...]:
-    main = advantage_of(report, score)
+def _remarks(contents: Contents, score: str) -> tuple[str, ...]:
+    design = contents.design
+    main = contents.advantage(score)
     if main is None:
         return ()
     remarks = []
-    if main.lower is not None and main.lower <= report.design.baseline:
+    if main.lower is not None and main.lower <= design.baseline:
         remarks.append("No leak is shown: blind guessing achieves the 'at least' figure too.")
     if main.plugin is not None:
         remarks.append(
             f"Chosen and judged on the same rows, the best attacker has {value_text(main.plugin)}: "
             "too high on average."
         )
-    everyone = (report.design.n_members, report.design.n_holdout)
-    if judged_rows(report) is None and (main.n_members, main.n_holdout) != everyone:
-        remarks.append(f"Judged on {_judged_on(main.n_members, main.n_holdout)}.")
-    sides = {e.side for e in _of(report, score) if e.side is not None}
+    everyone = (design.n_members, design.n_holdout)
+    if contents.judged is None and (main.n_members, main.n_holdout) != everyone:
+        remarks.append(f"Judged on {judged_on(main.n_members, main.n_holdout)}.")
+    sides = {e.side for e in contents.limits(score) if e.side is not None}
     if len(sides) == 1:
         remarks.append(f'TPR at FPR guesses "member" where the score is {sides.pop()}.')
     return tuple(remarks)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, number_text
+from mipaudit.render.contents import Contents
 from mipaudit.render.headline import claim_status, headline
 from mipaudit.render.judgement import add_claims, add_policy
 from mipaudit.render.page import Page, add_findings, add_taken, number_table, words
 from mipaudit.render.sections import (
     Footnotes,
     Section,
-    advantage_of,
-    auc_of,
-    judged_rows,
+    judged_on,
     lower_word,
     methods,
-    scores_in_order,
     section,
     upper_word,
     value_word,
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from mipaudit.report.model import Report
 
 _MOST_REASONS: Final = 5
+_MOST_SCORES: Final = 12  # more are not all shown in full: nobody would read the page
+_STRONGEST: Final = 5
 
 
 def render_table(report: Report, *, width: int | None, color: bool) -> str:
@@ -46,10 +46,11 @@ def render_table(report: Report, *, width: int | None, color: bool) -> str:
         from the report can steer the terminal.
     """
     page = Page(width=width, color=color)
+    contents = Contents.of(report)
     _add_verdict(page, report)
     page.line(report.summary)
-    add_taken(page, report.design, report.provenance, _settings(report))
-    _add_scores(page, report)
+    add_taken(page, report.design, report.provenance, _settings(contents))
+    _add_scores(page, report, contents)
     add_claims(page, report)
     add_policy(page, report)
     add_findings(page, report.findings)
@@ -73,35 +74,42 @@ def _add_verdict(page: Page, report: Report) -> None:
     page.line("")
 
 
-def _settings(report: Report) -> list[tuple[str, str]]:
-    prior = number_text(report.design.prior)
+def _settings(contents: Contents) -> list[tuple[str, str]]:
+    prior = number_text(contents.design.prior)
     settings = [("prior", f"{prior}: how likely a challenged record is a member")]
-    judged = judged_rows(report)
-    return [*settings, ("judged on", judged)] if judged is not None else settings
+    judged = contents.judged
+    return [*settings, ("judged on", judged_on(*judged))] if judged is not None else settings
 
 
-def _add_scores(page: Page, report: Report) -> None:
-    scores = scores_in_order(report)
+def _add_scores(page: Page, report: Report, contents: Contents) -> None:
+    scores = contents.scores
     notes = Footnotes()
     page.heading("How to read the figures")
     page.pairs(how_to_read(report))
     if len(scores) > 1:
         page.heading("Every score, the strongest first: advantage")
-        page.add(_overview(report, scores, notes))
+        page.add(_overview(contents, notes))
+    if len(scores) > _MOST_SCORES:
+        page.line("")
+        page.line(
+            f"The strongest {_STRONGEST} of {count_text(len(scores))} scores follow in full; "
+            "the rest is in the report for programs (-f json)."
+        )
+        scores = scores[:_STRONGEST]
     for score in scores:
-        _add_section(page, section(report, score, notes))
+        _add_section(page, section(contents, score, notes))
     page.line("")
     marks = [(f"[{number}]", text) for number, text in enumerate(notes.texts, start=1)]
-    page.pairs([*marks, ("methods", methods(report))])
+    page.pairs([*marks, ("methods", "\n".join(methods(report)))])
 
 
-def _overview(report: Report, scores: tuple[str, ...], notes: Footnotes) -> Table:
+def _overview(contents: Contents, notes: Footnotes) -> Table:
     headers = ["score", AT_LEAST, BEST_ESTIMATE, "at most, one threshold", "AUC"]
     rows = []
-    for score in scores:
-        main = advantage_of(report, score)
-        cut = advantage_of(report, score, "thresholds")
-        auc = auc_of(report, score)
+    for score in contents.scores:
+        main = contents.advantage(score)
+        cut = contents.advantage(score, "thresholds")
+        auc = contents.auc(score)
         rows.append(
             (
                 words(quoted(score)),

@@ -27,6 +27,11 @@ def safe_name(name: str, *, longest: int = _LONGEST) -> str:
     return "".join(_visible(char) for char in shown)
 
 
+def quoted_name(name: str) -> str:
+    """Return ``name`` made safe and in quotes; its backslashes stay single."""
+    return f"'{safe_name(name)}'"
+
+
 def _visible(char: str) -> str:
     if category(char) not in _UNSAFE:
         return char

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.errors import InputError
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Field, Labels, Numbers, Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -20,7 +24,42 @@ if TYPE_CHECKING:
 
 def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
     """Return the columns of ``schema`` by kind."""
-    return tuple(Field(name=field.name, kind=arrow_kind(field.type)) for field in schema)
+    return tuple(
+        Field(name=field.name, kind=arrow_kind(field.type), storage=_storage(field.type))
+        for field in schema
+    )
+
+
+def _storage(kind: pa.DataType) -> str | None:
+    """Return the name of a type that rounds."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return _dtype(kind) if arrow_kind(kind) == "float" else None
+
+
+def read_columns(
+    batch: pa.RecordBatch, readers: Mapping[str, ArrowReader], source: str
+) -> dict[str, Column]:
+    """Convert the columns of ``batch`` that have a reader.
+
+    Raises:
+        InputError: ``unreadable_column``, such as text that is not UTF-8.
+    """
+    return {name: _read(batch.column(name), readers[name], name, source) for name in readers}
+
+
+def _read(array: pa.Array, reader: ArrowReader, name: str, source: str) -> Column:
+    import pyarrow as pa
+
+    try:
+        return reader.read(array)
+    except (pa.ArrowException, UnicodeDecodeError):
+        # Their messages may quote the data.
+        raise InputError(
+            "unreadable_column", f"{source}: column {quoted_name(name)} cannot be read."
+        ) from None
 
 
 def arrow_kind(kind: pa.DataType) -> Kind:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.summaries.rows import Rows
-from mipaudit.tables.column import column_hashes, column_scores
+from mipaudit.tables.column import column_hashes, column_scores, inexact_integers
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
 
@@ -63,6 +63,7 @@ class Assembly:
         """
         keep = self._filtered(chunk, intake)
         member, keep = self._membership(chunk, keep, intake)
+        self._count_inexact(chunk, keep, intake)
         scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
@@ -109,6 +110,12 @@ class Assembly:
         before = chunk.rows if keep is None else int(np.count_nonzero(keep))
         intake.other_side += before - int(np.count_nonzero(ours))
         return decoded.member, ours
+
+    def _count_inexact(self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake) -> None:
+        for field in self.scores:
+            mask = inexact_integers(chunk.columns[field.name], field.kind)
+            if mask is not None and (mask := _and(mask, keep)).any():
+                _count(intake.inexact.setdefault(field.name, Fault()), mask, chunk)
 
     def _complete(
         self,

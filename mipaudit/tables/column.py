@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 
+# Beyond it, different integers are the same float64.
+_EXACT = 2**53
 # A string is a score only as a category: 53 bits fit a float64 exactly.
 _SCORE_BITS = 53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A column of an input before any choice is made."""
+    """A column of an input before any choice is made.
+
+    ``storage`` names the stored type of floats, such as ``float32``; None for text.
+    """
 
     name: str
     kind: Kind
+    storage: str | None = None
 
 
 class Vocabulary:
@@ -106,6 +112,31 @@ def column_scores(column: Column) -> NDArray[np.float64]:
     else:
         scores = _hash_scores(column.values)
     return scores if column.missing is None else np.where(column.missing, np.nan, scores)
+
+
+def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
+    """Return where integers are beyond 2^53, so that a float64 merges them; None for nowhere.
+
+    Args:
+        column: a chunk of a score column.
+        kind: of the whole column: missing cells may have made its integers floats.
+    """
+    if not isinstance(column, Numbers) or not column.values.size:
+        return None
+    values = column.values
+    if values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
+        low, high = (-_EXACT, _EXACT) if values.dtype.kind == "i" else (0, _EXACT)
+        if low <= values.min() and values.max() <= high:
+            return None
+        mask = (values < low) | (values > high)
+    elif kind == "integer" and values.dtype.kind == "f":
+        # What was rounded to 2^53 may have been beyond it.
+        mask = np.isfinite(values) & (np.abs(values) >= _EXACT)
+    else:
+        return None
+    if column.missing is not None:
+        mask &= ~column.missing
+    return mask if mask.any() else None
 
 
 def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:

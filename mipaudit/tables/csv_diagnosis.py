@@ -11,9 +11,9 @@ import io
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.csv_cells import MISSING, is_decimal_comma, is_number
-from mipaudit.tables.csv_dialect import binary, not_utf8_after
+from mipaudit.tables.csv_dialect import binary, csv_rows, not_utf8_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ def diagnose_csv(stream: IO[bytes], dialect: Dialect, numeric: Iterable[str], na
 def _walk(
     text: io.TextIOWrapper, dialect: Dialect, numeric: Sequence[tuple[int, str]], name: str
 ) -> None:
-    reader = csv.reader(_lines(text, dialect, name), delimiter=dialect.delimiter, strict=True)
+    reader = csv_rows(_lines(text, dialect, name), dialect.delimiter)
     line = dialect.header_lines + 1
     try:
         for cells in reader:
@@ -105,11 +105,11 @@ def _check_number(cell: str, column: str, place: str) -> None:
     if is_decimal_comma(cell):
         raise InputError(
             "decimal_comma",
-            f"{place}, column {safe_name(column)!r}: a number with a decimal comma.",
+            f"{place}, column {quoted_name(column)}: a number with a decimal comma.",
             hint=_DECIMAL_HINT,
         )
     raise InputError(
         "unparsable",
-        f"{place}, column {safe_name(column)!r}: not a number.",
+        f"{place}, column {quoted_name(column)}: not a number.",
         hint="Name the columns to audit with --score-col if this is not a score.",
     )

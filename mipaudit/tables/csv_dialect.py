@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.report.names import safe_name
+from mipaudit.tables.csv_cells import is_decimal_comma
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from _csv import Reader
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.tables.blob import Blob, Format
 
@@ -21,6 +23,10 @@ DELIMITERS: Final = (",", ";", "\t", "|")
 # Python's readers of text know no other byte order mark.
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+# The most that fits a C long everywhere.
+_LONGEST_CELL: Final = (1 << 31) - 1
+_DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +71,9 @@ def plain_stream(blob: Blob, kind: Format) -> Iterator[IO[bytes]]:
                 yield raw
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise _damaged(blob) from None
-    except OSError:
-        if kind == "csv":
+    except OSError as error:
+        # A full disk or a failing one has a number, a decoder's complaint has none.
+        if kind == "csv" or error.errno is not None:
             raise
         raise _damaged(blob) from None
 
@@ -125,7 +132,7 @@ def read_dialect(data: bytes, text: str, name: str) -> Dialect:
     start = lines.tell()
     delimiter = _delimiter(lines.readline())
     lines.seek(start)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader = csv_rows(lines, delimiter)
     try:
         cells = next(reader)
     except (csv.Error, StopIteration):
@@ -138,6 +145,13 @@ def read_dialect(data: bytes, text: str, name: str) -> Dialect:
         header_lines=blank + reader.line_num,
         header_bytes=taken + bom,
     )
+
+
+def csv_rows(lines: Iterable[str], delimiter: str) -> Reader:
+    """Return a strict reader of ``lines`` that takes cells of any length."""
+    # The limit is the process's; raising it takes nothing from anybody else.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def _skip_blank(lines: io.StringIO) -> int:
@@ -168,11 +182,13 @@ def _delimiter(line: str) -> str:
 
 def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
     stripped = [cell.strip() for cell in cells]
-    if all(_is_number(cell) for cell in stripped):
+    if any(_is_value(cell) for cell in stripped):
+        # Later messages name columns: a record must not be taken for their names.
         raise InputError(
             "no_header",
-            f"{name}: the first line holds numbers where column names are expected.",
-            hint="Add a header line.",
+            f"{name}: the first line holds values where column names are expected "
+            "(a number, a date or an address).",
+            hint="Add a header line, or give such columns a name that begins with a letter.",
         )
     names = tuple(cell or f"unnamed:{at}" for at, cell in enumerate(stripped))
     unique_names(names, name)
@@ -180,17 +196,26 @@ def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def unique_names(names: Sequence[str], source: str) -> None:
-    """Raise InputError ``duplicate_columns`` when two of ``names`` are equal."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(
-            "duplicate_columns", f"{source}: two columns are called {safe_name(twice[0])!r}."
-        )
+    """Raise InputError ``duplicate_columns`` when two of ``names`` are equal.
+
+    The columns are told by position: without a header the name would be a value.
+    """
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if first.setdefault(name, at) != at:
+            raise InputError(
+                "duplicate_columns",
+                f"{source}: columns {first[name] + 1} and {at + 1} have the same name.",
+            )
 
 
-def _is_number(cell: str) -> bool:
+def _is_value(cell: str) -> bool:
+    """Tell whether ``cell`` cannot be a column's name: a number, a date or an address."""
+    if is_decimal_comma(cell) or _DATE.fullmatch(cell) or _EMAIL.fullmatch(cell):
+        return True
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    # A column may be called "nan" or "inf".
+    return any(char.isdigit() for char in cell)

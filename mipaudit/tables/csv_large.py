@@ -8,12 +8,15 @@ add up are the rows walked one by one.
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass, field
+from itertools import product
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from mipaudit.errors import InputError
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_hashes, column_missing
 from mipaudit.tables.csv_cells import FALSE, MISSING, TRUE, column_kind
 from mipaudit.tables.csv_diagnosis import diagnose_csv
@@ -23,7 +26,7 @@ from mipaudit.tables.part import CHUNK_ROWS
 from mipaudit.tables.store import compact_column, slice_column
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -35,6 +38,15 @@ if TYPE_CHECKING:
 
 # Rows that pandas parses at once: fewer cost more per row, more need more memory.
 _BLOCK_ROWS: Final = 4 * CHUNK_ROWS
+# Python reads "nan" in any case, with a sign and after a space; pandas only as it is listed.
+_NAN: Final = frozenset(
+    blank + sign + "".join(letters)
+    for blank in ("", " ")
+    for sign in ("", "+", "-")
+    for letters in product("nN", "aA", "nN")
+)
+# pandas' words where its stream raised something that pandas then lost.
+_LOST: Final = "Error tokenizing data. C error: Calling read(nbytes)"
 
 
 class _CountedStream:
@@ -48,12 +60,21 @@ class _CountedStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._ascii = True
         self.delimiters = 0
+        self.failure: BaseException | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         # pandas asks for it and reads by read() alone.
         return iter(())
 
     def read(self, size: int = -1) -> bytes:
+        try:
+            return self._read(size)
+        except BaseException as error:
+            # pandas may turn it into an error of its own.
+            self.failure = error
+            raise
+
+    def _read(self, size: int) -> bytes:
         block = self._stream.read(size)
         # The decoder is only needed from the first byte beyond ASCII on, and
         # holds nothing between two blocks that are ASCII.
@@ -82,7 +103,7 @@ class LargeCsv:
         """Parse the named columns into ``store``; return the kinds found in all rows.
 
         Raises:
-            InputError: every fault that ``diagnose_csv`` knows.
+            InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
         """
         wanted = [name for name in self.dialect.names if name in names]
         run = _Run(csv=self, wanted=wanted, hashed=hashed)
@@ -95,6 +116,7 @@ class LargeCsv:
         width = len(self.dialect.names)
         if run.last_missing or counted.delimiters != run.rows * (width - 1):
             run.diagnose(certain=False)
+        run.refuse_mixed()
         return {name: merged_kind(kinds) for name, kinds in run.found.items()}
 
 
@@ -117,7 +139,14 @@ class _Run:
         """
         try:
             self._parse(counted, store)
-        except ValueError:
+        except ValueError as error:
+            if isinstance(counted.failure, ValueError):
+                return False
+            if counted.failure is not None:
+                raise counted.failure from None
+            if str(error).startswith(_LOST):
+                # Nothing but control-C comes between pandas and our read.
+                raise KeyboardInterrupt from None
             return False
         return True
 
@@ -152,16 +181,24 @@ class _Run:
             engine="c",
             low_memory=False,
             chunksize=_BLOCK_ROWS,
-            na_values=sorted(MISSING),
+            na_values={at: self._missing(names[at]) for at in used},
             keep_default_na=False,
+            **_exact_floats(pd.__version__),
         ) as reader:
             yield from reader
 
+    def _missing(self, name: str) -> Sequence[str]:
+        if name not in self.wanted:
+            # The last column, read only to tell where a row is short.
+            return [""]
+        words = MISSING if self._dtype(name) == "category" else MISSING | _NAN
+        return sorted(words)
+
     def _dtype(self, name: str) -> str | None:
         match self.csv.kinds[name]:
-            case "float":
+            case "float" if name in self.wanted:
                 return "float64"
-            case "integer" | "empty":
+            case "float" | "integer" | "empty":
                 # Left to pandas, block by block: int64, or float64 where some are missing.
                 return None
             case _:
@@ -179,6 +216,20 @@ class _Run:
             self.found[name].add("float")
         return column_hashes(column) if name in self.hashed else compact_column(column)
 
+    def refuse_mixed(self) -> None:
+        """Raise InputError when a column is booleans in one block and text in another.
+
+        The same cell would have two values: 1 here, a hash of its text there.
+        """
+        for name, kinds in self.found.items():
+            if kinds >= {"bool", "string"}:
+                raise InputError(
+                    "mixed_column",
+                    f"{self.csv.blob.name}: column {quoted_name(name)} holds true and false "
+                    "in most rows and other words in some.",
+                    hint="Write one kind of value in all rows of a column.",
+                )
+
     def diagnose(self, *, certain: bool) -> None:
         """Walk the rows and raise the fault; one must be there when ``certain``."""
         csv = self.csv
@@ -188,6 +239,18 @@ class _Run:
             diagnose_csv(stream, csv.dialect, numeric, csv.blob.name)
         if certain:
             raise InputError("unparsable", f"{csv.blob.name}: some rows cannot be read as CSV.")
+
+
+def _exact_floats(version: str) -> dict[str, Any]:
+    """Return the options that make pandas read floats as Python does.
+
+    Before 3.1 pandas' own parser is off by one unit in the last place in a third
+    of the cells, so that equal scores of a small and a large file would differ;
+    from 3.1 on it is exact, and the option deprecated.
+    """
+    release = re.match(r"(\d+)\.(\d+)", version)
+    exact = release is not None and (int(release[1]), int(release[2])) >= (3, 1)
+    return {} if exact else {"float_precision": "round_trip"}
 
 
 def _from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.tables.column import Field, column_hashes
-from mipaudit.tables.csv_dialect import decode_text, plain_stream, read_dialect
+from mipaudit.tables.csv_dialect import csv_rows, decode_text, plain_stream, read_dialect
 from mipaudit.tables.csv_small import CsvText
 from mipaudit.tables.part import CHUNK_ROWS, stored_pieces
 from mipaudit.tables.store import ChunkStore, compact_column, slice_column
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from mipaudit.tables.blob import Blob, Format
+    from mipaudit.tables.csv_dialect import Dialect
     from mipaudit.tables.part import Piece
 
 # Up to here the standard library is faster than importing pandas.
@@ -44,6 +47,8 @@ class CsvPart:
         if not text.strip():
             raise InputError("empty_file", f"{blob.name}: the file is empty.")
         self._dialect = read_dialect(data, text, blob.name)
+        if not whole:
+            data = _complete_records(data, self._dialect)
         rows = CsvText(data[self._dialect.header_bytes :], self._dialect, blob.name)
         self._text = rows if whole else None
         self._kinds = {name: rows.kind(name) for name in self._dialect.names}
@@ -120,3 +125,22 @@ def _complete_lines(data: bytes, name: str) -> bytes:
             "not_a_table", f"{name}: neither CSV text nor Parquet (no line ends in it)."
         )
     return data[: end + 1]
+
+
+def _complete_records(data: bytes, dialect: Dialect) -> bytes:
+    """Return ``data`` without a last row that goes on beyond it.
+
+    A quoted cell may hold line ends, so that complete lines can end inside one.
+    """
+    text = data[dialect.header_bytes :].decode("utf-8")
+    lines = io.StringIO(text, newline="").readlines()
+    reader = csv_rows(lines, dialect.delimiter)
+    taken = 0
+    try:
+        for _ in reader:
+            taken = reader.line_num
+    except csv.Error:
+        # In the last line: the row goes on. Elsewhere, or in the only row: a fault.
+        if taken and reader.line_num == len(lines):
+            return data[: -len("".join(lines[taken:]).encode())]
+    return data

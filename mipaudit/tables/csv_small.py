@@ -17,6 +17,7 @@ from mipaudit.tables.csv_cells import (
     parse_numbers,
 )
 from mipaudit.tables.csv_diagnosis import diagnose_csv, is_blank
+from mipaudit.tables.csv_dialect import csv_rows
 from mipaudit.tables.selection import is_score_like
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class CsvText:
         width = len(self._dialect.names)
         rows: list[list[str]] = [[]]
         with suppress(csv.Error):
-            rows = list(csv.reader(text, delimiter=self._dialect.delimiter, strict=True))
+            rows = list(csv_rows(text, self._dialect.delimiter))
         if set(map(len, rows)) - {width} or width == 1:
             self._diagnose(())
             rows = [row for row in rows if not is_blank(row)]

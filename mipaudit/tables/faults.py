@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mipaudit.tables.intake import Fault, Intake
 
 
@@ -18,24 +20,34 @@ def fault_of(intake: Intake, *, member_column: str | None, key_column: str | Non
     if intake.null_labels.count:
         return InputError(
             "null_membership",
-            f"Membership column {safe_name(member_column or '')!r} is empty in "
+            f"Membership column {quoted_name(member_column or '')} is empty in "
             f"{_where(intake.null_labels)}.",
             hint="Remove these rows or fill them in.",
         )
     if intake.null_keys.count:
         return InputError(
             "missing_key",
-            f"Column {safe_name(key_column or '')!r}, which identifies the rows, is empty in "
+            f"Column {quoted_name(key_column or '')}, which identifies the rows, is empty in "
             f"{_where(intake.null_keys)}.",
         )
-    columns = "; ".join(
-        f"column {safe_name(name)!r} in {_where(fault)}" for name, fault in intake.missing.items()
-    )
+    if intake.inexact:
+        return InputError(
+            "large_integers",
+            f"Integers beyond 2^53, which cannot be told apart: {_columns(intake.inexact)}.",
+            hint="Subtract a constant, replace them by their ranks, "
+            "or name another column with --score-col.",
+        )
     return InputError(
         "nan_scores",
-        f"Missing scores (NaN): {columns}.",
+        f"Missing scores (NaN): {_columns(intake.missing)}.",
         hint="Use --nan drop to leave these rows out, or --nan category to count "
         "a missing score as a value of its own.",
+    )
+
+
+def _columns(faults: Mapping[str, Fault]) -> str:
+    return "; ".join(
+        f"column {quoted_name(name)} in {_where(fault)}" for name, fault in faults.items()
     )
 
 
@@ -46,16 +58,16 @@ def _where(fault: Fault) -> str:
 
 def label_error(column: str, count: int) -> InputError:
     """Return the error for a membership column whose labels are not understood."""
-    name = safe_name(column)
+    name = quoted_name(column)
     if count > 2:  # noqa: PLR2004
         return InputError(
             "many_labels",
-            f"Membership column {name!r} has {count} different labels; two are expected.",
+            f"Membership column {name} has {count} different labels; two are expected.",
             hint="Say with --member-value which one means member (all others are holdout).",
         )
     return InputError(
         "unknown_labels",
-        f"The labels of membership column {name!r} do not say which one means member.",
+        f"The labels of membership column {name} do not say which one means member.",
         hint="Say it with --member-value.",
     )
 

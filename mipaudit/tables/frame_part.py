@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,12 +29,12 @@ class ArrowPart:
     """A table in memory, in Arrow's form."""
 
     blob = None
-    name = "the frame"
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, name: str, table: pa.Table) -> None:
         """Keep ``table``; its columns are converted when asked for."""
         from mipaudit.tables.arrow import arrow_fields
 
+        self.name = name
         unique_names(table.schema.names, self.name)
         self._table = table
         self.fields = arrow_fields(table.schema)
@@ -43,13 +43,13 @@ class ArrowPart:
 
     def load(self, names: Collection[str], hashed: Collection[str]) -> None:
         """Convert the named columns."""
-        from mipaudit.tables.arrow import ArrowReader
+        from mipaudit.tables.arrow import ArrowReader, read_columns
 
         readers = {name: ArrowReader() for name in names}
         self._store = ChunkStore(in_memory=_UNLIMITED)
         for batch in self._table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
             if batch.num_rows:
-                columns = {name: readers[name].read(batch.column(name)) for name in names}
+                columns = read_columns(batch, readers, self.name)
                 for name in set(hashed) & set(columns):
                     columns[name] = column_hashes(columns[name])
                 self._store.append(columns, batch.num_rows)
@@ -63,11 +63,12 @@ class ArrowPart:
         self._store.close()
 
 
-def open_arrow(frame: object) -> ArrowPart:
+def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
     """Return a pandas or polars frame, or an Arrow table, as a part.
 
     Args:
         frame: anything with ``__arrow_c_stream__``.
+        name: what messages call it.
 
     Raises:
         InputError: ``not_a_frame``.
@@ -88,8 +89,8 @@ def open_arrow(frame: object) -> ArrowPart:
             "not_a_frame", "A column of the frame mixes types and cannot be read."
         ) from None
     if not table.num_rows:
-        raise InputError("no_rows", "The frame has no rows.")
-    return ArrowPart(table)
+        raise InputError("no_rows", f"{name.capitalize()} has no rows.")
+    return ArrowPart(name, table)
 
 
 class ArrayPart:
@@ -97,14 +98,11 @@ class ArrayPart:
 
     blob = None
 
-    def __init__(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Take one-dimensional arrays of equal length."""
+    def __init__(self, name: str, numbers: Mapping[str, Numbers]) -> None:
+        """Take columns of equal length."""
         self.name = name
-        numbers = {column: Numbers(values=values) for column, values in columns.items()}
-        self.fields = tuple(
-            Field(name=column, kind=column_kind(values)) for column, values in numbers.items()
-        )
-        rows = self.rows_about = len(next(iter(columns.values())))
+        self.fields = tuple(_array_field(column, found) for column, found in numbers.items())
+        rows = self.rows_about = next(iter(numbers.values())).values.size
         self._store = ChunkStore(in_memory=_UNLIMITED)
         for start in range(0, rows, CHUNK_ROWS):
             stop = min(start + CHUNK_ROWS, rows)
@@ -123,18 +121,30 @@ class ArrayPart:
         self._store.close()
 
 
+def _array_field(name: str, numbers: Numbers) -> Field:
+    dtype = numbers.values.dtype
+    return Field(
+        name=name, kind=column_kind(numbers), storage=dtype.name if dtype.kind == "f" else None
+    )
+
+
 def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
     """Return the scores of one class as a part.
 
     Args:
         side: ``"members"`` or ``"holdout"``.
-        values: shape (n,) or (n, d), numbers or booleans.
+        values: shape (n,) or (n, d), numbers or booleans; masked values are missing.
         names: the d names of the scores; empty for ``score`` or ``score_0`` and so on.
 
     Raises:
         InputError: ``bad_array`` or ``empty_class``.
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise InputError(
+            "bad_array", f"The {side} scores are not an array: their rows differ in length."
+        ) from None
     if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
         raise InputError(
             "bad_array", f"The {side} scores must be numbers in one or two dimensions."
@@ -149,4 +159,18 @@ def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
     if len(titles) != width:
         raise InputError("bad_array", f"{len(titles)} names for {width} {side} scores.")
     unique_names(titles, side)
-    return ArrayPart(side, {name: table[:, at] for at, name in enumerate(titles)})
+    masks = _masks(values, table.shape)
+    return ArrayPart(
+        side,
+        {
+            name: Numbers(values=table[:, at], missing=None if masks is None else masks[:, at])
+            for at, name in enumerate(titles)
+        },
+    )
+
+
+def _masks(values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Return which values a masked array hides, None for no masked array."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return None
+    return np.ma.getmaskarray(values).reshape(shape)

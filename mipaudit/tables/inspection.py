@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import column_hashes
 from mipaudit.tables.intake import Intake
 from mipaudit.tables.layout import IDS_COMPARED
@@ -26,7 +26,7 @@ def check_where(source: ScoreSource, where: Where) -> None:
         for chunk in partition.piece.chunks((where.column,), 0):
             if where.mask(chunk.columns[where.column]).any():
                 return
-    raise InputError("no_rows", f"--where: no row of column {safe_name(where.column)!r} matches.")
+    raise InputError("no_rows", f"--where: no row of column {quoted_name(where.column)} matches.")
 
 
 def duplicated_ids(source: ScoreSource, column: str) -> None:
@@ -44,7 +44,7 @@ def duplicated_ids(source: ScoreSource, column: str) -> None:
     if both:
         raise InputError(
             "duplicate_ids",
-            f"{both} values of column {safe_name(column)!r} occur in both classes; "
+            f"{both} values of column {quoted_name(column)} occur in both classes; "
             "a record is either a member or holdout.",
             hint="Remove the duplicates, or the column if it does not name records.",
         )

@@ -37,6 +37,7 @@ class Intake:
         other_side: rows of the other class in a file given for one class.
         nan_members, nan_holdout: rows with a missing score.
         missing: missing scores, by column.
+        inexact: integers that a float64 cannot hold, by column.
         null_labels: rows without membership.
         null_keys: rows without a key or person.
         labels: membership labels that the rule does not know.
@@ -50,6 +51,7 @@ class Intake:
     nan_members: int = 0
     nan_holdout: int = 0
     missing: dict[str, Fault] = field(default_factory=dict)
+    inexact: dict[str, Fault] = field(default_factory=dict)
     null_labels: Fault = field(default_factory=Fault)
     null_keys: Fault = field(default_factory=Fault)
     unknown_labels: Fault = field(default_factory=Fault)
@@ -60,7 +62,7 @@ class Intake:
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
         faults = self.null_labels.count + self.null_keys.count + self.unknown_labels.count
-        return faults > 0 or (nan_is_error and bool(self.missing))
+        return faults > 0 or bool(self.inexact) or (nan_is_error and bool(self.missing))
 
 
 def merge_intakes(intakes: Iterable[Intake]) -> Intake:
@@ -72,8 +74,9 @@ def merge_intakes(intakes: Iterable[Intake]) -> Intake:
         for name in ("null_labels", "null_keys", "unknown_labels"):
             fault: Fault = getattr(intake, name)
             getattr(total, name).add(fault.count, fault.first_row)
-        for column, fault in intake.missing.items():
-            total.missing.setdefault(column, Fault()).add(fault.count, fault.first_row)
+        for name in ("missing", "inexact"):
+            for column, fault in getattr(intake, name).items():
+                getattr(total, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
         total.labels |= intake.labels
     return total
 

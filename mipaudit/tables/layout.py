@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Field
 from mipaudit.tables.selection import (
     candidate_columns,
@@ -79,7 +79,8 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         InputError: a named column is not there, or there is no score.
     """
     where = None if request.where is None else parse_where(request.where)
-    roles = _roles(fields, where, request)
+    unreadable = _unreadable(parts)
+    roles = _roles(fields, where, request, unreadable)
     if request.score_columns:
         selection = select_named(fields, request.score_columns)
     else:
@@ -91,7 +92,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     candidates = (
         candidate_columns(fields) if request.member_column is None else (request.member_column,)
     )
-    candidates = tuple(name for name in candidates if name not in scores)
+    candidates = tuple(n for n in candidates if n not in scores and n not in unreadable)
     plain = scores | set(candidates) | ({where.column} if where else set())
     id_column = _id_column(parts, request)
     hashed = {request.unit_column, request.key_column, id_column} - {None}
@@ -106,7 +107,12 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     )
 
 
-def _roles(fields: Sequence[Field], where: Where | None, request: ReadRequest) -> set[str]:
+def _roles(
+    fields: Sequence[Field],
+    where: Where | None,
+    request: ReadRequest,
+    unreadable: frozenset[str],
+) -> set[str]:
     """Return the columns that the request gives another role than score."""
     if request.unit_column is not None and request.key_column is not None:
         raise UsageError("two_keys", "Give --unit-col or --key-col, not both.")
@@ -116,9 +122,26 @@ def _roles(fields: Sequence[Field], where: Where | None, request: ReadRequest) -
         ("--key-col", request.key_column),
         ("--member-col", request.member_column),
     )
-    return {
-        find_column(fields, name, option=option).name for option, name in named if name is not None
-    }
+    present = {option: name for option, name in named if name is not None}
+    for option, name in present.items():
+        find_column(fields, name, option=option)
+        if name in unreadable:
+            raise unreadable_column(name, option=option)
+    return set(present.values())
+
+
+def _unreadable(parts: Sequence[Part]) -> frozenset[str]:
+    """Return the columns that hold neither numbers nor text in some part."""
+    return frozenset(field.name for part in parts for field in part.fields if field.kind == "other")
+
+
+def unreadable_column(name: str, *, option: str) -> InputError:
+    """Return the error for a column whose type cannot play the role of ``option``."""
+    return InputError(
+        "unreadable_column",
+        f"{option}: column {quoted_name(name)} holds neither numbers nor text.",
+        hint="Store it as text, integers or booleans.",
+    )
 
 
 def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
@@ -132,9 +155,16 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
         if clash and not is_id_like(field.name) and not is_candidate(field.name):
             raise InputError(
                 "columns_differ",
-                f"Column {safe_name(field.name)!r} holds numbers in one file and not in another.",
+                f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
                 hint="Name the columns to audit with --score-col.",
             )
+
+
+def differing_types(name: str, parts: Sequence[Part]) -> bool:
+    """Tell whether column ``name`` is stored differently in different parts, after loading."""
+    fields = [f for part in parts if part.rows_about for f in part.fields if f.name == name]
+    kinds = {field.kind for field in fields} - {"empty"}
+    return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
 
 
 def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:
@@ -142,6 +172,7 @@ def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:
     if sum(part.rows_about for part in parts) > IDS_COMPARED:
         return None
     common = set.intersection(*({field.name for field in part.fields} for part in parts))
+    common -= _unreadable(parts)
     folded = {name.casefold(): name for name in sorted(common)}
     found = next((folded[name] for name in _RECORD_IDS if name in folded), None)
     return None if found is None or found == request.unit_column else found
@@ -157,5 +188,5 @@ def require_columns(part: Part, layout: Layout) -> None:
         if name not in present:
             raise InputError(
                 "columns_differ",
-                f"{part.name}: there is no column {safe_name(name)!r}, which other files have.",
+                f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
             )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.blob import FileBlob, blob_format, file_blob, stream_blob
+from mipaudit.tables.blob import blob_format
 from mipaudit.tables.inspection import check_where, duplicated_ids
-from mipaudit.tables.layout import merge_fields, plan_columns, require_columns
-from mipaudit.tables.paths import expand_paths
+from mipaudit.tables.layout import (
+    differing_types,
+    merge_fields,
+    plan_columns,
+    require_columns,
+    unreadable_column,
+)
+from mipaudit.tables.paths import check_different, input_blobs
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
+    from mipaudit.tables.request import NanPolicy
     from mipaudit.tables.source import ScoreKind
 
 _STDIN_IN_MEMORY = 4 << 20
@@ -41,16 +47,18 @@ def open_scores(request: ReadRequest) -> ScoreSource:
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
-    blobs = [(side, _blobs(spec)) for side, spec in sides]
+    blobs = [(side, input_blobs(spec, in_memory=_STDIN_IN_MEMORY)) for side, spec in sides]
     try:
-        _check_different(blobs)
-        groups = [(side, tuple(open_part(blob) for blob in found)) for side, found in blobs]
-        return open_groups(groups, request)
+        check_different(blobs)
+        opened = [(side, *_open_parts(found)) for side, found in blobs]
+        source = open_groups([(side, parts) for side, parts, _ in opened], request)
+        source.bare = tuple(blob for _, _, bare in opened for blob in bare)
     except BaseException:
         for _, found in blobs:
             for blob in found:
                 blob.close()
         raise
+    return source
 
 
 def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
@@ -58,7 +66,7 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
     pair = (request.members, request.holdout)
     if request.scores is not None and pair == (None, None):
         return [(None, request.scores)]
-    if request.scores is None and request.members and request.holdout:
+    if request.scores is None and request.members is not None and request.holdout is not None:
         if pair == ("-", "-"):
             raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
         return [(True, request.members), (False, request.holdout)]
@@ -68,22 +76,18 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
     )
 
 
-def _blobs(spec: str) -> list[Blob]:
-    if spec == "-":
-        stream = sys.stdin.buffer
-        return [stream_blob("standard input", stream, in_memory=_STDIN_IN_MEMORY)]
-    return [file_blob(path) for path in expand_paths(spec)]
-
-
-def _check_different(blobs: list[tuple[bool | None, list[Blob]]]) -> None:
-    seen: dict[tuple[int, int], bool | None] = {}
-    for side, found in blobs:
-        for blob in found:
-            same = isinstance(blob, FileBlob) and seen.setdefault(blob.identity, side) is not side
-            if same:
-                raise InputError(
-                    "same_file", f"{blob.name}: the same file is given as members and holdout."
-                )
+def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+    """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    parts: list[Part] = []
+    bare: list[Blob] = []
+    for blob in blobs:
+        try:
+            parts.append(open_part(blob))
+        except InputError as error:
+            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
+                raise
+            bare.append(blob)
+    return tuple(parts), tuple(bare)
 
 
 def open_part(blob: Blob) -> Part:
@@ -99,7 +103,11 @@ def open_part(blob: Blob) -> Part:
 
 
 def open_arrays(
-    members: ArrayLike, holdout: ArrayLike, *, names: Sequence[str] = ()
+    members: ArrayLike,
+    holdout: ArrayLike,
+    *,
+    names: Sequence[str] = (),
+    nan: NanPolicy = "error",
 ) -> ScoreSource:
     """Open the scores of both classes from arrays.
 
@@ -107,6 +115,7 @@ def open_arrays(
         members: shape (n,) or (n, d), numbers or booleans.
         holdout: shape (m,) or (m, d).
         names: of the d scores; by default ``score``, or ``score_0`` and so on.
+        nan: what to do with a missing score.
 
     Raises:
         InputError: a wrong shape or type, or a class without scores.
@@ -114,7 +123,14 @@ def open_arrays(
     from mipaudit.tables.frame_part import array_part
 
     parts = (array_part("members", members, names), array_part("holdout", holdout, names))
-    request = ReadRequest(score_columns=tuple(field.name for field in parts[0].fields))
+    widths = [len(part.fields) for part in parts]
+    if widths[0] != widths[1]:
+        raise InputError(
+            "columns_differ",
+            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
+        )
+    titles = tuple(field.name for field in parts[0].fields)
+    request = ReadRequest(score_columns=titles, nan=nan)
     return open_groups([(True, parts[:1]), (False, parts[1:])], request)
 
 
@@ -133,6 +149,23 @@ def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
     return open_groups([(None, (open_arrow(frame),))], request)
 
 
+def open_frames(members: object, holdout: object, request: ReadRequest) -> ScoreSource:
+    """Open one frame for each class; their columns are paired by name.
+
+    Args:
+        members: anything with ``__arrow_c_stream__``.
+        holdout: the same.
+        request: how to understand them; its files are not looked at.
+
+    Raises:
+        InputError: the frames cannot be audited as they are.
+    """
+    from mipaudit.tables.frame_part import open_arrow
+
+    parts = (open_arrow(members, "the members' frame"), open_arrow(holdout, "the holdout frame"))
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
+
+
 def open_groups(
     groups: Sequence[tuple[bool | None, tuple[Part, ...]]], request: ReadRequest
 ) -> ScoreSource:
@@ -147,6 +180,8 @@ def open_groups(
     if groups[0][0] is None and request.member_column is None and not candidate_columns(fields):
         raise no_member_column(parts)
     layout = plan_columns(fields, parts, request)
+    if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
+        raise unreadable_column(candidate_columns(fields)[0], option="--member-col")
     for part in parts:
         require_columns(part, layout)
         present = {field.name for field in part.fields}
@@ -162,6 +197,7 @@ def open_groups(
             for side, found in groups
         ],
     )
+    source.mixed = tuple(f.name for f in layout.scores if differing_types(f.name, parts))
     return _checked(source, layout, request)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.tables.arrow import ArrowReader, arrow_fields
+from mipaudit.tables.arrow import ArrowReader, arrow_fields, read_columns
 from mipaudit.tables.blob import FileBlob
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
@@ -16,6 +16,7 @@ from mipaudit.tables.part import CHUNK_ROWS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from mipaudit.tables.blob import Blob
@@ -33,7 +34,10 @@ _SMALL_DICTIONARY: Final = 1 << 14
 
 @contextmanager
 def _as_input_error(name: str) -> Iterator[None]:
-    """Turn Arrow's errors into ours: theirs may quote the data."""
+    """Turn Arrow's errors into ours: theirs may quote the data.
+
+    For Arrow's own calls alone: a ValueError of ours is a bug, not a damaged file.
+    """
     import pyarrow as pa
 
     try:
@@ -41,11 +45,15 @@ def _as_input_error(name: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, EOFError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror and error.errno:
             raise InputError("unreadable", f"{name}: {error.strerror}.") from None
-        raise InputError(
-            "bad_parquet",
-            f"{name}: not a complete Parquet file.",
-            hint="Was it cut off while it was written or copied?",
-        ) from None
+        raise _incomplete(name) from None
+
+
+def _incomplete(name: str) -> InputError:
+    return InputError(
+        "bad_parquet",
+        f"{name}: not a complete Parquet file.",
+        hint="Was it cut off or damaged while it was written or copied?",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,22 +103,24 @@ class RowGroup:
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Decode the named columns in chunks."""
         readers = {name: ArrowReader() for name in names}
+        left = self.rows
+        for batch in self._batches(names):
+            columns = read_columns(batch, readers, self.part.name)
+            yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
+            first_row += batch.num_rows
+            left -= batch.num_rows
+        if left:
+            raise _incomplete(self.part.name)
+
+    def _batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         with _as_input_error(self.part.name), _opened(self.part.blob) as source:
             file = _parquet_file(source, self.part, self.group, names)
-            left = self.rows
-            batches = file.iter_batches(
+            yield from file.iter_batches(
                 batch_size=CHUNK_ROWS,
                 row_groups=[self.group],
                 columns=list(names),
                 use_threads=False,
             )
-            for batch in batches:
-                columns = {n: readers[n].read(batch.column(n)) for n in names}
-                yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
-                first_row += batch.num_rows
-                left -= batch.num_rows
-            if left:
-                raise ValueError(left)
 
 
 @contextmanager
@@ -136,6 +146,7 @@ def _parquet_file(
         pre_buffer=False,
         buffer_size=_BUFFER if _largest_chunk(part, group, names) > _READ_AT_ONCE else 0,
         read_dictionary=few or None,
+        page_checksum_verification=True,
     )
 
 

@@ -4,13 +4,87 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
+import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import safe_name
+from mipaudit.tables.blob import FileBlob, file_blob, stream_blob
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.tables.blob import Blob
 
 _MAGIC: Final = frozenset("*?[")
+
+
+def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
+    """Return the bytes that ``spec`` means, in order.
+
+    Args:
+        spec: as for ``expand_paths``, or ``"-"`` for standard input.
+        in_memory: most bytes of a stream that are kept in memory.
+
+    Raises:
+        InputError: as ``expand_paths``; ``no_stdin``, ``unreadable`` or ``not_a_file``.
+        UsageError: as ``expand_paths``.
+    """
+    if spec == "-":
+        return [_stdin_blob(in_memory)]
+    return [_path_blob(path, in_memory) for path in expand_paths(spec)]
+
+
+def _stdin_blob(in_memory: int) -> Blob:
+    # None when the process was started without, and no bytes below what replaces it.
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise InputError("no_stdin", "Standard input is closed.")
+    return stream_blob("standard input", stream, in_memory=in_memory)
+
+
+def _path_blob(path: Path, in_memory: int) -> Blob:
+    """Return a file as it is, and what a pipe holds: it can be opened once only."""
+    name = safe_name(str(path), longest=400)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode):
+            return file_blob(path)
+        with path.open("rb") as stream:
+            if stat.S_ISFIFO(mode) or stream.isatty():
+                return stream_blob(name, stream, in_memory=in_memory)
+    except OSError as error:
+        raise InputError("unreadable", f"{name}: cannot be read ({error.strerror}).") from None
+    raise InputError("not_a_file", f"{name}: neither a file nor a pipe.")
+
+
+def check_different(blobs: Sequence[tuple[bool | None, Sequence[Blob]]]) -> None:
+    """Raise InputError ``same_file`` when a file is there twice, under whatever names.
+
+    Args:
+        blobs: those of each side.
+    """
+    seen: dict[tuple[int, int], tuple[bool | None, str]] = {}
+    for side, found in blobs:
+        for blob in found:
+            if not isinstance(blob, FileBlob):
+                continue
+            if blob.identity in seen:
+                first_side, first = seen[blob.identity]
+                raise _same_file(blob.name, first, across=first_side is not side)
+            seen[blob.identity] = (side, blob.name)
+
+
+def _same_file(name: str, first: str, *, across: bool) -> InputError:
+    if across:
+        return InputError("same_file", f"{name}: the same file is given as members and holdout.")
+    return InputError(
+        "same_file",
+        f"{name}: the same file as {first}; its rows would count twice.",
+        hint="Leave out one of the two links.",
+    )
 
 
 def expand_paths(spec: str) -> tuple[Path, ...]:
@@ -22,8 +96,12 @@ def expand_paths(spec: str) -> tuple[Path, ...]:
 
     Raises:
         InputError: ``no_such_file`` or ``no_parts``.
-        UsageError: ``uri``.
+        UsageError: ``empty_path`` or ``uri``.
     """
+    if not spec:
+        raise UsageError(
+            "empty_path", "The path is empty.", hint="Write . for the current directory."
+        )
     if "://" in spec:
         raise UsageError(
             "uri", "Remote addresses are not read in this version.", hint="Copy the file here."

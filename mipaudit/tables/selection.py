@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.tables.membership import CANDIDATES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def find_column(fields: Sequence[Field], name: str, *, option: str) -> Field:
     names = [field.name for field in fields]
     raise InputError(
         "unknown_column",
-        f"{option}: there is no column {safe_name(name)!r}.",
+        f"{option}: there is no column {quoted_name(name)}.",
         hint=_closest(name, names),
     )
 
@@ -86,7 +86,7 @@ def _closest(name: str, names: Sequence[str]) -> str:
     folded = {other.casefold(): other for other in names}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if close:
-        return f"Did you mean {safe_name(folded[close[0]])!r}?"
+        return f"Did you mean {quoted_name(folded[close[0]])}?"
     return f"The columns are: {shown_names(names)}."
 
 
@@ -118,7 +118,7 @@ def select_named(fields: Sequence[Field], names: Sequence[str]) -> Selection:
         if field.name in wanted and field.kind not in _TAKEABLE:
             raise InputError(
                 "not_a_score",
-                f"--score-col: column {safe_name(field.name)!r} holds no numbers or text.",
+                f"--score-col: column {quoted_name(field.name)} holds no numbers or text.",
             )
     return Selection(
         scores=tuple(field for field in fields if field.name in wanted),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
+from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
 from mipaudit.report.model import InputFile
+from mipaudit.report.names import quoted_name
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
 from mipaudit.tables.intake import Intake, intake_findings, merge_intakes
@@ -14,9 +16,9 @@ from mipaudit.tables.intake import Intake, intake_findings, merge_intakes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mipaudit.audit.finding import Finding
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.assembly import Assembly
+    from mipaudit.tables.blob import Blob
     from mipaudit.tables.part import Part, Piece
     from mipaudit.tables.units import Chosen
 
@@ -90,6 +92,8 @@ class ScoreSource:
         columns: the score columns taken, in file order.
         member_column: the membership column, None when files or arrays say it.
         skipped: (column, why) for every column that was not taken.
+        mixed: the score columns whose type differs between files.
+        bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
         chosen: the rows that stand for persons, None without ``unit_column``.
         intakes: what was left out, by partition that was read to its end.
@@ -105,6 +109,8 @@ class ScoreSource:
         """Number the rows: position follows the order of the groups and their parts."""
         self.columns = columns
         self.skipped = skipped
+        self.bare: tuple[Blob, ...] = ()
+        self.mixed: tuple[str, ...] = ()
         self.chosen: Chosen | None = None
         self.intakes: dict[int, Intake] = {}
         self._parts = [part for group in groups for part in group.parts]
@@ -147,20 +153,22 @@ class ScoreSource:
             hash_all: sha256 of every input; otherwise those above 64 MiB have a
                 fingerprint of their size, footer and ends.
         """
-        return tuple(
+        bare = (describe_blob(blob, 0, hash_all=hash_all) for blob in self.bare)
+        with_rows = (
             InputFile(name=part.name, rows=rows, bytes=None)
             if part.blob is None
             else describe_blob(part.blob, rows, hash_all=hash_all)
             for part, rows in zip(self._parts, self._rows, strict=True)
         )
+        return (*with_rows, *bare)
 
     def check_unchanged(self) -> None:
         """Raise InputError ``input_changed`` if a file is not as it was at opening."""
-        for part in self._parts:
-            if part.blob is not None and part.blob.changed():
+        for blob in (*(part.blob for part in self._parts), *self.bare):
+            if blob is not None and blob.changed():
                 raise InputError(
                     "input_changed",
-                    f"{part.name}: the file changed while it was read.",
+                    f"{blob.name}: the file changed while it was read.",
                     hint="Audit a copy that nobody writes to.",
                 )
 
@@ -169,7 +177,10 @@ class ScoreSource:
         if not self._partitions:
             return ()
         category = self._partitions[0].assembly.nan == "category"
-        return intake_findings(self._total(), category=category)
+        return (
+            *intake_findings(self._total(), category=category),
+            *(_types_finding(name) for name in self.mixed),
+        )
 
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
@@ -205,6 +216,8 @@ class ScoreSource:
         """Release files, memory and temporary files."""
         for part in self._parts:
             part.close()
+        for blob in self.bare:
+            blob.close()
 
     def __enter__(self) -> Self:
         """Return the source itself."""
@@ -213,3 +226,13 @@ class ScoreSource:
     def __exit__(self, *exc: object) -> None:
         """Close it."""
         self.close()
+
+
+def _types_finding(name: str) -> Finding:
+    return Finding(
+        code="types_differ",
+        text=(
+            f"Column {quoted_name(name)} has different types in different files: "
+            "values rounded differently can tell the classes apart by themselves."
+        ),
+    )
