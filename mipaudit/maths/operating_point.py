@@ -111,8 +111,8 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
 
     def enough(index: int) -> bool:
         deviate = float(_DEVIATES[index])
-        missed = float(probability @ errors(deviate)) + outer + inner * float(ndtr(-deviate))
-        return missed <= alpha
+        within = float((probability * errors(deviate)).sum())
+        return within + outer + inner * float(ndtr(-deviate)) <= alpha
 
     if not enough(_DEVIATES.size - 1):
         return None
