@@ -209,8 +209,10 @@ def _tpr_records(
     """
     tpr, fpr = limit
     ladder = evidence.one_sided
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return None
     share = (point.value * ladder.n_members + 0.5) / (ladder.n_members + 1)
-    slope = max(1.0, share / fpr) if share > fpr else 1.0
+    slope = max(1.0, share / fpr)
     spread = share * (1 - share) / ladder.n_members
     spread += slope**2 * fpr * (1 - fpr) / ladder.n_holdout
     records = evidence.counts.everyone.n_members + evidence.counts.everyone.n_holdout

@@ -57,8 +57,8 @@ def best_union(gains: NDArray[np.float64], ends: NDArray[np.float64], count: int
 def _parts(ladder: Ladder, prior: float) -> tuple[NDArray[np.float64], ...]:
     """Return whole-step gains, and the most a part gains for and against membership."""
     gains = weighted_differences(ladder, prior)
-    members = prior * ladder.members / ladder.n_members
-    holdout = (1 - prior) * ladder.holdout / ladder.n_holdout
+    members = prior * ladder.members / max(1, ladder.n_members)
+    holdout = (1 - prior) * ladder.holdout / max(1, ladder.n_holdout)
     gain_end = np.where(ladder.single, np.maximum(gains, 0), members)
     loss_end = np.where(ladder.single, np.maximum(-gains, 0), holdout)
     return gains, gain_end, loss_end

@@ -86,5 +86,6 @@ def _counts_at(ordered: NDArray[np.float64], values: NDArray[np.float64]) -> NDA
 def weighted_differences(ladder: Ladder, prior: float) -> NDArray[np.float64]:
     """Return p P_j - (1-p) Q_j per step, shape (m,): what guessing 'member' there gains."""
     return np.asarray(
-        prior * ladder.members / ladder.n_members - (1 - prior) * ladder.holdout / ladder.n_holdout
+        prior * ladder.members / max(1, ladder.n_members)
+        - (1 - prior) * ladder.holdout / max(1, ladder.n_holdout)
     )

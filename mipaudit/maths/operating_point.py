@@ -131,7 +131,7 @@ def tpr_at_fpr(
     """Return TPR at an FPR and its finite-sample lower limit.
 
     Args:
-        ladder: counts along the score, holdout records present.
+        ladder: counts along the score; without one of the classes nothing is known.
         fpr: in (0, 1).
         alpha: one-sided error in (0, 1).
         rng: breaks ties.
@@ -140,8 +140,10 @@ def tpr_at_fpr(
         The empirical TPR, interpolated within ties, and the limit, or None where the
         holdout is too small for one.
     """
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return OperatingPoint(value=0.0, lower=None)
     value = _empirical(ladder, fpr)
-    steps = staircase(ladder.n_holdout, fpr, alpha, "lower") if ladder.n_members else None
+    steps = staircase(ladder.n_holdout, fpr, alpha, "lower")
     if steps is None:
         return OperatingPoint(value=value, lower=None)
     hits = members_above(ladder, steps.ranks, rng, divided="without")
@@ -154,6 +156,8 @@ def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Genera
 
     Args as for `tpr_at_fpr`; 1 where the holdout is too small.
     """
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return 1.0
     steps = staircase(ladder.n_holdout, fpr, alpha, "upper")
     if steps is None or not steps.ranks.size:
         return 1.0
@@ -164,8 +168,6 @@ def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Genera
 
 def _empirical(ladder: Ladder, fpr: float) -> float:
     """Return the TPR at the FPR on the data, straight between the steps."""
-    if not ladder.n_members:
-        return 0.0
     tpr = np.concatenate([[0], np.cumsum(ladder.members[::-1])]) / ladder.n_members
     false = np.concatenate([[0], np.cumsum(ladder.holdout[::-1])]) / ladder.n_holdout
     whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
