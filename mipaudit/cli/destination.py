@@ -50,6 +50,8 @@ class Destination:
             return cls(path=None, atomic=False)
         try:
             path = Path(name).resolve()
+            if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above
+                path.stat()
             refuse_inputs(Path(name), inputs)
             return cls(path=path, atomic=_probe(path))
         except (OSError, ValueError, RuntimeError) as error:
