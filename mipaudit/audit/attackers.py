@@ -70,10 +70,20 @@ def _interval(differences: Differences) -> Sets:
     return np.asarray(reached & (cells >= start[:, None]))
 
 
+def equal_mass_starts(mass: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Return the first cell of each of at most ``count`` runs of about equal mass.
+
+    Args:
+        mass: share of each cell, total 1, shape (K,).
+        count: runs wanted, at least 1.
+    """
+    run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
+    return np.flatnonzero(np.diff(run, prepend=-1))
+
+
 def _merged(differences: Differences, mass: NDArray[np.float64], count: int) -> Sets:
     """Return the sign of the likelihood ratio on ``count`` runs of about equal mass."""
-    run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
-    starts = np.flatnonzero(np.diff(run, prepend=-1))
+    starts = equal_mass_starts(mass, count)
     totals = np.add.reduceat(differences, starts, axis=1)
     return np.asarray(np.repeat(totals > 0, np.diff(starts, append=mass.size), axis=1))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.audit.attackers import equal_mass_starts
 from mipaudit.audit.discrete import discrete_upper
 from mipaudit.audit.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.audit.prequential import HeldOut, held_out
@@ -201,8 +202,7 @@ def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
 def _bin_starts(counts: ColumnCounts, bins: int) -> NDArray[np.intp]:
     """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
     mass = counts.trained.sum(axis=1) / max(1, int(counts.trained.sum()))
-    run = np.minimum((np.cumsum(mass) - mass / 2) * bins, bins - 1).astype(np.intp)
-    return np.flatnonzero(np.diff(run, prepend=-1))
+    return equal_mass_starts(mass, bins)
 
 
 def _merge_cells(counts: ColumnCounts) -> NDArray[np.int64]:

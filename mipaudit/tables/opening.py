@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
     from mipaudit.tables.request import NanPolicy
-    from mipaudit.tables.source import ScoreKind
 
 _STDIN_IN_MEMORY = 4 << 20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
@@ -16,13 +16,12 @@ from mipaudit.tables.intake import Intake, intake_findings, merge_intakes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.assembly import Assembly
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.part import Part, Piece
     from mipaudit.tables.units import Chosen
-
-ScoreKind = Literal["float", "integer", "bool", "string"]
 
 
 class Partition(Protocol):
