@@ -94,9 +94,12 @@ def test_booleans_in_every_block_are_booleans(read, write, large, monkeypatch):
     ],
 )
 def test_record_is_not_taken_for_the_header(fails, write, first):
-    error = fails("no_header", write(f"{first}\n" * 3))
+    path = write(f"{first}\n" * 3)
+    error = fails("no_header", path)
+    # The file's own name is no value of the data, and its folder is numbered.
+    said = str(error).replace(str(path), "")
     for value in ("anna", "1980", "80", "1.5", "1,5", "3e4", "train", "@"):
-        assert value not in str(error)
+        assert value not in said
 
 
 @pytest.mark.parametrize("name", ["tpr@0.1", "nan", "inf", "score_1", "1st", "loss 2", "v1.2"])
