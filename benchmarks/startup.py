@@ -1,4 +1,4 @@
-"""Starting up: ``--help`` and ``--version`` beside a bare interpreter."""
+"""Starting up, and commands of pure mathematics, beside a bare interpreter."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ import measure
 
 BUDGET: Final = 8.0
 ROUNDS: Final = 30
+ARGUMENTS: Final = (
+    "--help",
+    "--version",
+    "estimate --help",
+    "bounds --epsilon 1 --delta 1e-5",
+    "bounds --epsilon 1 --delta 1e-5 -f json",
+    "noise --eta 0.1 --k 2",
+    "noise --eta 0.1 --k 2 -f json",
+)
 
 
 def main() -> int:
@@ -17,9 +26,7 @@ def main() -> int:
     chosen = measure.settings(__doc__)
     commands = {
         "bare Python": (sys.executable, "-c", "pass"),
-        "mipaudit --help": (*chosen.command, "--help"),
-        "mipaudit --version": (*chosen.command, "--version"),
-        "mipaudit estimate --help": (*chosen.command, "estimate", "--help"),
+        **{f"mipaudit {line}": (*chosen.command, *line.split()) for line in ARGUMENTS},
     }
     runs = {name: partial(measure.run, command) for name, command in commands.items()}
     costs = measure.interleaved(runs, chosen.rounds(ROUNDS))

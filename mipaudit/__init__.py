@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
+    from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
     from mipaudit.api.estimate import estimate
+    from mipaudit.api.noise import add_noise, noise
     from mipaudit.api.schema import schema
     from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.verdict import Verdict
@@ -29,40 +31,52 @@ if TYPE_CHECKING:
         OutputError,
         UsageError,
     )
+    from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.noise import NoiseReport
 
 __all__ = [
+    "BoundsReport",
     "CheckReport",
     "Estimate",
     "InputError",
     "MipauditError",
     "MissingExtraError",
+    "NoiseReport",
     "OutputError",
     "Report",
     "UsageError",
     "Verdict",
     "__version__",
+    "add_noise",
+    "bounds",
     "check",
     "estimate",
     "from_json",
+    "noise",
     "schema",
     "to_json",
 ]
 
 _HOMES: Final = {
+    "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "Estimate": "mipaudit.audit.estimate",
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
     "MissingExtraError": "mipaudit.errors",
+    "NoiseReport": "mipaudit.report.noise",
     "OutputError": "mipaudit.errors",
     "Report": "mipaudit.report.model",
     "UsageError": "mipaudit.errors",
     "Verdict": "mipaudit.audit.verdict",
+    "add_noise": "mipaudit.api.noise",
+    "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
     "estimate": "mipaudit.api.estimate",
     "from_json": "mipaudit.report.codec",
+    "noise": "mipaudit.api.noise",
     "schema": "mipaudit.api.schema",
     "to_json": "mipaudit.report.codec",
 }

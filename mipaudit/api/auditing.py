@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mipaudit.api.counting import Counts
     from mipaudit.api.terms import Terms
-    from mipaudit.report.model import Provenance
+    from mipaudit.report.origin import Provenance
     from mipaudit.tables.source import ScoreSource
 
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"

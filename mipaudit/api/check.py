@@ -10,7 +10,7 @@ from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mipaudit.report.model import Setting
+    from mipaudit.report.origin import Setting
     from mipaudit.summaries.tally import ColumnCounts
     from mipaudit.tables.source import ScoreColumn
 

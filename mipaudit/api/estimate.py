@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mipaudit.report.model import Report, Setting
+    from mipaudit.report.model import Report
+    from mipaudit.report.origin import Setting
 
 
 def estimate(  # noqa: PLR0913 - one keyword for each option of the command

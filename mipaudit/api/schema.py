@@ -6,7 +6,7 @@ from typing import Any
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of what ``estimate`` and ``check`` write."""
+    """Return the JSON Schema (2020-12) of what the commands write with ``-f json``."""
     from mipaudit.report.schema import report_schema
 
     return report_schema()

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
+from mipaudit.api.checking import number, one_of, optional, pair, require, whole
 from mipaudit.audit.claims import Adjacency
 from mipaudit.audit.estimate import Attackers, Side
 from mipaudit.audit.judgement import EpsilonClaim
 from mipaudit.audit.policy import Policy
-from mipaudit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Method = Literal["prequential", "mace"]
 MemberSide = Literal["auto", "high", "low"]
@@ -70,30 +66,30 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
         UsageError: a value is out of its range, or makes no sense beside another.
     """
     prior, confidence, delta = (
-        _number("prior", prior),
-        _number("confidence", confidence),
-        _number("delta", delta),
+        number("prior", prior),
+        number("confidence", confidence),
+        number("delta", delta),
     )
-    claimed_epsilon = _optional("claimed_epsilon", claimed_epsilon)
-    max_advantage = _optional("max_advantage", max_advantage)
-    max_eta = _optional("max_eta", max_eta)
-    seed = _whole("seed", seed)
-    _require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
-    _require(
+    claimed_epsilon = optional("claimed_epsilon", claimed_epsilon)
+    max_advantage = optional("max_advantage", max_advantage)
+    max_eta = optional("max_eta", max_eta)
+    seed = whole("seed", seed)
+    require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
+    require(
         _HALF <= confidence < 1,
         "confidence",
         "The confidence must be at least 0.5 and below 1.",
         "Give a share, such as 0.95.",
     )
-    _require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
-    _one_of("method", method, get_args(Method))
-    _one_of("member_side", member_side, get_args(MemberSide))
-    max_tpr_at_fpr = _pair("max_tpr_at_fpr", max_tpr_at_fpr)
+    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    one_of("method", method, get_args(Method))
+    one_of("member_side", member_side, get_args(MemberSide))
+    max_tpr_at_fpr = pair("max_tpr_at_fpr", max_tpr_at_fpr)
     baseline = abs(2 * prior - 1)
     _check_advantage_limits(max_advantage, max_eta, baseline)
     _check_tpr_limit(max_tpr_at_fpr)
     if against is not None:
-        _one_of("against", against, get_args(Attackers))
+        one_of("against", against, get_args(Attackers))
     return Terms(
         prior=prior,
         confidence=confidence,
@@ -117,7 +113,7 @@ def _check_advantage_limits(
 ) -> None:
     """A limit at or below what the trivial attacker reaches could never be met."""
     if max_advantage is not None:
-        _require(
+        require(
             baseline < max_advantage <= 1,
             "max_advantage",
             f"The limit on the advantage must be above {baseline:g}, which the trivial "
@@ -126,7 +122,7 @@ def _check_advantage_limits(
         )
     if max_eta is not None:
         highest = (1 - baseline) / 2
-        _require(
+        require(
             0 < max_eta <= highest,
             "max_eta",
             f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
@@ -137,7 +133,7 @@ def _check_tpr_limit(max_tpr_at_fpr: tuple[float, float] | None) -> None:
     if max_tpr_at_fpr is None:
         return
     tpr, fpr = max_tpr_at_fpr
-    _require(
+    require(
         0 < fpr < tpr < 1,
         "max_tpr_at_fpr",
         "The limit on TPR at an FPR must be a TPR above the FPR, both above 0 and below 1.",
@@ -147,57 +143,19 @@ def _check_tpr_limit(max_tpr_at_fpr: tuple[float, float] | None) -> None:
 
 def _claim(epsilon: float | None, delta: float, adjacency: str | None) -> EpsilonClaim | None:
     if epsilon is None:
-        _require(
+        require(
             delta == 0 and adjacency is None,
             "claimed_epsilon",
             "A delta or an adjacency is given without a claimed epsilon.",
             "Add --claimed-epsilon.",
         )
         return None
-    _require(
+    require(
         0 <= epsilon < float("inf"),
         "claimed_epsilon",
         "The claimed epsilon must be at least 0 and finite.",
     )
-    _require(0 <= delta < 1, "delta", "Delta must be at least 0 and below 1.")
+    require(0 <= delta < 1, "delta", "Delta must be at least 0 and below 1.")
     named = adjacency or "unknown"
-    _one_of("adjacency", named, get_args(Adjacency))
+    one_of("adjacency", named, get_args(Adjacency))
     return EpsilonClaim(epsilon=epsilon, delta=delta, adjacency=named)  # type: ignore[arg-type]
-
-
-def _number(code: str, value: object) -> float:
-    """Return a plain float: settings may be numpy's."""
-    try:
-        if not isinstance(value, (str, bytes)):
-            return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise UsageError(code, f"{code} must be a number.")
-
-
-def _optional(code: str, value: object) -> float | None:
-    return None if value is None else _number(code, value)
-
-
-def _whole(code: str, value: object) -> int:
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise UsageError(code, f"{code} must be a whole number.") from None
-
-
-def _pair(code: str, value: object) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    if isinstance(value, (tuple, list)) and len(value) == len(("tpr", "fpr")):
-        return _number(code, value[0]), _number(code, value[1])
-    raise UsageError(code, f"{code} must be a pair (TPR, FPR).")
-
-
-def _require(holds: bool, code: str, message: str, hint: str | None = None) -> None:  # noqa: FBT001
-    if not holds:
-        raise UsageError(code, message, hint=hint)
-
-
-def _one_of(code: str, value: str, allowed: Sequence[str]) -> None:
-    _require(value in allowed, code, f"{code} must be one of: {', '.join(allowed)}.")

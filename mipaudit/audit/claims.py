@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.audit.figures import lower_text, upper_text
+from mipaudit.maths.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.dp import (
     PublishedBound,
     advantage_bound,
@@ -23,6 +24,10 @@ _RESTS_ON: Final = (
     "training of the released model; a shift between the two groups, or dependent "
     "records, can exceed the bound without refuting the claim, and one trained model "
     "alone is no formal test of epsilon"
+)
+_CONVERSION: Final = (
+    "a substitution is a removal and an addition: the exact bound of the two steps, inside "
+    "that of 2 epsilon, (1 + e^epsilon) delta"
 )
 
 
@@ -71,20 +76,21 @@ def judge_claim(
         prior: p in (0, 1).
         lower: lower confidence limit of the advantage, in [|2p-1|, 1].
     """
+    claimed = ApproximateDP(epsilon=epsilon, delta=delta)
     converted = to_substitution(epsilon, delta)
-    tight = advantage_bound(epsilon, delta, prior)
-    loose = advantage_bound(*converted, prior)
+    tight = advantage_bound(claimed, prior)
+    loose = advantage_bound(TwoStepDP(step=claimed), prior)
     used = epsilon, delta
     conversion = None
     if adjacency == "add-remove":
         tight, used = loose, converted
-        conversion = "add-remove to substitution: 2 epsilon, (1 + e^epsilon) delta"
+        conversion = _CONVERSION
     elif adjacency == "substitution":
         loose = tight
     status, allowed = _status(tight, loose, lower, prior)
     if adjacency == "unknown" and allowed == loose != tight:
         used = converted
-        conversion = "read as add-remove, the weaker claim: 2 epsilon, (1 + e^epsilon) delta"
+        conversion = f"read as add-remove, the weaker claim: {_CONVERSION}"
     return Claim(
         kind="epsilon",
         score=score,
@@ -97,7 +103,21 @@ def judge_claim(
         reason=_reason(status, tight, loose, lower),
         conversion=conversion,
         rests_on=_RESTS_ON,
-        bounds=published_bounds(*used, prior),
+        bounds=(*published_bounds(*used, prior), *_exact(allowed, conversion)),
+    )
+
+
+def _exact(allowed: float | None, conversion: str | None) -> tuple[PublishedBound, ...]:
+    """Return the bound of the two steps, which no bound by substitution states."""
+    if allowed is None or conversion is None:
+        return ()
+    return (
+        PublishedBound(
+            name="two-step",
+            advantage=allowed,
+            source="Dong, Roth and Su 2022, Theorem 2.14",
+            assumes="(epsilon, delta) by adding or removing a record",
+        ),
     )
 
 

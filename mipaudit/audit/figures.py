@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
 _FOUR_DECIMALS: Final = Decimal("0.0001")
 _TINY: Final = 1e-4
+# Powers of ten between which a figure is written out.
+_SHORTEST: Final = -6
+_LONGEST: Final = 11
 
 
 def lower_text(limit: float) -> str:
@@ -24,6 +27,21 @@ def value_text(value: float) -> str:
     return _rounded(value, ROUND_HALF_EVEN)
 
 
+def upper_figure(number: float, *, digits: int = 5) -> str:
+    """Return a number that may be tiny or huge, rounded up: 0.00272821 is ``0.0027283``.
+
+    Args:
+        number: at least 0 and finite.
+        digits: significant digits.
+    """
+    return _figure(number, digits, ROUND_CEILING)
+
+
+def lower_figure(number: float, *, digits: int = 5) -> str:
+    """Return a number that may be tiny or huge, rounded down."""
+    return _figure(number, digits, ROUND_FLOOR)
+
+
 def count_text(count: int) -> str:
     """Return a count with thousands apart: ``20,000``."""
     return f"{count:,}"
@@ -39,6 +57,14 @@ def number_text(number: float) -> str:
     if 0 < abs(number) < _TINY:
         return f"{number:.12g}".replace("e-0", "e-")
     return _plain(Decimal(repr(number)))
+
+
+def _figure(number: float, digits: int, rounding: str) -> str:
+    # Twelve digits are what the arithmetic vouches for: 3794.5600000000004 is 3794.56.
+    rounded = Context(prec=digits, rounding=rounding).plus(Decimal(f"{number:.12g}"))
+    if not number or _SHORTEST <= rounded.adjusted() <= _LONGEST:
+        return _plain(rounded)
+    return f"{rounded:e}"
 
 
 def _plain(number: Decimal) -> str:

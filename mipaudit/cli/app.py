@@ -6,6 +6,7 @@ from its first millisecond, also while the parser loads.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -21,6 +22,9 @@ def main() -> NoReturn:
     # No linear algebra is done, but its libraries would start threads that spin: half of
     # the CPU time of a small file.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What loading makes stays to the end. Looking through it for garbage, now and once more
+    # at the end, would take a sixth of the time of a command that reads nothing.
+    gc.disable()
     try:
         status = _guarded(sys.argv[1:])
         _flush()
@@ -32,6 +36,7 @@ def main() -> NoReturn:
     except OSError as error:
         status = _report(error, sys.argv[1:])
         _drop_stdout()
+    gc.freeze()
     sys.exit(status)
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from mipaudit.errors import UsageError
 
 
-def parse_operating_limit(text: str | None) -> tuple[float, float] | None:
+def parse_operating_limit(
+    text: str | None, *, option: str = "--max-tpr-at-fpr"
+) -> tuple[float, float] | None:
     """Return ``(tpr, fpr)`` from ``"0.02@0.001"``, or None from None.
+
+    Args:
+        text: what the user typed.
+        option: the option's name, for messages.
 
     Raises:
         UsageError: not two numbers with ``@`` between. Ranges are checked by the audit.
@@ -18,8 +24,8 @@ def parse_operating_limit(text: str | None) -> tuple[float, float] | None:
         return float(tpr), float(fpr)
     except ValueError:
         raise UsageError(
-            "max_tpr_at_fpr",
-            "--max-tpr-at-fpr takes two numbers with @ between.",
+            option.lstrip("-").replace("-", "_"),
+            f"{option} takes two numbers with @ between.",
             hint="For example 0.02@0.001: true-positive rate at most 2% "
             "at a false-positive rate of 0.1%.",
         ) from None

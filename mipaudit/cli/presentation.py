@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from mipaudit.cli.terminal import table_width, use_color
 
 if TYPE_CHECKING:
     from mipaudit.cli.options import Format
+    from mipaudit.report.bounds import BoundsReport
+    from mipaudit.report.codec import AnyReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.noise import NoiseReport
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord("─"): "-"}
 
 
-def encode(report: Report | CheckReport, format: Format, *, to_file: bool) -> bytes:  # noqa: A002
+def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noqa: A002
     """Return the report in the form asked for.
 
     Args:
@@ -35,11 +38,22 @@ def encode(report: Report | CheckReport, format: Format, *, to_file: bool) -> by
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
 
 
-def _table(report: Report | CheckReport, *, width: int, color: bool) -> str:
-    from mipaudit.render.check_table import render_check
-    from mipaudit.render.table import render_table
-    from mipaudit.report.model import Report
+def _table(report: AnyReport, *, width: int, color: bool) -> str:
+    """Draw the report; what draws the other kinds is not loaded."""
+    match report.command:
+        case "bounds":
+            from mipaudit.render.bounds_table import render_bounds
 
-    if isinstance(report, Report):
-        return render_table(report, width=width, color=color)
-    return render_check(report, width=width, color=color)
+            return render_bounds(cast("BoundsReport", report), width=width)
+        case "noise":
+            from mipaudit.render.noise_table import render_noise
+
+            return render_noise(cast("NoiseReport", report), width=width)
+        case "check":
+            from mipaudit.render.check_table import render_check
+
+            return render_check(cast("CheckReport", report), width=width, color=color)
+        case _:
+            from mipaudit.render.table import render_table
+
+            return render_table(cast("Report", report), width=width, color=color)

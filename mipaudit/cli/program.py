@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+import gc
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from mipaudit.cli import check, estimate, exit_status, schema
+from mipaudit.cli import exit_status
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 \b
   mipaudit estimate scores.parquet      how much leaks, with limits that hold
   mipaudit check scores.parquet         what is in the file, and is it fit for use
+  mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
+  mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit COMMAND --help               options and worked examples
 
 A score file has one row per record: whether the record was in the training data
@@ -47,8 +51,21 @@ def _options(
     pass
 
 
-def application() -> typer.Typer:
-    """Return the application with all its commands."""
+# Each command is a function in the module of its name. The line is what the list of
+# commands says, so that a command is loaded only when it runs.
+_COMMANDS: Final = {
+    "estimate": "Say how much anybody could learn about membership from a score.",
+    "check": "Look at a score file without estimating anything.",
+    "bounds": "Say what a privacy guarantee allows an attacker, and back.",
+    "noise": "Say how much noise makes a release membership-inference private.",
+    "schema": "Print the JSON Schema of the reports.",
+}
+# Without arguments it can do something; the others then show their help.
+_SUFFICIENT: Final = frozenset({"schema"})
+
+
+def application(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the application; of its commands, only the one in ``arguments`` is loaded."""
     app = typer.Typer(
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -56,10 +73,25 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(help=_HELP)(_options)
-    app.command("estimate", help=estimate.HELP, no_args_is_help=True)(estimate.estimate)
-    app.command("check", help=check.HELP, no_args_is_help=True)(check.check)
-    app.command("schema", help=schema.HELP)(schema.schema)
+    # The options before a command take no values.
+    wanted = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in _COMMANDS.items():
+        if name == wanted:
+            _add(app, name)
+        else:
+            app.command(name, help=summary)(_unloaded)
     return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    module = import_module(f"mipaudit.cli.{name}")
+    app.command(name, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
+        getattr(module, name)
+    )
+
+
+def _unloaded() -> None:
+    """Stand for a command that is listed and not run."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -70,7 +102,10 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         KeyboardInterrupt: the user pressed control-C.
     """
-    command = typer.main.get_command(application())
+    command = typer.main.get_command(application(arguments))
+    # All is loaded: from here on garbage is collected, but not looked for in the above.
+    gc.freeze()
+    gc.enable()
     # BadParameter derives from the parser's usage error, whichever copy of the
     # parser this version of typer carries.
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])

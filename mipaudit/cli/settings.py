@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import typer
 
-    from mipaudit.report.model import Setting
+    from mipaudit.report.origin import Setting
 
 # How the report is shown does not change it; the inputs are listed on their own.
 _NOT_SETTINGS: Final = frozenset(
@@ -17,7 +17,7 @@ _NOT_SETTINGS: Final = frozenset(
 
 def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     """Return every setting of the command that can change its answer."""
-    from mipaudit.report.model import Setting
+    from mipaudit.report.origin import Setting
     from mipaudit.report.provenance import setting_text
 
     return tuple(

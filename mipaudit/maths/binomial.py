@@ -49,6 +49,24 @@ def clopper_pearson_upper(
     return 1.0 - clopper_pearson_lower(trials - successes, trials, alpha)
 
 
+def jeffreys_lower(successes: float, trials: float, alpha: float) -> float:
+    """Return the one-sided lower Jeffreys limit of a proportion; 0 without successes.
+
+    A quantile of Beta(k + 1/2, n - k + 1/2). Its coverage is near nominal on average over
+    proportions, and below it for some (Brown, Cai and DasGupta 2001).
+    """
+    from scipy.special import betaincinv
+
+    if successes <= 0:
+        return 0.0
+    return float(betaincinv(successes + 0.5, trials - successes + 0.5, alpha))
+
+
+def jeffreys_upper(successes: float, trials: float, alpha: float) -> float:
+    """Return the one-sided upper Jeffreys limit of a proportion; 1 without failures."""
+    return 1.0 - jeffreys_lower(trials - successes, trials, alpha)
+
+
 def mover_lower(
     tpr: float, fpr: float, n_members: float, n_holdout: float, *, prior: float, alpha: float
 ) -> float:

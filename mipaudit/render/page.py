@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from mipaudit.audit.finding import Finding
-    from mipaudit.report.model import Design, Provenance
+    from mipaudit.report.model import Design
+    from mipaudit.report.origin import Provenance
 
 _NARROWEST: Final = 72  # below it tables would lose digits
 _DEFAULT_WIDTH: Final = 100

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mipaudit.errors import InputError
-from mipaudit.report.model import SCHEMA, CheckReport, Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mipaudit.report.bounds import BoundsReport
+    from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.noise import NoiseReport
+
+    AnyReport: TypeAlias = Report | CheckReport | BoundsReport | NoiseReport
 
 # What changes between two equal runs stands last, so that the rest of two files
 # can be compared line by line.
@@ -18,7 +24,7 @@ _FIRST: Final = "schema"
 _LAST: Final = "provenance"
 
 
-def to_json(report: Report | CheckReport) -> bytes:
+def to_json(report: AnyReport) -> bytes:
     """Return the report as indented JSON, UTF-8 in ASCII characters, newline at the end.
 
     Fields keep the order in which the dataclasses declare them, save that
@@ -28,10 +34,7 @@ def to_json(report: Report | CheckReport) -> bytes:
     Raises:
         ValueError: a number is NaN or infinite, which no report may hold.
     """
-    import msgspec
-
-    fields: dict[str, Any] = msgspec.to_builtins(report)
-    text = json.dumps(_ordered(fields), indent=2, allow_nan=False)
+    text = json.dumps(_ordered(asdict(report)), indent=2, allow_nan=False)
     return text.encode("ascii") + b"\n"
 
 
@@ -44,6 +47,8 @@ def from_json(data: bytes) -> Report:
             never what it holds.
     """
     import msgspec
+
+    from mipaudit.report.model import SCHEMA, Report
 
     _require_schema(data)
     try:
@@ -65,6 +70,8 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_schema(data: bytes) -> None:
+    from mipaudit.report.model import SCHEMA
+
     try:
         found = json.loads(data)
     except ValueError:

@@ -16,6 +16,7 @@ from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.audit.policy import PolicyCheck  # noqa: TC001 - the codec reads it
 from mipaudit.audit.verdict import Verdict  # noqa: TC001 - the codec reads it
+from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
 
 SCHEMA: Final = "mipaudit.report/1"
 
@@ -50,39 +51,6 @@ class MaceCell:
     risk: float
     lower: float
     upper: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFile:
-    """One input as it was read. ``sha256`` covers all of it, or is None with a ``fingerprint``."""
-
-    name: str
-    rows: int
-    bytes: int | None
-    sha256: str | None = None
-    fingerprint: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One setting and where it came from."""
-
-    name: str
-    value: str
-    source: Literal["command line", "api", "default"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """Who, when, with what: everything that may differ between two equal runs."""
-
-    mipaudit: str
-    python: str
-    libraries: dict[str, str]
-    created: str
-    seed: int
-    inputs: tuple[InputFile, ...]
-    settings: tuple[Setting, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

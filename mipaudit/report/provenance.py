@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.report.model import InputFile, Provenance, Setting
+from mipaudit.report.origin import InputFile, Provenance, Setting
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars")
 
 
 def provenance(
-    *, seed: int, inputs: Sequence[InputFile], settings: Sequence[Setting]
+    *, seed: int | None, inputs: Sequence[InputFile], settings: Sequence[Setting]
 ) -> Provenance:
     """Return the provenance of a run that ends now.
 

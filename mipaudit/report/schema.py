@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
+from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 
 CHECK_SCHEMA: Final = "mipaudit.check/1"
 
 
 def report_schema() -> dict[str, Any]:
-    """Return one JSON Schema (2020-12) for the reports of ``estimate`` and ``check``.
+    """Return one JSON Schema (2020-12) for the reports of all commands.
 
     Unknown fields are allowed: the format is additive within a major version.
     """
     import msgspec
 
-    kinds = {Report: SCHEMA, CheckReport: CHECK_SCHEMA}
+    kinds: dict[type, str] = {
+        Report: SCHEMA,
+        CheckReport: CHECK_SCHEMA,
+        BoundsReport: BOUNDS_SCHEMA,
+        NoiseReport: NOISE_SCHEMA,
+    }
     _, components = msgspec.json.schema_components(tuple(kinds), ref_template="#/$defs/{name}")
     for kind, name in kinds.items():
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate` and `mipaudit check` write with -f json.",
+        "description": "What `mipaudit estimate`, `check`, `bounds` and `noise` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Final, Literal, Protocol
 
 from mipaudit.errors import InputError
-from mipaudit.report.model import InputFile
 from mipaudit.report.names import safe_name
+from mipaudit.report.origin import InputFile
 
 if TYPE_CHECKING:
     from pathlib import Path

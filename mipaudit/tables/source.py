@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
-from mipaudit.report.model import InputFile
 from mipaudit.report.names import quoted_name
+from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
 from mipaudit.tables.intake import Intake, intake_findings, merge_intakes

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.audit.claims import judge_claim
-from mipaudit.maths.dp import advantage_bound, to_substitution
+from mipaudit.maths.approximate import ApproximateDP, TwoStepDP
+from mipaudit.maths.dp import advantage_bound
 
-# At p = 1/2: by substitution epsilon 1 allows 0.4621, by add-remove 0.7616.
-TIGHT, LOOSE = 0.462117, 0.761594
+# At p = 1/2: by substitution epsilon 1 allows tanh(1/2), by add-remove 1 - 1/e.
+TIGHT, LOOSE = 0.462117, 0.632121
 
 
 def judged(lower, adjacency, epsilon=1.0, delta=0.0, prior=0.5):
@@ -21,10 +22,10 @@ def judged(lower, adjacency, epsilon=1.0, delta=0.0, prior=0.5):
         (0.46, "substitution", "consistent", TIGHT),
         (0.47, "substitution", "contradicted", TIGHT),
         (0.47, "add-remove", "consistent", LOOSE),
-        (0.77, "add-remove", "contradicted", LOOSE),
+        (0.64, "add-remove", "contradicted", LOOSE),
         (0.46, "unknown", "consistent", TIGHT),
         (0.47, "unknown", "not_comparable", None),
-        (0.77, "unknown", "contradicted", LOOSE),
+        (0.64, "unknown", "contradicted", LOOSE),
     ],
 )
 def test_statuses(lower, adjacency, status, allowed):
@@ -36,7 +37,8 @@ def test_statuses(lower, adjacency, status, allowed):
 
 
 def test_equal_is_no_contradiction():
-    assert judged(advantage_bound(1, 0, 0.5), "substitution").status == "consistent"
+    bound = advantage_bound(ApproximateDP(epsilon=1.0, delta=0.0), 0.5)
+    assert judged(bound, "substitution").status == "consistent"
 
 
 @pytest.mark.parametrize("epsilon", [5.0, 10.0, 50.0])
@@ -54,7 +56,9 @@ def test_vacuous_is_relative_to_what_the_baseline_leaves():
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
 def test_the_conversion_is_named_and_used(prior):
     claim = judged(abs(2 * prior - 1), "add-remove", 0.5, 1e-5, prior)
-    assert "add-remove to substitution" in claim.conversion
-    assert claim.allowed_advantage == advantage_bound(*to_substitution(0.5, 1e-5), prior)
+    step = ApproximateDP(epsilon=0.5, delta=1e-5)
+    assert "removal and an addition" in claim.conversion
+    assert claim.allowed_advantage == advantage_bound(TwoStepDP(step=step), prior)
+    assert claim.bounds[-1].name == "two-step"
     assert judged(abs(2 * prior - 1), "substitution", 0.5, 1e-5, prior).conversion is None
     assert claim.bounds[-1].advantage == claim.allowed_advantage

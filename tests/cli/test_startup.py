@@ -1,4 +1,4 @@
-"""Help and version are quick: nothing heavy is loaded, and the ratio is bounded."""
+"""Help, version, bounds and noise are quick: nothing heavy is loaded, the ratio is bounded."""
 
 from __future__ import annotations
 
@@ -9,29 +9,52 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec", "pydantic", "polars"}
+HEAVY = {
+    *("numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec", "pydantic", "polars"),
+    *("matplotlib", "dp_accounting"),
+}
+# Rooms that work on arrays and files, which pure mathematics does not enter.
+ROOMS = ("mipaudit.noise", "mipaudit.tables", "mipaudit.summaries", "mipaudit.engine")
 BUDGET = 8.0
 ROUNDS = 15
 
+HELP = ["--help", "--version", "estimate --help", "check --help", "bounds --help", "noise --help"]
+MATHEMATICS = [
+    "bounds --epsilon 1 --delta 1e-5",
+    "bounds --epsilon 1 --delta 1e-5 -f json",
+    "noise --eta 0.1 --k 2",
+    "noise --eta 0.1 --k 2 -f json",
+]
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["estimate", "--help"], ["check", "--help"]]
-)
+
+@pytest.mark.parametrize("arguments", HELP + MATHEMATICS)
 def test_nothing_heavy_is_loaded(environment, arguments):
+    loaded = _modules_loaded_by(arguments, environment)
+
+    assert "typer" in loaded
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+
+
+@pytest.mark.parametrize("arguments", MATHEMATICS)
+def test_mathematics_enters_no_room_for_data(environment, arguments):
+    loaded = _modules_loaded_by(arguments, environment)
+
+    assert f"mipaudit.cli.{arguments.split()[0]}" in loaded
+    assert [name for name in loaded if name.startswith(ROOMS)] == []
+
+
+def _modules_loaded_by(arguments, environment):
     code = (
         "import sys, atexit\n"
         "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
-        f"sys.argv = ['mipaudit', *{arguments!r}]\n"
+        f"sys.argv = ['mipaudit', *{arguments.split()!r}]\n"
         "from mipaudit.cli.app import main\n"
         "main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-
-    loaded = {name.split(".")[0] for name in done.stderr.split()}
-    assert "typer" in loaded
-    assert loaded & HEAVY == set()
+    return done.stderr.split()
 
 
 def test_importing_the_package_loads_nothing(environment):
@@ -46,12 +69,12 @@ def test_importing_the_package_loads_nothing(environment):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="counts the CPU time of child processes")
-@pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_start_up_is_within_its_budget(environment, tmp_path, argument):
+@pytest.mark.parametrize("arguments", ["--help", "--version", *MATHEMATICS])
+def test_start_up_is_within_its_budget(environment, tmp_path, arguments):
     # Compiled as an installed package is, away from the source tree.
     compiled = {**environment, "PYTHONPYCACHEPREFIX": str(tmp_path)}
     compiled.pop("PYTHONDONTWRITEBYTECODE", None)
-    bare, program = ["-c", "pass"], ["-m", "mipaudit", argument]
+    bare, program = ["-c", "pass"], ["-m", "mipaudit", *arguments.split()]
     for command in (bare, program):
         _cpu_seconds(command, compiled)
 

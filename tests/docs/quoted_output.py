@@ -23,7 +23,11 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "reading-a-report.md")
+PAGES: Final = (
+    ROOT / "README.md",
+    ROOT / "docs" / "reading-a-report.md",
+    ROOT / "docs" / "bounds.md",
+)
 _QUOTATION: Final = re.compile(
     r"<!-- output of: (?P<command>mipaudit [^|\n]*?)"
     r"(?: \| from: (?P<start>[^|\n]*?))?(?: \| before: (?P<stop>[^|\n]*?))? -->\n"

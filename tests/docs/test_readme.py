@@ -21,8 +21,10 @@ README = ROOT / "README.md"
 METHODS = ROOT / "docs" / "methods.md"
 READING = ROOT / "docs" / "reading-a-report.md"
 SAMPLES = ROOT / "sample_data" / "README.md"
-WRITTEN = (README, METHODS, READING, SAMPLES, ROOT / "CHANGELOG.md")
-COMMANDS = ("estimate", "check", "schema")
+BOUNDS = ROOT / "docs" / "bounds.md"
+MIP_NOISE = ROOT / "docs" / "mip-noise.md"
+WRITTEN = (README, METHODS, READING, BOUNDS, MIP_NOISE, SAMPLES, ROOT / "CHANGELOG.md")
+COMMANDS = ("estimate", "check", "bounds", "noise", "schema")
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
 
@@ -202,7 +204,9 @@ def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
     assert (tmp_path / "published").exists() == (audit == 0)
 
 
-@pytest.mark.parametrize("path", [README, METHODS, READING], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [README, METHODS, READING, BOUNDS, MIP_NOISE], ids=lambda path: path.name
+)
 def test_links_lead_somewhere(path):
     targets = re.findall(r"\]\(([^)]+)\)", text_of(path))
     assert targets
@@ -221,7 +225,9 @@ def headings(path):
 
 def test_findings_documented_are_the_programs():
     sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
-    stated = {row[0].strip("`") for row in table(READING, "finding", "says")}
+    stated = {
+        row[0].strip("`") for page in (READING, MIP_NOISE) for row in table(page, "finding", "says")
+    }
     assert {code for code in stated if f'"{code}"' not in sources} == set()
     assert set(re.findall(r'Finding\(\s*code="(\w+)"', sources)) <= stated
     assert {finding["code"] for finding in full_report()["findings"]} <= stated

@@ -1,0 +1,106 @@
+"""Which guarantee a target needs: one of the three questions of ``bounds``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from mipaudit.api.checking import number, optional, require
+from mipaudit.api.stated import counting_sensitivity, is_given
+from mipaudit.audit.guarantee import Neighbours
+from mipaudit.audit.requirement import Target, requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.audit.requirement import Quantity
+
+_TARGETS: Final[tuple[Quantity, ...]] = ("advantage", "accuracy", "eta", "tpr_at_fpr")
+_LIMITATIONS: Final = (
+    (
+        "Each guarantee keeps the target by itself; the noise is for one release of what has that "
+        "sensitivity, and repeated releases need more."
+    ),
+    (
+        "It holds for one member and one holdout record drawn alike: where the two groups differ, "
+        "or records depend on each other, an attacker can exceed the target."
+    ),
+)
+
+
+def what_is_needed(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of the report on the guarantees that a target needs.
+
+    Args:
+        asked: the keywords of ``bounds``, checked, with one target.
+
+    Raises:
+        UsageError: the target is out of range.
+    """
+    target = _target(asked)
+    delta = asked["delta"] or 0.0
+    sensitivity = _target_sensitivity(asked)
+    adjacencies: tuple[Neighbours, ...] = (
+        (asked["adjacency"],) if asked["adjacency"] else get_args(Neighbours)
+    )
+    if asked["counting_queries"]:
+        adjacencies = ("substitution",)
+    return {
+        "target": target,
+        "needed": tuple(
+            requirement(
+                target,
+                delta=delta,
+                adjacency=adjacency,
+                sensitivity=sensitivity,
+                one_number=not asked["counting_queries"],
+            )
+            for adjacency in adjacencies
+        ),
+        "limitations": _LIMITATIONS,
+    }
+
+
+def _target_sensitivity(asked: Mapping[str, Any]) -> float:
+    if asked["counting_queries"]:
+        require(
+            asked["sensitivity"] is None,
+            "sensitivity",
+            "The sensitivity of --counting-queries follows from k and n.",
+        )
+        return counting_sensitivity(asked)
+    sensitivity = optional("sensitivity", asked["sensitivity"])
+    require(
+        sensitivity is None or 0 < sensitivity < math.inf,
+        "sensitivity",
+        "The sensitivity must be above 0 and finite.",
+    )
+    return 1.0 if sensitivity is None else sensitivity
+
+
+def _target(asked: Mapping[str, Any]) -> Target:
+    quantity: Quantity = next(name for name in _TARGETS if is_given(asked[name]))
+    prior = asked["prior"]
+    trivial = max(prior, 1 - prior)
+    if quantity == "tpr_at_fpr":
+        value, fpr = asked["tpr_at_fpr"]
+        require(
+            0 < fpr < 1 and fpr <= value <= 1,
+            "tpr_at_fpr",
+            "The target must be a TPR from the FPR up to 1, the FPR above 0 and below 1.",
+            "Random guessing reaches TPR = FPR. Example: 0.02@0.001.",
+        )
+        return Target(quantity=quantity, value=value, fpr=fpr, prior=prior)
+    value = number(quantity, asked[quantity])
+    lowest, highest = {
+        "advantage": (abs(2 * prior - 1), 1.0),
+        "accuracy": (trivial, 1.0),
+        "eta": (0.0, 1 - trivial),
+    }[quantity]
+    require(
+        lowest <= value <= highest,
+        quantity,
+        f"The target for {quantity} must be at least {lowest:g}, which the trivial attacker "
+        f"reaches at this prior, and at most {highest:g}.",
+    )
+    return Target(quantity=quantity, value=value, fpr=None, prior=prior)

@@ -1,0 +1,138 @@
+"""``mipaudit noise``: how much noise makes a release membership-inference private."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from mipaudit.api.noising import NoisedRelease
+    from mipaudit.maths.mip import Mechanism
+    from mipaudit.noise.demand import CalibrationKind
+    from mipaudit.noise.shape import ShapeKind
+    from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.origin import Setting
+    from mipaudit.tables.release_layout import ReleaseFormat
+
+
+def noise(  # noqa: PLR0913 - one keyword for each setting
+    *,
+    eta: float,
+    k: float = 2.0,
+    train_fraction: float = 0.5,
+    moment: float | None = None,
+    swap_distance: float | None = None,
+    sensitivity: float | None = None,
+    dimension: int | None = None,
+    splits: str | ArrayLike | None = None,
+    pairs: str | None = None,
+    columns: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    confidence: float = 0.95,
+    clip_radius: float | None = None,
+    clip_centre: Sequence[float] | None = None,
+    calibration: CalibrationKind | None = None,
+    mechanism: Mechanism | None = None,
+    shape: ShapeKind | None = None,
+    protect: Literal["every-record", "average-record"] = "every-record",
+    error_units: Literal["standardised", "given"] = "standardised",
+    scaled_by: Literal["upper", "value"] = "upper",
+    seed: int | None = None,
+    settings: Sequence[Setting] | None = None,
+) -> NoiseReport:
+    """Say how much noise keeps every attacker's accuracy within eta of guessing.
+
+    Without ``splits`` this is mathematics: multipliers of what each calibration needs to
+    know. With them it is an estimate, and the noise of least error is chosen.
+
+    Args:
+        eta: in (0, 1/2): accuracy is at most max(q, 1-q) + eta.
+        k: order of the moment of the published calibration, at least 1; may be infinite.
+        train_fraction: q, the share of the records that is trained on, in (0, 1).
+        moment: the k-th central moment of the release.
+        swap_distance: mean distance the release moves when one record is exchanged.
+        sensitivity: largest such distance.
+        dimension: number of coordinates of the release; 1 by default.
+        splits: one row for each random split, one column for each coordinate: a file, or an
+            array of shape (B, d).
+        pairs: a file of releases in pairs that differ in one record: columns ``pair_id``,
+            ``side`` and perhaps ``record``, and the coordinates.
+        columns: the coordinates by name; by default all columns but row labels.
+        ignore: columns that are no coordinates.
+        confidence: of the limits of the moments, in (0, 1).
+        clip_radius: strict: the release is clipped into this ball, which must not depend on
+            the data, and limits hold at every sample size.
+        clip_centre: of the ball; by default the origin.
+        calibration: choose only among these calibrations.
+        mechanism: choose only among this kind of noise.
+        shape: choose only among noise of this shape.
+        protect: ``average-record`` allows calibrations that hold on average over records.
+        error_units: in which units the total error is made least.
+        scaled_by: scale the noise by the upper limit of the moment, or by its value.
+        seed: repeat a run, for experiments only: whoever knows it can take the noise away.
+        settings: where each setting came from; by default, from this call.
+
+    Raises:
+        UsageError: a setting is out of its range, or has no meaning beside another.
+        InputError: the splits or pairs cannot be used.
+    """
+    given = {name: value for name, value in locals().items() if name != "settings"}
+    from mipaudit.api.promise import check_promise, promise_report
+
+    promise = check_promise(given)
+    if splits is None:
+        return promise_report(promise, settings=settings, given=given)
+    from mipaudit.api.calibrating import calibrate_splits
+
+    return calibrate_splits(promise, given).report(promise, given, settings)
+
+
+def add_noise(
+    release: str,
+    *,
+    format: ReleaseFormat | None = None,  # noqa: A002
+    settings: Sequence[Setting] | None = None,
+    **keywords: Any,  # noqa: ANN401 - those of noise
+) -> NoisedRelease:
+    """Add the noise that a promise takes to a release (Izzo et al. 2022, Algorithm 1).
+
+    Args:
+        release: a file with one numeric vector: CSV, Parquet, ``.npy`` or JSON. Its training
+            set must be drawn independently of the splits'.
+        format: of the noised vector; by default the release's own.
+        settings: where each setting came from; by default, from this call.
+        **keywords: those of :func:`noise`; ``eta`` and ``splits`` are needed. The entropy is
+            the operating system's unless there is a ``seed``.
+
+    Returns:
+        What may be published, and the report.
+
+    Raises:
+        UsageError: a setting is out of its range, or has no meaning beside another.
+        InputError: the splits, pairs or release cannot be used.
+    """
+    from mipaudit.api.calibrating import calibrate_splits
+    from mipaudit.api.checking import require
+    from mipaudit.api.noising import noised_release
+    from mipaudit.api.promise import check_promise
+
+    given = {**(noise.__kwdefaults__ or {}), **keywords}
+    require(
+        given.get("splits") is not None and given.get("eta") is not None,
+        "needs_splits",
+        "Noise is added by its calibration on random splits.",
+        "Give eta and the splits (--from SPLITS).",
+    )
+    promise = check_promise(given)
+    calibrated = calibrate_splits(promise, given)
+    return noised_release(release, calibrated, promise, given, format=format, settings=settings)
+
+
+def output_format(path: str) -> ReleaseFormat | None:
+    """Return the form that the suffix of a noised release's name asks for, if any."""
+    from mipaudit.tables.release_layout import suffix_format
+
+    return suffix_format(path)

@@ -1,0 +1,115 @@
+"""A release with its noise added."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.api.calibrating import generator
+from mipaudit.report.noise import Applied
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mipaudit.api.calibrating import CalibratedSplits
+    from mipaudit.api.promise import Promise
+    from mipaudit.noise.clipping import Ball
+    from mipaudit.noise.uniforms import UniformSource
+    from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.origin import Setting
+    from mipaudit.tables.release_layout import ReleaseFormat
+
+_ROUNDING: Final = (
+    "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
+    "point can betray what it was added to; this hides them in practice and proves nothing"
+)
+_UNTOUCHED: Final = "none: no noise was needed"
+_SEEDED: Final = (
+    "The noise came from a seed: whoever learns or guesses it can take the noise away. This "
+    "is an experiment, not a private release."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisedRelease:
+    """What may be published, and why.
+
+    Attributes:
+        values: (d,) the noised numbers, in the order of the release.
+        content: the same, as the bytes of a file.
+        report: what was added and on what grounds; it must be kept from nobody.
+    """
+
+    values: NDArray[np.float64]
+    content: bytes
+    report: NoiseReport
+
+
+def noised_release(
+    path: str,
+    calibrated: CalibratedSplits,
+    promise: Promise,
+    given: Mapping[str, Any],
+    *,
+    format: ReleaseFormat | None,  # noqa: A002
+    settings: Sequence[Setting] | None,
+) -> NoisedRelease:
+    """Read a release and add the noise of a calibration.
+
+    Raises:
+        InputError: the release cannot be read, or is not the vector of the splits.
+    """
+    from mipaudit.tables.release import read_release
+    from mipaudit.tables.release_alignment import align
+    from mipaudit.tables.release_encoding import encode_release
+
+    release = read_release(path)
+    splits, ball = calibrated.splits, calibrated.found.demand.ball
+    places = align(release, splits.columns, named=splits.named)
+    vector = release.values[places]
+    values = release.values.copy()
+    values[places] = _noised(vector, calibrated, _uniforms(given["seed"]))
+    seeded = given["seed"] is not None
+    applied = Applied(
+        entropy="seed" if seeded else "operating system",
+        rounding=_UNTOUCHED if calibrated.found.chosen is None else _ROUNDING,
+        clipped=None if ball is None else _is_outside(vector, ball),
+        n_coordinates=values.size,
+    )
+    report = calibrated.report(
+        promise,
+        given,
+        settings,
+        applied=applied,
+        inputs=(release.source,),
+        limitations=(_SEEDED,) if seeded else (),
+    )
+    content = encode_release(release, values, format=format)
+    return NoisedRelease(values=values, content=content, report=report)
+
+
+def _uniforms(seed: int | None) -> UniformSource:
+    from mipaudit.noise.uniforms import uniforms_from, uniforms_from_bytes
+
+    return uniforms_from_bytes(os.urandom) if seed is None else uniforms_from(generator(seed))
+
+
+def _noised(
+    vector: NDArray[np.float64], calibrated: CalibratedSplits, uniforms: UniformSource
+) -> NDArray[np.float64]:
+    from mipaudit.noise.release import noised
+
+    found = calibrated.found
+    if found.chosen is None:
+        return vector
+    return noised(vector, found.chosen, uniforms, found.demand.ball)
+
+
+def _is_outside(vector: NDArray[np.float64], ball: Ball) -> bool:
+    from mipaudit.noise.clipping import count_outside
+
+    return count_outside(vector[None, :], ball) > 0

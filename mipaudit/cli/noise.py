@@ -1,0 +1,182 @@
+"""``mipaudit noise``."""
+
+# Annotations are objects here, not strings, which typer would compile: twice for each option.
+
+from typing import Annotated, Any, Final, Literal
+
+import typer
+
+from mipaudit.cli import exit_status
+from mipaudit.cli import options as o
+
+HELP: Final = """Say how much noise makes a release membership-inference private.
+
+A promise of eta: whoever sees the release tells a member from another record with an
+accuracy of at most eta above guessing. Without --from this is mathematics; with it
+the noise is calibrated on random splits of your own data, and can be added.
+
+\b
+Examples:
+  mipaudit noise --eta 0.1 --k 2
+      How many times its spread a release needs, by every known calibration.
+  mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10
+      The same as scales, with the error that the release will have.
+  mipaudit noise --eta 0.1 --from splits.parquet
+      Calibrated: rows are random splits, columns the numbers of the release.
+  mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
+      Adds the noise; noised.csv.report.json says what was added and why.
+"""
+
+
+def _optional(name: str, metavar: str, help: str) -> Any:  # noqa: A002, ANN401 - typer says so too
+    return typer.Option(name, metavar=metavar, help=help, show_default=False)
+
+
+def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    context: typer.Context,
+    eta: Annotated[
+        float,
+        typer.Option("--eta", metavar="X", help="Accuracy above guessing, in (0, 0.5)."),
+    ],
+    k: Annotated[
+        float,
+        typer.Option("--k", metavar="K", help="Order of the published moment: 1 or more, or inf."),
+    ] = 2.0,
+    train_fraction: Annotated[
+        float,
+        typer.Option(
+            "--train-fraction", metavar="Q", help="Share of the records that is trained on."
+        ),
+    ] = 0.5,
+    moment: Annotated[
+        float | None,
+        _optional("--moment", "SIGMA", "The release's k-th central moment over random splits."),
+    ] = None,
+    swap_distance: Annotated[
+        float | None,
+        _optional("--swap-distance", "D", "Mean move of the release when one record is exchanged."),
+    ] = None,
+    sensitivity: Annotated[
+        float | None,
+        _optional("--sensitivity", "S", "Largest move when one record is exchanged, for any data."),
+    ] = None,
+    dimension: Annotated[
+        int | None,
+        _optional("--dimension", "N", "How many numbers are released. Default: 1."),
+    ] = None,
+    splits: Annotated[
+        str | None,
+        _optional(
+            "--from",
+            "SPLITS",
+            "A table: one row per random split, one column per released number.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        _optional(
+            "--pairs", "PAIRS", "Releases before and after a swap: pair_id, side, maybe record."
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        _optional("--columns", "NAME", "A released number; repeat. Default: all but row labels."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, _optional("--ignore", "NAME", "A column that is none; repeat.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="C", help="Of the limits of the moments.")
+    ] = 0.95,
+    clip_radius: Annotated[
+        float | None,
+        _optional(
+            "--clip-radius",
+            "R",
+            "Strict: clip the release into this ball, chosen without the data.",
+        ),
+    ] = None,
+    clip_centre: Annotated[
+        str | None,
+        _optional("--clip-centre", "X,X,...", "Centre of the ball. Default: the origin."),
+    ] = None,
+    calibration: Annotated[
+        Literal["moment", "swap", "paper"] | None,
+        _optional("--calibration", "<moment|swap|paper>", "Choose only among these."),
+    ] = None,
+    mechanism: Annotated[
+        Literal["laplace", "norm-exponential", "gaussian"] | None,
+        _optional("--mechanism", "<laplace|norm-exponential|gaussian>", "Choose only this noise."),
+    ] = None,
+    shape: Annotated[
+        Literal["isotropic", "diagonal", "full"] | None,
+        _optional("--shape", "<isotropic|diagonal|full>", "Choose only noise of this shape."),
+    ] = None,
+    protect: Annotated[
+        Literal["every-record", "average-record"],
+        typer.Option("--protect", help="Every record, or records on average."),
+    ] = "every-record",
+    error_units: Annotated[
+        Literal["standardised", "given"],
+        typer.Option("--error-units", help="In what units the total error is made least."),
+    ] = "standardised",
+    scaled_by: Annotated[
+        Literal["upper", "value"],
+        typer.Option("--scaled-by", help="The upper limit of the moment, or its best estimate."),
+    ] = "upper",
+    release: Annotated[
+        str | None,
+        _optional("--apply", "RELEASE", "A vector to add the noise to; -o names the result."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        _optional("--seed", "INTEGER", "Experiments only: who knows it can undo the noise."),
+    ] = None,
+    format: o.FormatOption = "table",  # noqa: A002
+    output: o.OutputOption = None,
+    quiet: o.QuietOption = False,  # noqa: FBT002
+    verbose: o.VerboseOption = False,  # noqa: FBT002
+) -> int:
+    """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
+    from mipaudit.cli.notes import tame_warnings
+    from mipaudit.cli.number_list import parse_numbers
+    from mipaudit.cli.settings import settings_of
+
+    tame_warnings(verbose=verbose)
+    keywords = {
+        "eta": eta,
+        "k": k,
+        "train_fraction": train_fraction,
+        "moment": moment,
+        "swap_distance": swap_distance,
+        "sensitivity": sensitivity,
+        "dimension": dimension,
+        "splits": splits,
+        "pairs": pairs,
+        "columns": tuple(columns or ()),
+        "ignore": tuple(ignore or ()),
+        "confidence": confidence,
+        "clip_radius": clip_radius,
+        "clip_centre": parse_numbers(clip_centre, option="--clip-centre"),
+        "calibration": calibration,
+        "mechanism": mechanism,
+        "shape": shape,
+        "protect": protect,
+        "error_units": error_units,
+        "scaled_by": scaled_by,
+        "seed": seed,
+        "settings": settings_of(context),
+    }
+    if release is not None:
+        from mipaudit.cli.noised_files import write_noised
+
+        write_noised(release, output, keywords, format=format, quiet=quiet)
+        return exit_status.OK
+    from mipaudit.api import noise as api
+    from mipaudit.cli.destination import Destination
+    from mipaudit.cli.presentation import encode
+
+    destination = Destination.open(output, inputs=(splits, pairs))
+    report = api.noise(**keywords)  # type: ignore[arg-type]
+    destination.write(encode(report, format, to_file=destination.path is not None))
+    return exit_status.OK

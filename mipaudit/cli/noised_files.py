@@ -1,0 +1,57 @@
+"""The files that ``noise --apply`` writes: the noised release, and the report beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.cli.destination import Destination
+from mipaudit.cli.notes import note
+from mipaudit.cli.presentation import encode
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.cli.options import Format
+
+_SUFFIX: Final = ".report.json"
+
+
+def write_noised(
+    release: str,
+    output: str | None,
+    keywords: Mapping[str, Any],
+    *,
+    format: Format,  # noqa: A002
+    quiet: bool,
+) -> None:
+    """Add the noise, write both files, and show the report.
+
+    Both places are checked before anything is computed. The report is written first: a
+    noised release without a word on its noise would be worth nothing.
+
+    Raises:
+        UsageError: no file to write to, or one that is an input.
+        OutputError: a place cannot be written to.
+    """
+    if output is None or output == "-":
+        raise UsageError(
+            "output",
+            "A noised release needs a file to go to.",
+            hint="Add -o FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
+        )
+    from mipaudit.api.noise import add_noise, output_format
+
+    form = output_format(output)
+    if form is None:
+        raise UsageError(
+            "output", "-o takes a file name that ends in .csv, .parquet, .npy or .json here."
+        )
+    inputs = (release, keywords["splits"], keywords["pairs"])
+    noised = Destination.open(output, inputs=inputs)
+    sidecar = Destination.open(output + _SUFFIX, inputs=inputs)
+    found = add_noise(release, format=form, **keywords)
+    sidecar.write(encode(found.report, "json", to_file=True))
+    noised.write(found.content)
+    Destination.open(None).write(encode(found.report, format, to_file=False))
+    note("The noised release is written, and its report beside it.", quiet=quiet)

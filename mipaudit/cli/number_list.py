@@ -1,0 +1,21 @@
+"""Numbers in one option: ``1,2.5,3``."""
+
+from __future__ import annotations
+
+from mipaudit.errors import UsageError
+
+
+def parse_numbers(text: str | None, *, option: str) -> tuple[float, ...] | None:
+    """Return the numbers between commas, or None from None.
+
+    Raises:
+        UsageError: one of them is no number.
+    """
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            option.lstrip("-").replace("-", "_"), f"{option} takes numbers with commas between."
+        ) from None

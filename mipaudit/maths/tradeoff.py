@@ -1,0 +1,95 @@
+"""What a privacy guarantee allows an attacker, read off its trade-off curve.
+
+A guarantee bounds the ROC of every attacker who must tell two neighbouring inputs
+apart from the output. The bounding curve is symmetric and concave (Dong, Roth and Su
+2022), and two readings of it give everything else: the most true positives at a
+false-positive rate, and the privacy profile delta(epsilon). Standard library only.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Final
+
+from mipaudit.maths.bisection import crossing
+
+# Where no epsilon up to here will do, none is named: e^epsilon has left the floats.
+_LARGEST_EPSILON: Final = 1e5
+
+
+class TradeOff(ABC):
+    """A symmetric trade-off curve: what no attacker can exceed."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def loss(self) -> float:
+        """The largest privacy loss: the least epsilon with delta(epsilon) = 0, or infinity."""
+
+    @abstractmethod
+    def profile(self, epsilon: float) -> float:
+        """Return delta(epsilon) = sup_A P(A) - e^epsilon Q(A), in [0, 1].
+
+        Args:
+            epsilon: at least 0.
+        """
+
+    @abstractmethod
+    def tpr(self, fpr: float) -> float:
+        """Return the most true positives at a false-positive rate in [0, 1]."""
+
+    @abstractmethod
+    def fnr(self, fpr: float) -> float:
+        """Return 1 - tpr(fpr), as accurate where it is tiny as ``tpr`` is where that is."""
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the least epsilon with delta(epsilon) <= ``delta`` in [0, 1], or infinity."""
+        if delta <= 0:
+            return self.loss
+        return crossing(
+            lambda epsilon: self.profile(epsilon) <= delta, start=1.0, limit=_LARGEST_EPSILON
+        )
+
+    def excess(self, prior: float) -> float:
+        """Return the advantage beyond the trivial attacker's |2p-1|, at a prior p in (0, 1).
+
+        sum |p P - (1-p) Q| = |2p-1| + 2 m delta(|ln((1-p)/p)|) with m = min(p, 1-p): the
+        best attacker of a weighted game sits on the privacy profile.
+        """
+        return 2 * min(prior, 1 - prior) * self.profile(prior_loss(prior))
+
+    def posterior_limit(self, prior: float) -> float:
+        """Return the most that any output can make membership certain, in [p, 1].
+
+        1 where the privacy loss has no limit: then some outputs give a record away.
+        """
+        return prior / (prior + (1 - prior) * math.exp(-self.loss))
+
+    def precision(self, prior: float, recall: float) -> float:
+        """Return the most that an answer "member" can be trusted (PPV), in [p, 1].
+
+        The ROC is concave, so precision is greatest at the least recall allowed.
+
+        Args:
+            prior: p in (0, 1).
+            recall: the least true-positive rate of the attacker, in (0, 1].
+        """
+        # A symmetric trade-off curve is its own inverse.
+        false_positives = self.fnr(1 - recall)
+        return prior * recall / (prior * recall + (1 - prior) * false_positives)
+
+
+def prior_loss(prior: float) -> float:
+    """Return |ln((1-p)/p)|, the privacy loss beyond which the best guess changes."""
+    # log1p keeps a prior next to 1/2 exact.
+    return abs(math.log1p((1 - 2 * prior) / prior))
+
+
+def exp(x: float) -> float:
+    """Return e^x, infinity where it overflows."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf

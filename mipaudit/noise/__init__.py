@@ -1,0 +1,1 @@
+"""Noise for membership-inference privacy: calibration and mechanisms, on arrays."""

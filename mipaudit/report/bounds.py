@@ -1,0 +1,45 @@
+"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from mipaudit.audit.allowance import Allowance  # noqa: TC001 - the codec reads it
+from mipaudit.audit.counting_queries import CountingQueries  # noqa: TC001 - the codec reads it
+from mipaudit.audit.curves import Curves  # noqa: TC001 - the codec reads it
+from mipaudit.audit.guarantee import Bound, Guarantee  # noqa: TC001 - the codec reads it
+from mipaudit.audit.refutation import Refutation  # noqa: TC001 - the codec reads it
+from mipaudit.audit.requirement import Requirement, Target  # noqa: TC001 - the codec reads it
+from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
+
+BOUNDS_SCHEMA: Final = "mipaudit.bounds/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsReport:
+    """The answer to one question; the parts that do not belong to it are empty.
+
+    Attributes:
+        guarantee: what was stated; ``attacker`` is what it allows in its first reading,
+            ``other_readings`` in the others; ``bounds`` bound the advantage.
+        target: the limit that was asked about; ``needed`` keeps it, one entry for each
+            kind of neighbours.
+        refuted: what an attack rules out.
+        counting_queries: the attack of the lecture notes.
+        limitations: what the numbers do not say.
+    """
+
+    command: str
+    guarantee: Guarantee | None
+    attacker: Allowance | None
+    other_readings: tuple[Allowance, ...]
+    bounds: tuple[Bound, ...]
+    target: Target | None
+    needed: tuple[Requirement, ...]
+    refuted: Refutation | None
+    counting_queries: CountingQueries | None
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    curves: Curves | None = None
+    schema: str = field(default=BOUNDS_SCHEMA)

@@ -1,0 +1,39 @@
+"""Where a report came from. Apart, because ``bounds`` and ``noise`` load no other report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """One input as it was read. ``sha256`` covers all of it, or is None with a ``fingerprint``."""
+
+    name: str
+    rows: int
+    bytes: int | None
+    sha256: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting and where it came from."""
+
+    name: str
+    value: str
+    source: Literal["command line", "api", "default"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Who, when, with what: everything that may differ between two equal runs."""
+
+    mipaudit: str
+    python: str
+    libraries: dict[str, str]
+    created: str
+    seed: int | None
+    inputs: tuple[InputFile, ...]
+    settings: tuple[Setting, ...]
