@@ -8,8 +8,6 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
 	2>/dev/null && echo $$p && break; done)
 JOBS ?= auto
-# Cells, replications and time limits are the program's; these only choose the form.
-VALIDATE = $(BIN)/python -m mipaudit.scenarios.validation
 
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.mipaudit-setup
@@ -21,7 +19,7 @@ WANTED = $(PLACE) $$(cat requirements-dev.lock pyproject.toml | cksum)
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports validate-short validate bench docs lock clean
+.PHONY: help setup demo test lint format types imports truths validate-short validate bench docs lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
@@ -30,8 +28,9 @@ help:
 	@echo 'make types           mypy, strict'
 	@echo 'make docs            rewrite the output that the documents quote'
 	@echo 'make imports         the rooms import one way'
-	@echo 'make validate-short  coverage of every interval, under five minutes'
-	@echo 'make validate        coverage of every interval, the long form'
+	@echo 'make validate-short  coverage of every interval, in two minutes on two processors'
+	@echo 'make validate        the long form, an hour: rewrites docs/validation.md'
+	@echo 'make truths          every truth of a scenario against 10^7 draws'
 	@echo 'make bench           time and memory against the budgets'
 	@echo 'make lock            renew requirements-dev.lock'
 	@echo 'make clean           remove .venv and every cache'
@@ -70,10 +69,13 @@ imports: setup
 	$(BIN)/lint-imports
 
 validate-short: setup
-	$(VALIDATE) --short
+	$(BIN)/mipaudit validate --quick
 
 validate: setup
-	$(VALIDATE)
+	$(BIN)/python tests/docs/validation_page.py --full
+
+truths: setup
+	$(BIN)/python benchmarks/truths.py
 
 docs: setup
 	$(BIN)/python tests/docs/quoted_output.py
@@ -82,6 +84,7 @@ docs: setup
 bench: setup
 	$(BIN)/python benchmarks/startup.py $(BENCH)
 	$(BIN)/python benchmarks/small_csv.py $(BENCH)
+	$(BIN)/python benchmarks/replication.py $(BENCH)
 	$(BIN)/python benchmarks/csv_scale.py $(BENCH)
 	$(BIN)/python benchmarks/roc_curve.py $(BENCH)
 	$(BIN)/python benchmarks/parquet_scale.py $(BENCH)

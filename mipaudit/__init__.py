@@ -19,9 +19,12 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
+    from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
     from mipaudit.api.schema import schema
+    from mipaudit.api.simulate import Simulated, list_scenarios, simulate
+    from mipaudit.api.validate import validate
     from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.verdict import Verdict
     from mipaudit.errors import (
@@ -33,12 +36,16 @@ if TYPE_CHECKING:
     )
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
+    from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.truth import ScenarioList, TruthReport
+    from mipaudit.report.validation import ValidationReport
 
 __all__ = [
     "BoundsReport",
     "CheckReport",
+    "EpsilonReport",
     "Estimate",
     "InputError",
     "MipauditError",
@@ -46,22 +53,31 @@ __all__ = [
     "NoiseReport",
     "OutputError",
     "Report",
+    "ScenarioList",
+    "Simulated",
+    "TruthReport",
     "UsageError",
+    "ValidationReport",
     "Verdict",
     "__version__",
     "add_noise",
     "bounds",
     "check",
+    "epsilon",
     "estimate",
     "from_json",
+    "list_scenarios",
     "noise",
     "schema",
+    "simulate",
     "to_json",
+    "validate",
 ]
 
 _HOMES: Final = {
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
+    "EpsilonReport": "mipaudit.report.epsilon",
     "Estimate": "mipaudit.audit.estimate",
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
@@ -69,16 +85,24 @@ _HOMES: Final = {
     "NoiseReport": "mipaudit.report.noise",
     "OutputError": "mipaudit.errors",
     "Report": "mipaudit.report.model",
+    "ScenarioList": "mipaudit.report.truth",
+    "Simulated": "mipaudit.api.simulate",
+    "TruthReport": "mipaudit.report.truth",
     "UsageError": "mipaudit.errors",
+    "ValidationReport": "mipaudit.report.validation",
     "Verdict": "mipaudit.audit.verdict",
     "add_noise": "mipaudit.api.noise",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
+    "epsilon": "mipaudit.api.epsilon",
     "estimate": "mipaudit.api.estimate",
     "from_json": "mipaudit.report.codec",
+    "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
     "schema": "mipaudit.api.schema",
+    "simulate": "mipaudit.api.simulate",
     "to_json": "mipaudit.report.codec",
+    "validate": "mipaudit.api.validate",
 }
 
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _TARGETS: Final = ("advantage", "accuracy", "eta", "tpr_at_fpr")
 _ATTACK: Final = ("tpr", "fpr", "tp", "fn", "fp", "tn")
 _HALF: Final = 0.5
+_ACCEPTED: Final = {
+    "prior": "The prior must be above 0 and below 1.",
+    "recall_floor": "The recall floor must be above 0 and at most 1.",
+    "confidence": "The confidence must be at least 0.5 and below 1.",
+    "delta": "Delta must be at least 0 and at most 1.",
+}
 
 
 def bounds(  # noqa: PLR0913 - one keyword for each setting
@@ -117,26 +123,18 @@ def bounds(  # noqa: PLR0913 - one keyword for each setting
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords with the numbers that every question shares checked."""
     asked = dict(given)
-    for name in ("prior", "recall_floor", "confidence"):
-        asked[name] = number(name, given[name])
-    asked["delta"] = optional("delta", given["delta"])
+    for name, accepted in _ACCEPTED.items():
+        read = optional if name == "delta" else number
+        asked[name] = read(name, given[name], accepted)
     asked["tpr_at_fpr"] = pair("tpr_at_fpr", given["tpr_at_fpr"])
-    require(0 < asked["prior"] < 1, "prior", "The prior must be above 0 and below 1.")
-    require(
-        0 < asked["recall_floor"] <= 1,
-        "recall_floor",
-        "The recall floor must be above 0 and at most 1.",
-    )
-    require(
-        _HALF <= asked["confidence"] < 1,
-        "confidence",
-        "The confidence must be at least 0.5 and below 1.",
-    )
-    require(
-        asked["delta"] is None or 0 <= asked["delta"] <= 1,
-        "delta",
-        "Delta must be at least 0 and at most 1.",
-    )
+    within = {
+        "prior": 0 < asked["prior"] < 1,
+        "recall_floor": 0 < asked["recall_floor"] <= 1,
+        "confidence": _HALF <= asked["confidence"] < 1,
+        "delta": asked["delta"] is None or 0 <= asked["delta"] <= 1,
+    }
+    for name, holds in within.items():
+        require(holds, name, _ACCEPTED[name])
     if asked["adjacency"] is not None:
         one_of("adjacency", asked["adjacency"], get_args(Neighbours))
     return asked

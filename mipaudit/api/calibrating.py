@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from mipaudit.api.checking import number, require, whole
+from mipaudit.api.checking import number, path_of, require, whole
+from mipaudit.api.measured_noise import measured_noise
+from mipaudit.api.noise_choices import check_choices, refuse_shared_stdin
+from mipaudit.api.opening import column_names
 from mipaudit.api.promise import promise_report
-from mipaudit.report.noise import CoordinateNoise, Measured, MeasuredMoment, NoiseCandidate
+from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,29 +19,31 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mipaudit.api.promise import Promise
-    from mipaudit.noise.calibration import Calibration
-    from mipaudit.noise.candidate import Candidate
-    from mipaudit.noise.clipping import Ball
-    from mipaudit.noise.demand import Demand
-    from mipaudit.noise.moments import MomentEstimate
-    from mipaudit.noise.swap import SwapPairs
+    from mipaudit.perturbation.calibration import Calibration
+    from mipaudit.perturbation.clipping import Ball
+    from mipaudit.perturbation.demand import Demand
+    from mipaudit.perturbation.swap import SwapPairs
     from mipaudit.report.noise import Applied, NoiseReport
     from mipaudit.report.origin import InputFile, Setting
     from mipaudit.tables.pairs import Pairs
     from mipaudit.tables.splits import Splits
 
-_MOST_LISTED: Final = 1000
+_LARGEST: Final = 1e50
+_CONFIDENCE: Final = "The confidence must be above 0 and below 1."
+_RADIUS: Final = "The clip radius must be at least 1e-50 and at most 1e50."
+_CENTRE: Final = "The clip centre must be numbers from -1e50 to 1e50, one for each coordinate."
 # What the report says of a promise by itself, the calibration need not repeat.
 _SAID: Final = frozenset({"no_noise_needed", "paper_needs_half"})
 _ESTIMATED: Final = (
-    "The noise rests on moments estimated from random splits, which must be independent of "
-    "the released one: no finite table rules out a rare, large output. Only --clip-radius "
-    "gives limits that hold at every sample size."
+    "The noise rests on estimates from random splits, which must be independent of the released "
+    "one: few splits can miss a rare, large output. --strict takes limits that hold at every "
+    "sample size."
 )
 _STRICT: Final = (
-    "The limit of the moment holds at every sample size if the splits are independent of each "
-    "other and of the released one, and the ball was fixed without the data."
+    "The limit that the noise rests on holds at every sample size, for any release, if the "
+    "splits (and pairs) are independent of each other and of the released one"
 )
+_BALL: Final = ", and the ball was fixed without the data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,15 +71,18 @@ class CalibratedSplits:
             given=given,
             settings=settings,
             dimension=len(self.splits.columns),
-            measured=_measured(self),
+            measured=measured_noise(self.found, self.splits, self.pairs),
             applied=applied,
             inputs=(*(table.source for table in tables if table is not None), *inputs),
             findings=tuple(f for f in self.found.findings if f.code not in _SAID),
-            limitations=(
-                _ESTIMATED if self.found.demand.ball is None else _STRICT,
-                *limitations,
-            ),
+            limitations=(_rests_on(self.found.demand), *limitations),
         )
+
+
+def _rests_on(demand: Demand) -> str:
+    if not demand.sure:
+        return _ESTIMATED
+    return f"{_STRICT}{'' if demand.ball is None else _BALL}."
 
 
 def calibrate_splits(promise: Promise, given: Mapping[str, Any]) -> CalibratedSplits:
@@ -88,12 +96,15 @@ def calibrate_splits(promise: Promise, given: Mapping[str, Any]) -> CalibratedSp
         UsageError: a setting is out of its range.
         InputError: the splits or pairs cannot be used.
     """
-    from mipaudit.noise.calibration import calibrate
+    from mipaudit.perturbation.calibration import calibrate
 
+    check_choices(given)
+    refuse_shared_stdin(given["splits"], given["pairs"])
     splits = _splits(given)
     pairs = _pairs(given, splits)
+    _check_size(splits.values)
     demand = _demand(promise, given, len(splits.columns))
-    swaps = None if pairs is None else _swap_pairs(pairs)
+    swaps = None if pairs is None else _swap_pairs(pairs, splits)
     found = calibrate(splits.values, demand, generator(given["seed"]), swaps)
     return CalibratedSplits(splits=splits, pairs=pairs, found=found)
 
@@ -112,8 +123,9 @@ def generator(seed: object) -> np.random.Generator:
 def _splits(given: Mapping[str, Any]) -> Splits:
     from mipaudit.tables.splits import read_splits, splits_of
 
-    read = read_splits if isinstance(given["splits"], str) else splits_of
-    return read(given["splits"], columns=given["columns"], ignore=given["ignore"])
+    data = path_of(given["splits"])
+    read = read_splits if isinstance(data, str) else splits_of
+    return read(data, columns=column_names(given["columns"]), ignore=column_names(given["ignore"]))
 
 
 def _pairs(given: Mapping[str, Any], splits: Splits) -> Pairs | None:
@@ -121,20 +133,43 @@ def _pairs(given: Mapping[str, Any], splits: Splits) -> Pairs | None:
         return None
     from mipaudit.tables.pairs import read_pairs
 
-    return read_pairs(given["pairs"], columns=splits.columns if splits.named else ())
+    path = path_of(given["pairs"])
+    require(isinstance(path, str), "pairs", "The pairs must be a file.")
+    return read_pairs(path, columns=splits.columns if splits.named else ())
 
 
-def _swap_pairs(pairs: Pairs) -> SwapPairs:
-    from mipaudit.noise.swap import SwapPairs
+def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:
+    """Return the pairs with their coordinates in the order of the splits."""
+    from mipaudit.perturbation.swap import SwapPairs
 
-    return SwapPairs(in_side=pairs.one, out_side=pairs.other, record=pairs.records)
+    one, other = pairs.one, pairs.other
+    if splits.named:
+        places = [pairs.columns.index(name) for name in splits.columns]
+        one, other = one[:, places], other[:, places]
+    _check_size(one)
+    _check_size(other)
+    return SwapPairs(in_side=one, out_side=other, record=pairs.records)
+
+
+def _check_size(values: np.ndarray) -> None:
+    """Refuse numbers whose squares, times a large multiplier, leave the floats."""
+    import numpy as np
+
+    spread = np.ptp(values, axis=0) if np.abs(values).max() <= _LARGEST else np.array([math.inf])
+    if not ((spread == 0) | ((spread >= 1 / _LARGEST) & (spread <= 2 * _LARGEST))).all():
+        raise InputError(
+            "numbers_out_of_range",
+            "A column of the splits or pairs holds numbers above 1e50, or that differ by less "
+            "than 1e-50.",
+            hint="Use another unit for that column, in the release as well.",
+        )
 
 
 def _demand(promise: Promise, given: Mapping[str, Any], dimension: int) -> Demand:
-    from mipaudit.noise.demand import Demand
+    from mipaudit.perturbation.demand import Demand
 
-    confidence = number("confidence", given["confidence"])
-    require(0 < confidence < 1, "confidence", "The confidence must be above 0 and below 1.")
+    confidence = number("confidence", given["confidence"], _CONFIDENCE)
+    require(0 < confidence < 1, "confidence", _CONFIDENCE)
     chosen = {
         field: frozenset({given[name]})
         for field, name in (
@@ -151,6 +186,7 @@ def _demand(promise: Promise, given: Mapping[str, Any], dimension: int) -> Deman
         confidence=confidence,
         error_units=given["error_units"],
         scaled_by=given["scaled_by"],
+        strict=bool(given["strict"]),
         ball=_ball(given, dimension),
         protect=given["protect"],
         **cast("dict[str, Any]", chosen),
@@ -167,72 +203,12 @@ def _ball(given: Mapping[str, Any], dimension: int) -> Ball | None:
         return None
     import numpy as np
 
-    from mipaudit.noise.clipping import Ball
+    from mipaudit.perturbation.clipping import Ball
 
     centre = np.zeros(dimension)
     if given["clip_centre"] is not None:
-        centre = np.array([number("clip_centre", x) for x in given["clip_centre"]])
-    return Ball(centre=centre, radius=number("clip_radius", given["clip_radius"]))
-
-
-def _measured(calibrated: CalibratedSplits) -> Measured:
-    found, splits = calibrated.found, calibrated.splits
-    pairs = calibrated.pairs
-    ball = found.demand.ball
-    return Measured(
-        n_splits=found.n_splits,
-        n_coordinates=len(splits.columns),
-        n_pairs=0 if pairs is None else len(pairs.one),
-        skipped_columns=splits.skipped,
-        constant_columns=tuple(splits.columns[at] for at in found.constant[:_MOST_LISTED]),
-        error_units=str(found.demand.error_units),
-        clip_radius=None if ball is None else float(ball.radius),
-        candidates=tuple(_candidate(c, chosen=c is found.chosen) for c in found.candidates),
-        coordinates=_coordinates(calibrated),
-    )
-
-
-def _candidate(candidate: Candidate, *, chosen: bool) -> NoiseCandidate:
-    return NoiseCandidate(
-        calibration=candidate.calibration,
-        mechanism=candidate.mechanism,
-        shape=candidate.shape.kind,
-        protects=candidate.protects,
-        multiplier=candidate.multiplier,
-        moment=_moment(candidate.moment),
-        scaled_by=candidate.scaled_by,
-        scale=candidate.scale,
-        guaranteed=candidate.guaranteed,
-        total_error=candidate.cost.total,
-        rms_norm=candidate.cost.rms_norm,
-        expected_norm=candidate.cost.expected_norm,
-        chosen=chosen,
-    )
-
-
-def _moment(moment: MomentEstimate) -> MeasuredMoment:
-    return MeasuredMoment(
-        order=moment.order if math.isfinite(moment.order) else None,
-        value=moment.value,
-        lower=moment.lower,
-        upper=moment.upper,
-        estimator=moment.estimator,
-        validity=moment.validity,
-        confidence=moment.confidence,
-        n_splits=moment.n_splits,
-    )
-
-
-def _coordinates(calibrated: CalibratedSplits) -> tuple[CoordinateNoise, ...]:
-    from mipaudit.noise.shape import coordinate_spreads
-
-    chosen, splits = calibrated.found.chosen, calibrated.splits
-    if chosen is None or len(splits.columns) > _MOST_LISTED:
-        return ()
-    spreads = coordinate_spreads(splits.values)
-    return tuple(
-        CoordinateNoise(column=column, noise_rms=float(rms), spread=float(spread))
-        for column, rms, spread in zip(
-            splits.columns, chosen.cost.coordinate_rms, spreads, strict=True
-        )
-    )
+        centre = np.array([number("clip_centre", x, _CENTRE) for x in given["clip_centre"]])
+        require(bool((np.abs(centre) <= _LARGEST).all()), "clip_centre", _CENTRE)
+    radius = number("clip_radius", given["clip_radius"], _RADIUS)
+    require(1 / _LARGEST <= radius <= _LARGEST, "clip_radius", _RADIUS)
+    return Ball(centre=centre, radius=radius)

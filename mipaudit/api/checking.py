@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
 
 from mipaudit.errors import UsageError
 
@@ -12,8 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def number(code: str, value: object) -> float:
+def number(code: str, value: object, accepted: str | None = None) -> float:
     """Return a plain float.
+
+    Args:
+        code: the setting.
+        value: what was given for it.
+        accepted: what the error says; it should name the range.
 
     Raises:
         UsageError: not a number, or NaN.
@@ -23,12 +29,12 @@ def number(code: str, value: object) -> float:
             return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         pass
-    raise UsageError(code, f"{code} must be a number.")
+    raise UsageError(code, accepted or f"{code} must be a number.")
 
 
-def optional(code: str, value: object) -> float | None:
-    """Return a plain float, or None for None."""
-    return None if value is None else number(code, value)
+def optional(code: str, value: object, accepted: str | None = None) -> float | None:
+    """Return a plain float, or None for None; ``accepted`` as for :func:`number`."""
+    return None if value is None else number(code, value, accepted)
 
 
 def whole(code: str, value: object) -> int:
@@ -55,12 +61,24 @@ def pair(code: str, value: object) -> tuple[float, float] | None:
     raise UsageError(code, f"{code} must be a pair (TPR, FPR).")
 
 
+def path_of(value: Any) -> Any:  # noqa: ANN401 - a path, or data in memory
+    """Return a path as text, and anything else as it is."""
+    if not isinstance(value, PathLike):
+        return value
+    path = fspath(value)
+    return path.decode() if isinstance(path, bytes) else path
+
+
 def require(holds: bool, code: str, message: str, hint: str | None = None) -> None:  # noqa: FBT001
     """Raise a UsageError unless a condition holds."""
     if not holds:
         raise UsageError(code, message, hint=hint)
 
 
-def one_of(code: str, value: str, allowed: Sequence[str]) -> None:
+def one_of(code: str, value: object, allowed: Sequence[str]) -> None:
     """Raise a UsageError unless a choice is among the allowed."""
-    require(value in allowed, code, f"{code} must be one of: {', '.join(allowed)}.")
+    require(
+        isinstance(value, str) and value in allowed,
+        code,
+        f"{code} must be one of: {', '.join(allowed)}.",
+    )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from mipaudit.api.checking import number, optional, require
-from mipaudit.api.stated import counting_sensitivity, is_given
+from mipaudit.api.stated import counting_sensitivity, is_given, require_no_adjacency
 from mipaudit.audit.guarantee import Neighbours
 from mipaudit.audit.requirement import Target, requirement
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mipaudit.audit.requirement import Quantity
 
 _TARGETS: Final[tuple[Quantity, ...]] = ("advantage", "accuracy", "eta", "tpr_at_fpr")
+# 0.3 is a target at prior 0.35, although |2 * 0.35 - 1| is a little more in floats.
+_ROUNDING: Final = 1e-15
 _LIMITATIONS: Final = (
     (
         "Each guarantee keeps the target by itself; the noise is for one release of what has that "
@@ -37,6 +39,11 @@ def what_is_needed(asked: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the target is out of range.
     """
+    require(
+        asked["categories"] is None,
+        "categories",
+        "The number of categories belongs to --randomized-response.",
+    )
     target = _target(asked)
     delta = asked["delta"] or 0.0
     sensitivity = _target_sensitivity(asked)
@@ -44,6 +51,7 @@ def what_is_needed(asked: Mapping[str, Any]) -> dict[str, Any]:
         (asked["adjacency"],) if asked["adjacency"] else get_args(Neighbours)
     )
     if asked["counting_queries"]:
+        require_no_adjacency(asked["adjacency"])
         adjacencies = ("substitution",)
     return {
         "target": target,
@@ -69,12 +77,9 @@ def _target_sensitivity(asked: Mapping[str, Any]) -> float:
             "The sensitivity of --counting-queries follows from k and n.",
         )
         return counting_sensitivity(asked)
-    sensitivity = optional("sensitivity", asked["sensitivity"])
-    require(
-        sensitivity is None or 0 < sensitivity < math.inf,
-        "sensitivity",
-        "The sensitivity must be above 0 and finite.",
-    )
+    accepted = "The sensitivity must be above 0 and finite."
+    sensitivity = optional("sensitivity", asked["sensitivity"], accepted)
+    require(sensitivity is None or 0 < sensitivity < math.inf, "sensitivity", accepted)
     return 1.0 if sensitivity is None else sensitivity
 
 
@@ -91,16 +96,15 @@ def _target(asked: Mapping[str, Any]) -> Target:
             "Random guessing reaches TPR = FPR. Example: 0.02@0.001.",
         )
         return Target(quantity=quantity, value=value, fpr=fpr, prior=prior)
-    value = number(quantity, asked[quantity])
     lowest, highest = {
         "advantage": (abs(2 * prior - 1), 1.0),
         "accuracy": (trivial, 1.0),
         "eta": (0.0, 1 - trivial),
     }[quantity]
-    require(
-        lowest <= value <= highest,
-        quantity,
+    accepted = (
         f"The target for {quantity} must be at least {lowest:g}, which the trivial attacker "
-        f"reaches at this prior, and at most {highest:g}.",
+        f"reaches at this prior, and at most {highest:g}."
     )
+    value = number(quantity, asked[quantity], accepted)
+    require(lowest - _ROUNDING <= value <= highest + _ROUNDING, quantity, accepted)
     return Target(quantity=quantity, value=value, fpr=None, prior=prior)

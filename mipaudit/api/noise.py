@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
     from mipaudit.api.noising import NoisedRelease
     from mipaudit.maths.mip import Mechanism
-    from mipaudit.noise.demand import CalibrationKind
-    from mipaudit.noise.shape import ShapeKind
+    from mipaudit.perturbation.demand import CalibrationKind
+    from mipaudit.perturbation.shape import ShapeKind
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.origin import Setting
     from mipaudit.tables.release_layout import ReleaseFormat
@@ -27,11 +28,12 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
     swap_distance: float | None = None,
     sensitivity: float | None = None,
     dimension: int | None = None,
-    splits: str | ArrayLike | None = None,
-    pairs: str | None = None,
+    splits: str | PathLike[str] | ArrayLike | None = None,
+    pairs: str | PathLike[str] | None = None,
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
     confidence: float = 0.95,
+    strict: bool = False,
     clip_radius: float | None = None,
     clip_centre: Sequence[float] | None = None,
     calibration: CalibrationKind | None = None,
@@ -52,7 +54,7 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
         eta: in (0, 1/2): accuracy is at most max(q, 1-q) + eta.
         k: order of the moment of the published calibration, at least 1; may be infinite.
         train_fraction: q, the share of the records that is trained on, in (0, 1).
-        moment: the k-th central moment of the release.
+        moment: sigma_k, the k-th root of the k-th central moment of the release.
         swap_distance: mean distance the release moves when one record is exchanged.
         sensitivity: largest such distance.
         dimension: number of coordinates of the release; 1 by default.
@@ -62,16 +64,18 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
             ``side`` and perhaps ``record``, and the coordinates.
         columns: the coordinates by name; by default all columns but row labels.
         ignore: columns that are no coordinates.
-        confidence: of the limits of the moments, in (0, 1).
-        clip_radius: strict: the release is clipped into this ball, which must not depend on
-            the data, and limits hold at every sample size.
+        confidence: of the limits, in (0, 1).
+        strict: scale the noise by limits that hold at every sample size, whatever the
+            release; it takes more splits.
+        clip_radius: strict too: the release is clipped into this ball, which must not
+            depend on the data.
         clip_centre: of the ball; by default the origin.
         calibration: choose only among these calibrations.
         mechanism: choose only among this kind of noise.
         shape: choose only among noise of this shape.
         protect: ``average-record`` allows calibrations that hold on average over records.
         error_units: in which units the total error is made least.
-        scaled_by: scale the noise by the upper limit of the moment, or by its value.
+        scaled_by: scale the noise by the upper limit of what is estimated, or by its value.
         seed: repeat a run, for experiments only: whoever knows it can take the noise away.
         settings: where each setting came from; by default, from this call.
 
@@ -91,7 +95,7 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
 
 
 def add_noise(
-    release: str,
+    release: str | PathLike[str],
     *,
     format: ReleaseFormat | None = None,  # noqa: A002
     settings: Sequence[Setting] | None = None,
@@ -111,15 +115,21 @@ def add_noise(
         What may be published, and the report.
 
     Raises:
+        TypeError: a keyword that is not one of ``noise``.
         UsageError: a setting is out of its range, or has no meaning beside another.
         InputError: the splits, pairs or release cannot be used.
     """
     from mipaudit.api.calibrating import calibrate_splits
-    from mipaudit.api.checking import require
+    from mipaudit.api.checking import path_of, require
+    from mipaudit.api.noise_choices import refuse_shared_stdin
     from mipaudit.api.noising import noised_release
     from mipaudit.api.promise import check_promise
 
-    given = {**(noise.__kwdefaults__ or {}), **keywords}
+    defaults = {k: v for k, v in (noise.__kwdefaults__ or {}).items() if k != "settings"}
+    unknown = keywords.keys() - defaults.keys() - {"eta"}
+    if unknown:
+        raise TypeError(f"add_noise() got an unexpected keyword argument {min(unknown)!r}")
+    given = {**defaults, **keywords}
     require(
         given.get("splits") is not None and given.get("eta") is not None,
         "needs_splits",
@@ -127,8 +137,10 @@ def add_noise(
         "Give eta and the splits (--from SPLITS).",
     )
     promise = check_promise(given)
+    path = path_of(release)
+    refuse_shared_stdin(given["splits"], given["pairs"], path)
     calibrated = calibrate_splits(promise, given)
-    return noised_release(release, calibrated, promise, given, format=format, settings=settings)
+    return noised_release(path, calibrated, promise, given, format=format, settings=settings)
 
 
 def output_format(path: str) -> ReleaseFormat | None:

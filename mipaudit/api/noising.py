@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.api.calibrating import generator
 from mipaudit.report.noise import Applied
+from mipaudit.report.origin import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
     from mipaudit.api.calibrating import CalibratedSplits
     from mipaudit.api.promise import Promise
-    from mipaudit.noise.clipping import Ball
-    from mipaudit.noise.uniforms import UniformSource
+    from mipaudit.perturbation.uniforms import UniformSource
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.origin import Setting
     from mipaudit.tables.release_layout import ReleaseFormat
@@ -41,7 +41,8 @@ class NoisedRelease:
     Attributes:
         values: (d,) the noised numbers, in the order of the release.
         content: the same, as the bytes of a file.
-        report: what was added and on what grounds; it must be kept from nobody.
+        report: what was added and on what grounds. It may be published as well: it says
+            nothing about the release that the noised one does not.
     """
 
     values: NDArray[np.float64]
@@ -77,7 +78,7 @@ def noised_release(
     applied = Applied(
         entropy="seed" if seeded else "operating system",
         rounding=_UNTOUCHED if calibrated.found.chosen is None else _ROUNDING,
-        clipped=None if ball is None else _is_outside(vector, ball),
+        clipped=ball is not None and calibrated.found.chosen is not None,
         n_coordinates=values.size,
     )
     report = calibrated.report(
@@ -85,7 +86,7 @@ def noised_release(
         given,
         settings,
         applied=applied,
-        inputs=(release.source,),
+        inputs=(_unhashed(release.source),),
         limitations=(_SEEDED,) if seeded else (),
     )
     content = encode_release(release, values, format=format)
@@ -93,7 +94,7 @@ def noised_release(
 
 
 def _uniforms(seed: int | None) -> UniformSource:
-    from mipaudit.noise.uniforms import uniforms_from, uniforms_from_bytes
+    from mipaudit.perturbation.uniforms import uniforms_from, uniforms_from_bytes
 
     return uniforms_from_bytes(os.urandom) if seed is None else uniforms_from(generator(seed))
 
@@ -101,7 +102,7 @@ def _uniforms(seed: int | None) -> UniformSource:
 def _noised(
     vector: NDArray[np.float64], calibrated: CalibratedSplits, uniforms: UniformSource
 ) -> NDArray[np.float64]:
-    from mipaudit.noise.release import noised
+    from mipaudit.perturbation.release import noised
 
     found = calibrated.found
     if found.chosen is None:
@@ -109,7 +110,11 @@ def _noised(
     return noised(vector, found.chosen, uniforms, found.demand.ball)
 
 
-def _is_outside(vector: NDArray[np.float64], ball: Ball) -> bool:
-    from mipaudit.noise.clipping import count_outside
+def _unhashed(source: InputFile) -> InputFile:
+    """Return the release's file without its size and hash.
 
-    return count_outside(vector[None, :], ball) > 0
+    The report may be published beside the noised release. Whoever can list what the release
+    may have been, say the mean of every possible training set, would find the one that has
+    this hash: it would undo the noise.
+    """
+    return InputFile(name=source.name, rows=source.rows, bytes=None)

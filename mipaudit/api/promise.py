@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sized
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.api.checking import number, optional, require, whole
@@ -24,26 +25,36 @@ _OF_SPLITS: Final = {
     "pairs": None,
     "columns": (),
     "ignore": (),
+    "strict": False,
     "clip_radius": None,
     "clip_centre": None,
     "calibration": None,
     "mechanism": None,
     "shape": None,
+    "confidence": 0.95,
+    "protect": "every-record",
+    "error_units": "standardised",
+    "scaled_by": "upper",
+    "seed": None,
 }
 _OF_KNOWN: Final = ("moment", "swap_distance", "sensitivity", "dimension")
 # Beyond these the answer is no longer a float.
 _SMALLEST_ETA: Final = 1e-12
+_ETA: Final = "eta must be above 0 (at least 1e-12) and below 0.5."
+_K: Final = "k must be at least 1; it may be inf."
+_FRACTION: Final = "The train fraction must be above 0 and below 1."
 
 LIMITATIONS: Final = (
     (
         "eta limits an attacker's accuracy on average over what may be released: one release "
-        "can still give a record away, with a probability of up to eta / min(q, 1-q)."
+        "can still give a record away, with a probability of up to eta divided by the smaller of "
+        "the shares in and out of the training set (2 eta where half is trained on)."
     ),
     (
         "It does not compose: two releases that are each private can together give every "
-        "record away. The etas of moment and swap noise add up only if all releases were fixed "
-        "before any was seen, with independent noise and the same training set. Otherwise use "
-        "differential privacy."
+        "record away. The etas of moment, swap and direct noise add up only if all releases were "
+        "fixed before any was seen, with independent noise and the same training set. Otherwise "
+        "use differential privacy."
     ),
     (
         "It is about who, of the records at hand, was trained on; not about who is among "
@@ -75,16 +86,16 @@ def check_promise(given: Mapping[str, Any]) -> Promise:
     Raises:
         UsageError: a number is out of its range, or has no meaning beside another.
     """
-    eta, k = number("eta", given["eta"]), number("k", given["k"])
-    q = number("train_fraction", given["train_fraction"])
+    eta, k = number("eta", given["eta"], _ETA), number("k", given["k"], _K)
+    q = number("train_fraction", given["train_fraction"], _FRACTION)
     require(
         _SMALLEST_ETA <= eta < _HALF,
         "eta",
-        "eta must be above 0 (at least 1e-12) and below 0.5.",
+        _ETA,
         "It is the accuracy above guessing that is left to an attacker, such as 0.1.",
     )
-    require(k >= 1, "k", "k must be at least 1; it may be inf.")
-    require(0 < q < 1, "train_fraction", "The train fraction must be above 0 and below 1.")
+    require(k >= 1, "k", _K)
+    require(0 < q < 1, "train_fraction", _FRACTION)
     _check_company(given)
     return Promise(
         eta=eta,
@@ -102,7 +113,7 @@ def check_promise(given: Mapping[str, Any]) -> Promise:
 def _check_company(given: Mapping[str, Any]) -> None:
     """Refuse settings that would silently do nothing."""
     if given["splits"] is None:
-        idle = [name for name, none in _OF_SPLITS.items() if given[name] != none]
+        idle = [name for name, none in _OF_SPLITS.items() if _is_given(given[name], none)]
         require(
             not idle,
             "needs_splits",
@@ -118,13 +129,20 @@ def _check_company(given: Mapping[str, Any]) -> None:
     )
 
 
+def _is_given(value: object, default: object) -> bool:
+    if isinstance(value, Sized) and not isinstance(value, str):
+        return len(value) > 0  # an array is not compared
+    return value != default
+
+
 def _option(names: Sequence[str]) -> str:
     return "".join(names[:1]).replace("_", "-")
 
 
 def _size(name: str, given: Mapping[str, Any]) -> float | None:
-    size = optional(name, given[name])
-    require(size is None or 0 < size < math.inf, name, f"{name} must be above 0 and finite.")
+    accepted = f"The {name.replace('_', ' ')} must be above 0 and finite."
+    size = optional(name, given[name], accepted)
+    require(size is None or 0 < size < math.inf, name, accepted)
     return size
 
 
@@ -153,6 +171,7 @@ def promise_report(  # noqa: PLR0913 - the parts of a report
 
     q = promise.train_fraction
     gap = allowed_gap(promise.eta, q)
+    known = replace(promise.known, dimension=dimension or promise.known.dimension)
     if settings is None:
         shown = {k: v for k, v in given.items() if k not in {"splits", "pairs"}}
         settings = settings_from(shown, source="api")
@@ -163,9 +182,9 @@ def promise_report(  # noqa: PLR0913 - the parts of a report
         train_fraction=q,
         advantage=min(1.0, abs(2 * q - 1) + 2 * promise.eta),
         equivalent_epsilon=equivalent_epsilon(promise.eta, q) if gap < 1 else None,
-        dimension=dimension or promise.known.dimension,
+        dimension=known.dimension,
         calibrations=noise_calibrations(
-            eta=promise.eta, k=promise.k, train_fraction=q, known=promise.known
+            eta=promise.eta, k=promise.k, train_fraction=q, known=known
         ),
         measured=measured,
         applied=applied,

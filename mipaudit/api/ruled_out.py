@@ -10,6 +10,10 @@ from mipaudit.audit.refutation import Counts, refutation
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Settings that would do nothing.
+_IDLE: Final = ("adjacency", "sensitivity", "categories")
+# Beyond it a rate next to 1 has too few digits left of its complement.
+_LARGEST_COUNT: Final = 10**9
 _LIMITATIONS: Final = (
     (
         "What is ruled out is a guarantee for the pairs of inputs that the attack told apart: "
@@ -36,6 +40,13 @@ def what_is_ruled_out(asked: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: rates or counts are missing, or out of range.
     """
+    idle = [name for name in _IDLE if asked[name] is not None]
+    require(
+        not idle,
+        "attack",
+        f"--{''.join(idle[:1])} has no meaning beside an attack.",
+        "An attack is its rates, or its counts, and --delta.",
+    )
     counts = _counts(asked)
     if counts is None:
         tpr, fpr = (_rate(name, asked[name]) for name in ("tpr", "fpr"))
@@ -69,7 +80,11 @@ def _counts(asked: Mapping[str, Any]) -> Counts | None:
         "The counts of an attack are --tp, --fn, --fp and --tn, and rates follow from them.",
     )
     counts = {name: whole(name, asked[name]) for name in names}
-    require(min(counts.values()) >= 0, "attack", "Counts must be at least 0.")
+    require(
+        min(counts.values()) >= 0 and max(counts.values()) <= _LARGEST_COUNT,
+        "attack",
+        "Counts must be at least 0 and at most 1e9.",
+    )
     require(
         counts["tp"] + counts["fn"] > 0 and counts["fp"] + counts["tn"] > 0,
         "attack",
@@ -80,6 +95,7 @@ def _counts(asked: Mapping[str, Any]) -> Counts | None:
 
 
 def _rate(name: str, value: object) -> float:
-    rate = number(name, value)
-    require(0 <= rate <= 1, name, f"{name} must be at least 0 and at most 1.")
+    accepted = f"{name} must be at least 0 and at most 1."
+    rate = number(name, value, accepted)
+    require(0 <= rate <= 1, name, accepted)
     return rate

@@ -34,6 +34,8 @@ FAMILIES: Final = (
     "counting_queries",
 )
 _LARGEST: Final = 1e6
+# Whole numbers up to here are exact as floats.
+_LARGEST_WHOLE: Final = 10**15
 _SMALLEST_CATEGORIES: Final = 2
 
 
@@ -102,7 +104,8 @@ def family_of(keywords: Mapping[str, object]) -> str:
 
 def is_given(value: object) -> bool:
     """Tell whether a keyword was given: an empty sequence is as good as none."""
-    return value is not None and value != ()
+    # Not by comparison: a number of numpy's compares with a sequence one by one.
+    return value is not None and not (isinstance(value, (tuple, list)) and not value)
 
 
 def _epsilon(keywords: Mapping[str, object], delta: float, adjacency: Neighbours | None) -> Stated:
@@ -156,9 +159,10 @@ def _geometric(keywords: Mapping[str, object], adjacency: Neighbours | None) -> 
     scale = _within("geometric_scale", keywords["geometric_scale"], above=0.0)
     sensitivity = _sensitivity(keywords)
     require(
-        sensitivity == int(sensitivity),
+        sensitivity == int(sensitivity) and sensitivity <= _LARGEST_WHOLE,
         "sensitivity",
-        "The sensitivity of a geometric mechanism is a whole number: what it protects is one.",
+        "The sensitivity of a geometric mechanism must be a whole number, at most 1e15: what it "
+        "protects is one.",
     )
     _ratio(sensitivity, scale)
     return Stated(
@@ -170,16 +174,15 @@ def _geometric(keywords: Mapping[str, object], adjacency: Neighbours | None) -> 
 
 
 def _randomized_response(keywords: Mapping[str, object], adjacency: Neighbours | None) -> Stated:
-    truth = number("randomized_response", keywords["randomized_response"])
-    require(
-        0 <= truth <= 1,
-        "randomized_response",
-        "The probability of the true answer must be at least 0 and at most 1.",
-    )
+    accepted = "The probability of the true answer must be at least 0 and at most 1."
+    truth = number("randomized_response", keywords["randomized_response"], accepted)
+    require(0 <= truth <= 1, "randomized_response", accepted)
     given = keywords.get("categories")
     categories = _SMALLEST_CATEGORIES if given is None else whole("categories", given)
     require(
-        categories >= _SMALLEST_CATEGORIES, "categories", "There must be at least 2 categories."
+        _SMALLEST_CATEGORIES <= categories <= _LARGEST_WHOLE,
+        "categories",
+        "The number of categories must be at least 2 and at most 1e15.",
     )
     require(
         adjacency != "add-remove",
@@ -197,14 +200,14 @@ def _randomized_response(keywords: Mapping[str, object], adjacency: Neighbours |
 
 def _counting_queries(keywords: Mapping[str, object], adjacency: Neighbours | None) -> Stated:
     sensitivity = counting_sensitivity(keywords)
-    noise_sd = _within("noise_sd", keywords["noise_sd"], above=0.0)
     require(
-        adjacency is None,
-        "adjacency",
-        "The averages of --counting-queries are over a fixed number of records: "
-        "substituting a record moves them as far as blanking it.",
-        "Leave --adjacency out.",
+        keywords["noise_sd"] is not None,
+        "noise_sd",
+        "Counting queries need the standard deviation of their noise: --noise-sd.",
+        "Or give a target, such as --advantage 0.1, and the noise is found.",
     )
+    noise_sd = _within("noise_sd", keywords["noise_sd"], above=0.0)
+    require_no_adjacency(adjacency)
     queries, records = _counts(keywords)
     return Stated(
         kind="counting-queries",
@@ -244,6 +247,21 @@ def _accounted(
     )
 
 
+def require_no_adjacency(adjacency: Neighbours | None) -> None:
+    """Refuse a choice of neighbours beside counting queries.
+
+    Raises:
+        UsageError: one was made.
+    """
+    require(
+        adjacency is None,
+        "adjacency",
+        "The averages of --counting-queries are over a fixed number of records: "
+        "substituting a record moves them as far as blanking it.",
+        "Leave --adjacency out.",
+    )
+
+
 def counting_sensitivity(keywords: Mapping[str, object]) -> float:
     """Return how far one record can move the k averages together: sqrt(k) / n."""
     queries, records = _counts(keywords)
@@ -280,14 +298,12 @@ def _ratio(sensitivity: float, scale: float) -> float:
 def _within(
     code: str, value: object, *, lowest: float = -math.inf, above: float = -math.inf
 ) -> float:
-    found = number(code, value)
     edge = f"above {above:g}" if math.isinf(lowest) else f"at least {lowest:g}"
     upper = math.inf if code in _SCALES else _LARGEST
-    require(
-        lowest <= found <= upper and above < found < math.inf,
-        code,
-        f"{code} must be {edge} and " + ("finite." if code in _SCALES else f"at most {upper:g}."),
-    )
+    accepted = f"{edge} and " + ("finite" if code in _SCALES else f"at most {upper:g}")
+    message = f"{code} must be {accepted}."
+    found = number(code, value, message)
+    require(lowest <= found <= upper and above < found < math.inf, code, message)
     return found
 
 

@@ -36,38 +36,54 @@ def attacker_sets(
         bool, shape (B, E, K). The first two attackers are constant.
     """
     majority = prior > 0.5  # noqa: PLR2004 - the even prior
-    guesses = [
-        np.full_like(differences, majority, dtype=bool),
-        np.full_like(differences, not majority, dtype=bool),
-        *_thresholds(differences),
-        _interval(differences),
-        ~_interval(-differences),
-        *(_merged(differences, mass, count) for count in _MERGED if count < mass.size),
-        differences > 0,
-        *(_confident(differences, errors, scale, majority=majority) for scale in _STANDARD_ERRORS),
-    ]
-    return np.stack(guesses, axis=1)
+    counts = [count for count in _MERGED if count < mass.size]
+    merged = 6 + len(counts)
+    batch, cells = differences.shape
+    sets = np.empty((batch, merged + 1 + len(_STANDARD_ERRORS), cells), dtype=bool)
+    sets[:, 0], sets[:, 1] = majority, not majority
+    _prefixes_and_intervals(differences, sets[:, 2:6])
+    if counts:
+        sets[:, 6:merged] = _merged(differences, mass, counts)
+    np.greater(differences, 0, out=sets[:, merged])
+    for index, scale in enumerate(_STANDARD_ERRORS, merged + 1):
+        # The sign where it is clear, the majority guess elsewhere.
+        if majority:
+            np.greater_equal(differences, -scale * errors, out=sets[:, index])
+        else:
+            np.greater(differences, scale * errors, out=sets[:, index])
+    return sets
 
 
-def _thresholds(differences: Differences) -> tuple[Sets, Sets]:
-    """Return the best prefix and the best suffix of cells."""
-    below = np.cumsum(differences, axis=1)
-    cells = np.arange(differences.shape[1])
-    prefix = cells <= below.argmax(axis=1)[:, None]
-    suffix = cells > below.argmin(axis=1)[:, None]
-    return prefix, suffix
-
-
-def _interval(differences: Differences) -> Sets:
-    """Return the best single interval of cells (Kadane)."""
+def _prefixes_and_intervals(differences: Differences, sets: Sets) -> None:
+    """Set the best prefix, suffix, interval and complement of an interval, (B, 4, K)."""
     after = np.cumsum(differences, axis=1)
     before = after - differences
-    least = np.minimum.accumulate(before, axis=1)
+    cells = np.arange(differences.shape[1], dtype=np.int32)
+    np.less_equal(cells, _column(after.argmax(axis=1)), out=sets[:, 0])
+    np.greater(cells, _column(after.argmin(axis=1)), out=sets[:, 1])
+    _interval(after, before, cells, sets[:, 2])
+    np.negative(after, out=after)
+    np.negative(before, out=before)
+    _interval(after, before, cells, sets[:, 3])
+    np.logical_not(sets[:, 3], out=sets[:, 3])
+
+
+def _interval(
+    after: Differences, before: Differences, cells: NDArray[np.int32], chosen: Sets
+) -> None:
+    """Set the best single interval of cells, from the running totals (Kadane)."""
+    # fmin: there is no NaN, and not looking for one is faster.
+    least = np.fmin.accumulate(before, axis=1)
     stop = (after - least).argmax(axis=1)
-    cells = np.arange(differences.shape[1])
-    reached = cells <= stop[:, None]
-    start = np.where(reached, before, np.inf).argmin(axis=1)
-    return np.asarray(reached & (cells >= start[:, None]))
+    lowest = least[np.arange(stop.size), stop]
+    start = (before == lowest[:, None]).argmax(axis=1)
+    np.less_equal(cells, _column(stop), out=chosen)
+    chosen &= cells >= _column(start)
+
+
+def _column(cells: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return cell numbers, one per training set, for comparing all cells with them."""
+    return cells.astype(np.int32)[:, None]
 
 
 def equal_mass_starts(mass: NDArray[np.float64], count: int) -> NDArray[np.intp]:
@@ -77,20 +93,28 @@ def equal_mass_starts(mass: NDArray[np.float64], count: int) -> NDArray[np.intp]
         mass: share of each cell, total 1, shape (K,).
         count: runs wanted, at least 1.
     """
-    run = np.minimum((np.cumsum(mass) - mass / 2) * count, count - 1).astype(np.intp)
-    return np.flatnonzero(np.diff(run, prepend=-1))
+    return _starts(mass, [count])[0]
 
 
-def _merged(differences: Differences, mass: NDArray[np.float64], count: int) -> Sets:
-    """Return the sign of the likelihood ratio on ``count`` runs of about equal mass."""
-    starts = equal_mass_starts(mass, count)
-    totals = np.add.reduceat(differences, starts, axis=1)
-    return np.asarray(np.repeat(totals > 0, np.diff(starts, append=mass.size), axis=1))
+def _starts(mass: NDArray[np.float64], counts: list[int]) -> list[NDArray[np.intp]]:
+    """Return `equal_mass_starts` for each count."""
+    wanted = np.array(counts)[:, None]
+    run = np.minimum((np.cumsum(mass) - mass / 2) * wanted, wanted - 1).astype(np.intp)
+    new = np.ones(run.shape, dtype=bool)
+    np.not_equal(run[:, 1:], run[:, :-1], out=new[:, 1:])
+    return [np.flatnonzero(one) for one in new]
 
 
-def _confident(
-    differences: Differences, errors: Differences, scale: float, *, majority: bool
-) -> Sets:
-    """Return the sign where it is clear, the majority guess elsewhere."""
-    clear = np.abs(differences) > scale * errors
-    return np.where(clear, differences > 0, majority)
+def _merged(differences: Differences, mass: NDArray[np.float64], counts: list[int]) -> Sets:
+    """Return the signs of the likelihood ratio on runs of about equal mass, (B, counts, K).
+
+    All runs are summed in one call. Each count ends at a zero behind the data, or its
+    last run would be one cell.
+    """
+    batch, cells = differences.shape
+    padded = np.zeros((batch, cells + 1))
+    padded[:, :cells] = differences
+    starts = np.concatenate([part for one in _starts(mass, counts) for part in (one, [cells])])
+    lengths = np.maximum(np.diff(starts, append=0), 0)
+    positive = np.add.reduceat(padded, starts, axis=1) > 0
+    return np.repeat(positive, lengths, axis=1).reshape(batch, len(counts), cells)

@@ -17,15 +17,14 @@ from mipaudit.audit.discrete import discrete_upper
 from mipaudit.audit.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.audit.prequential import HeldOut, held_out
 from mipaudit.maths.auc import Auc, auc
-from mipaudit.maths.intervals import best_intervals, best_sets, best_thresholds
+from mipaudit.maths.intervals import best_ordered, best_sets
 from mipaudit.maths.ladder import Ladder
+from mipaudit.maths.late_generator import LateGenerator
 from mipaudit.maths.operating_point import OperatingPoint, tpr_at_fpr, tpr_upper
 from mipaudit.maths.oracle import oracle_upper, oracle_upper_strict
 from mipaudit.maths.thinning import in_proportion, proportional_sizes, thin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from mipaudit.audit.estimate import Attackers, Side
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 
 BINS: Final = 16
 CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
-_INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
+_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
+_INTERVALS: Final = (1, 4)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +59,7 @@ class Evidence:
     seed: int = 0
     ordered: bool = True
     _observed: dict[Attackers, tuple[float, int, int]] = field(default_factory=dict)
+    _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
     @property
     def discrete(self) -> bool:
@@ -113,7 +114,7 @@ class Evidence:
     def observed(self, attackers: Attackers) -> tuple[float, int, int]:
         """Return the best observed advantage of a class, and the rows behind it."""
         if attackers not in self._observed:
-            self._observed[attackers] = self._observe(attackers)
+            self._observe(attackers)
         return self._observed[attackers]
 
     def upper(self, attackers: Attackers, alpha: float) -> float | None:
@@ -138,7 +139,7 @@ class Evidence:
 
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR with its lower limit, one-sided alpha."""
-        return tpr_at_fpr(self.one_sided, fpr, alpha=alpha, rng=self._rng(2))
+        return tpr_at_fpr(self.one_sided, fpr, alpha=alpha, rng=LateGenerator([self.seed, 2]))
 
     def tpr_upper(self, fpr: float, alpha: float) -> float:
         """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
@@ -148,29 +149,42 @@ class Evidence:
         """
         ladder = self.counts.everyone
         sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-        return max(tpr_upper(side, fpr, alpha=alpha, rng=self._rng(3)) for side in sides)
+        return max(
+            tpr_upper(side, fpr, alpha=alpha, rng=LateGenerator([self.seed, 3])) for side in sides
+        )
 
     def bin_ends(self, bins: int) -> NDArray[np.intp]:
         """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""
-        return _bin_starts(self.counts, bins)[1:] - 1
+        return self._bin_starts(bins)[1:] - 1
 
-    def _observe(self, attackers: Attackers) -> tuple[float, int, int]:
+    def _observe(self, attackers: Attackers) -> None:
         if attackers == "bins-16":
-            table = self._proportional(_merge_cells(self.counts))
+            merged = np.add.reduceat(self.counts.scored, self._bin_starts(BINS), axis=0)
+            table = self._proportional(merged)
             n_holdout, n_members = (int(n) for n in table.sum(axis=0))
-            return _sets_advantage(table, self.prior), n_members, n_holdout
+            found = (_sets_advantage(table, self.prior), n_members, n_holdout)
+            self._observed[attackers] = found
+            return
         ladder = self.counts.evaluated if attackers == "any" else self.counts.everyone
         if self.strict:
             table = np.stack([ladder.holdout, ladder.members], axis=1)
             table = self._proportional(table)
             ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=ladder.single)
+        sizes = ladder.n_members, ladder.n_holdout
         if attackers == "any":
-            value = best_sets(ladder, self.prior)
-        elif attackers == "thresholds":
-            value = best_thresholds(ladder, self.prior)
-        else:
-            value = best_intervals(ladder, self.prior, _INTERVALS[attackers])
-        return value, ladder.n_members, ladder.n_holdout
+            self._observed[attackers] = (best_sets(ladder, self.prior), *sizes)
+            return
+        suprema = best_ordered(ladder, self.prior, _INTERVALS)
+        self._observed.update(
+            {name: (value, *sizes) for name, value in zip(_ORDERED, suprema, strict=True)}
+        )
+
+    def _bin_starts(self, bins: int) -> NDArray[np.intp]:
+        """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
+        if bins not in self._starts:
+            mass = self.counts.trained.sum(axis=1)
+            self._starts[bins] = equal_mass_starts(mass / max(1, int(mass.sum())), bins)
+        return self._starts[bins]
 
     def _proportional(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
         """Drop rows of a (K, 2) table at random until the classes stand as the prior does.
@@ -197,17 +211,6 @@ def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
     """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
     share = table / np.maximum(table.sum(axis=0), 1)
     return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())
-
-
-def _bin_starts(counts: ColumnCounts, bins: int) -> NDArray[np.intp]:
-    """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
-    mass = counts.trained.sum(axis=1) / max(1, int(counts.trained.sum()))
-    return equal_mass_starts(mass, bins)
-
-
-def _merge_cells(counts: ColumnCounts) -> NDArray[np.int64]:
-    """Return the evaluated counts in at most 16 bins of equal burn-in mass."""
-    return np.asarray(np.add.reduceat(counts.scored, _bin_starts(counts, BINS), axis=0))
 
 
 def _bounded_differences(

@@ -36,7 +36,7 @@ _UNBOUNDED: Final = "no epsilon holds at this delta"
 _CURVES: Final = {
     "approximate-dp": "Kairouz, Oh and Viswanath 2015: reached by some mechanism",
     "gaussian-dp": "Dong, Roth and Su 2022: reached by Gaussian noise",
-    "zero-concentrated-dp": "limits of the Renyi divergence at 150 orders jointly: an upper bound",
+    "zero-concentrated-dp": "limits of the Renyi divergence at many orders jointly: an upper bound",
     "gaussian-noise": "exact for this mechanism, in the worst case over the data",
     "laplace-noise": "exact for this mechanism, in the worst case over the data",
     "geometric-noise": "exact for this mechanism, in the worst case over the data",

@@ -25,12 +25,12 @@ CalibrationName = Literal["paper", "moment", "swap", "dp"]
 
 _HALF: Final = 0.5
 _NEEDS: Final = {
-    "paper": "the k-th central moment of the release over random training sets; half of the "
-    "records in each",
-    "moment": "the mean distance of the release from any centre over random training sets, or a "
-    "higher moment in its place",
-    "swap": "the mean distance that the release moves when one record is exchanged; the largest "
-    "over records, for every record",
+    "paper": "the k-th root of the k-th central moment of the release over random training sets, "
+    "half of the records in each; for k = 2, its root mean square distance from its mean",
+    "moment": "the mean distance of the release from a fixed point, any point, over random "
+    "training sets; sigma of a higher order is larger and serves as well",
+    "swap": "the mean distance that the release moves when one record is exchanged for another; "
+    "the largest over records protects every record",
     "dp": "the most that any exchange of one record can move the release, for any data",
 }
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("laplace", "norm-exponential", "gaussian")
@@ -71,7 +71,7 @@ class Known:
     """What is known of a release; None where it is not.
 
     Attributes:
-        moment: of order k, in the norm of the noise.
+        moment: sigma_k, the k-th root of the k-th central moment, in the norm of the noise.
         swap_distance: mean move when one record is exchanged.
         sensitivity: largest move when one record is exchanged.
         dimension: number of coordinates, at least 1.

@@ -10,6 +10,7 @@ sets with the same weights: without that the limit is not valid.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EVALUATION_BLOCKS: Final = 15
+_BLOCKS_AT_ONCE: Final = 4
+_SINGLE_EXACT: Final = 1 << 24  # whole numbers below this are exact in single precision
 _MEMBER, _HOLDOUT = 1, 0
 
 
@@ -96,13 +99,25 @@ def evaluation_blocks(blocks: NDArray[np.int64], burn_in: int) -> NDArray[np.int
     """Return the counts of the 15 evaluation blocks, shape (15, K, 2)."""
     late = np.arange(burn_in, blocks.shape[0])
     group = (late - burn_in) * EVALUATION_BLOCKS // late.size
-    starts = np.searchsorted(group, np.arange(EVALUATION_BLOCKS))
-    return np.asarray(np.add.reduceat(blocks[burn_in:], starts, axis=0))
+    ends = np.searchsorted(group, np.arange(EVALUATION_BLOCKS + 1)) + burn_in
+    sums = _tables(EVALUATION_BLOCKS, blocks.shape[1])
+    # Sums of whole slices: several times faster than one reduceat along the first axis.
+    for index, (first, end) in enumerate(pairwise(ends.tolist())):
+        np.add.reduce(blocks[first:end], axis=0, out=sums[index])
+    return sums
 
 
 def burn_in_halves(blocks: NDArray[np.int64], burn_in: int) -> NDArray[np.int64]:
     """Return the counts of the even and the odd burn-in micro-blocks, shape (2, K, 2)."""
-    return np.stack([blocks[0:burn_in:2].sum(axis=0), blocks[1:burn_in:2].sum(axis=0)])
+    sums = _tables(2, blocks.shape[1])
+    for first in (0, 1):
+        np.add.reduce(blocks[first:burn_in:2], axis=0, out=sums[first])
+    return sums
+
+
+def _tables(count: int, cells: int) -> NDArray[np.int64]:
+    """Return an array to fill, of shape (count, K, 2), each class contiguous in memory."""
+    return np.empty((count, 2, cells), dtype=np.int64).transpose(0, 2, 1)
 
 
 def fit(trained: NDArray[np.int64], mass: NDArray[np.float64], prior: float) -> NDArray[np.bool_]:
@@ -116,12 +131,26 @@ def fit(trained: NDArray[np.int64], mass: NDArray[np.float64], prior: float) -> 
     Returns:
         bool, shape (B, E, K).
     """
-    totals = np.maximum(trained.sum(axis=1, keepdims=True), 1)
-    share = trained / totals
-    weight = np.array([1 - prior, prior])
-    variance = (weight**2 * share * (1 - share) / totals).sum(axis=2)
-    differences = prior * share[..., _MEMBER] - (1 - prior) * share[..., _HOLDOUT]
-    return attacker_sets(differences, np.sqrt(variance), mass, prior)
+    # In place throughout: new arrays of this size cost more than the arithmetic.
+    differences, variance = _share(trained[..., _MEMBER], prior)
+    holdout, holdout_variance = _share(trained[..., _HOLDOUT], 1 - prior)
+    differences *= prior
+    holdout *= 1 - prior
+    differences -= holdout
+    variance += holdout_variance
+    return attacker_sets(differences, np.sqrt(variance, out=variance), mass, prior)
+
+
+def _share(
+    counts: NDArray[np.int64], weight: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shares of one class, shape (B, K), and the variances of weight * share."""
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1).astype(np.float64)
+    share = counts / totals
+    variance = share * (weight * weight)
+    variance *= 1 - share
+    variance /= totals
+    return share, variance
 
 
 def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
@@ -134,11 +163,14 @@ def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
     """
     halves = burn_in_halves(blocks, burn_in)
     later = evaluation_blocks(blocks, burn_in)
-    burned = halves.sum(axis=0)
-    past = burned + np.concatenate([np.zeros_like(later[:1]), np.cumsum(later[:-1], axis=0)])
+    burned = halves[0] + halves[1]
     mass = burned.sum(axis=1) / max(1, int(burned.sum()))
-    sets = fit(np.concatenate([halves, past]), mass, prior)
-    return Trials(sets=sets, scored=np.concatenate([halves[::-1], later]), seeds=2)
+    scored, trained = (_tables(2 + EVALUATION_BLOCKS, mass.size) for _ in range(2))
+    scored[:2], scored[2:] = halves[::-1], later
+    trained[:2], trained[2] = halves, burned
+    for block in range(2, trained.shape[0] - 1):
+        np.add(trained[block], scored[block], out=trained[block + 1])
+    return Trials(sets=fit(trained, mass, prior), scored=scored, seeds=2)
 
 
 def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
@@ -150,9 +182,8 @@ def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
         prior: p in (0, 1).
     """
     run = trials(blocks, burn_in, prior)
-    # Not a matrix product: BLAS would start threads, which cost more than all the rest.
-    hits = np.einsum("bek,bkc->bec", run.sets, run.scored)
     totals = run.scored.sum(axis=1)
+    hits = _hits(run, exact_in_single=totals.max() < _SINGLE_EXACT)
     usable = (totals > 0).all(axis=1)
     weight = _block_weights(totals, usable, prior)
     rates = hits / np.maximum(totals, 1)[:, None, :]
@@ -164,7 +195,25 @@ def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
     return pool(hits[scored, best[usable[block]]], totals[scored], prior)
 
 
-def pool(hits: NDArray[np.int64], sizes: NDArray[np.int64], prior: float) -> HeldOut:
+def _hits(run: Trials, *, exact_in_single: bool) -> NDArray[np.float64]:
+    """Return the scored rows that each set guesses to be members, shape (B, E, 2).
+
+    Whole numbers as floats: sums of products of those are vectorised. Not a matrix
+    product: BLAS would start threads, which cost more than all the rest.
+    """
+    kind: type[np.floating] = np.float32 if exact_in_single else np.float64
+    counts = run.scored.astype(kind)
+    hits = np.empty((*run.sets.shape[:2], 2))
+    # A few blocks at a time, so that the floats stay in the cache.
+    for first in range(0, len(hits), _BLOCKS_AT_ONCE):
+        part = slice(first, first + _BLOCKS_AT_ONCE)
+        sets = run.sets[part].astype(kind)
+        for side in (_HOLDOUT, _MEMBER):
+            hits[part, :, side] = np.einsum("bek,bk->be", sets, counts[part, :, side])
+    return hits
+
+
+def pool(hits: NDArray[np.float64], sizes: NDArray[np.int64], prior: float) -> HeldOut:
     """Average both classes over the blocks with the same precision weights.
 
     Args:

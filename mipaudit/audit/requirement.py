@@ -21,6 +21,7 @@ Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr"]
 
 _DELTA_ALONE: Final = "delta alone allows more than the target"
 _ANYTHING: Final = "the target allows any attacker"
+_NO_NOISE: Final = "no noise hides a record that well"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +45,20 @@ class Target:
         baseline = abs(2 * self.prior - 1)
         match self.quantity:
             case "advantage":
-                return curve.excess(self.prior) <= self.value - baseline
+                # The trivial attacker keeps every limit, also one that is off by a rounding.
+                return curve.excess(self.prior) <= max(0.0, self.value - baseline)
             case "accuracy":
                 # Counted from the trivial attacker, so that a small target stays exact.
-                return curve.excess(self.prior) <= 2 * (self.value - (1 + baseline) / 2)
+                limit = 2 * (self.value - (1 + baseline) / 2)
+                return curve.excess(self.prior) <= max(0.0, limit)
             case "eta":
                 return curve.excess(self.prior) <= 2 * self.value
             case "tpr_at_fpr":
-                return curve.tpr(self.fpr or 0.0) <= self.value
+                fpr = self.fpr or 0.0
+                if self.value <= fpr:
+                    # The ROC is concave: it leaves the diagonal everywhere or nowhere.
+                    return curve.profile(0.0) == 0
+                return curve.tpr(fpr) <= self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +122,9 @@ def requirement(
         delta=delta,
         epsilon=_finite(epsilon),
         epsilon_reason=_reason(epsilon, _DELTA_ALONE),
-        mu=_finite(mu),
-        mu_reason=_reason(mu, "no noise hides a record that well"),
+        # A mu of 0 is a release that does not depend on the data.
+        mu=_finite(mu or None),
+        mu_reason=_reason(mu or None, _NO_NOISE),
         sensitivity=sensitivity,
         gaussian_sd=_scale(sensitivity, mu),
         laplace_scale=_scale(sensitivity, shift) if one_number else None,
@@ -134,7 +142,7 @@ def _reason(number: float | None, impossible: str) -> str | None:
 
 
 def _scale(sensitivity: float, most: float | None) -> float | None:
-    """Return the least scale for which sensitivity / scale is within ``most``; 0 for none."""
+    """Return the least scale for which sensitivity / scale is within ``most``, if any is."""
     if not most:
         return None
-    return sensitivity / most
+    return _finite(sensitivity / most)

@@ -144,7 +144,7 @@ def bounds(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if curve is not None or plot is not None:
         from mipaudit.cli.curve_files import CurveFiles
 
-        curve_files = CurveFiles.open(curve=curve, plot=plot)
+        curve_files = CurveFiles.open(curve=curve, plot=plot, report=destination)
     report = api.bounds(
         epsilon=epsilon,
         delta=delta,

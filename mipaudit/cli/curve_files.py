@@ -26,11 +26,16 @@ class CurveFiles:
     plot_form: str
 
     @classmethod
-    def open(cls, *, curve: str | None, plot: str | None) -> Self:
+    def open(cls, *, curve: str | None, plot: str | None, report: Destination) -> Self:
         """Check both before anything is computed.
 
+        Args:
+            curve: the file for the curves.
+            plot: the file for the plot.
+            report: where the report goes.
+
         Raises:
-            UsageError: a suffix that stands for no form.
+            UsageError: a suffix that stands for no form, or one file for two things.
             OutputError: a place that cannot be written to.
             MissingExtraError: a plot without the plotting library.
         """
@@ -38,12 +43,20 @@ class CurveFiles:
             from mipaudit.render.bounds_plot import require_plotting
 
             require_plotting()
-        return cls(
+        found = cls(
             curve=None if curve is None else Destination.open(curve),
             curve_form=_form(curve, "--curve", _CURVE_FORMS),
             plot=None if plot is None else Destination.open(plot),
             plot_form=_form(plot, "--plot", _PLOT_FORMS),
         )
+        places = [place.path for place in (report, found.curve, found.plot) if place and place.path]
+        if len(set(places)) < len(places):
+            raise UsageError(
+                "same_file",
+                "The report, the curves and the plot need a file each.",
+                hint="Name different files for -o, --curve and --plot.",
+            )
+        return found
 
     def write(self, report: BoundsReport) -> None:
         """Write what was asked for; the report holds the curves if anything was."""

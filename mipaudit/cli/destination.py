@@ -79,6 +79,33 @@ class Destination:
             raise _refused(error) from None
 
 
+def write_together(parts: Iterable[tuple[Destination, bytes]]) -> None:
+    """Write several files, all of them or none.
+
+    Each is first written in full beside its place; only then they take their places.
+
+    Raises:
+        OutputError: the system refused; regular files are as they were.
+        BrokenPipeError: the reader of a pipe has gone.
+    """
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for destination, data in parts:
+            if destination.path is None or not destination.atomic:
+                destination.write(data)
+            else:
+                staged.append((_stage(destination.path, data), destination.path))
+        for beside, path in staged:
+            beside.replace(path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _refused(error) from None
+    finally:
+        for beside, _ in staged:
+            beside.unlink(missing_ok=True)
+
+
 def _require_stdout() -> None:
     if sys.stdout is None:
         raise OutputError(
@@ -103,6 +130,16 @@ def _probe(path: Path) -> bool:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    beside = _stage(path, data)
+    try:
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _stage(path: Path, data: bytes) -> Path:
+    """Write a file that can take the place of ``path``; return where it is."""
     beside, descriptor = _create_beside(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -111,10 +148,10 @@ def _replace(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         if path.exists():
             beside.chmod(stat.S_IMODE(path.stat().st_mode))
-        beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    return beside
 
 
 def _create_beside(path: Path) -> tuple[Path, int]:

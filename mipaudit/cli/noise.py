@@ -23,6 +23,8 @@ Examples:
       The same as scales, with the error that the release will have.
   mipaudit noise --eta 0.1 --from splits.parquet
       Calibrated: rows are random splits, columns the numbers of the release.
+  mipaudit noise --eta 0.1 --from splits.parquet --strict
+      With limits that hold at every number of splits, whatever the release.
   mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
       Adds the noise; noised.csv.report.json says what was added and why.
 """
@@ -50,7 +52,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = 0.5,
     moment: Annotated[
         float | None,
-        _optional("--moment", "SIGMA", "The release's k-th central moment over random splits."),
+        _optional("--moment", "SIGMA", "Sigma_k: k-th root of the release's k-th central moment."),
     ] = None,
     swap_distance: Annotated[
         float | None,
@@ -83,17 +85,24 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
         _optional("--columns", "NAME", "A released number; repeat. Default: all but row labels."),
     ] = None,
     ignore: Annotated[
-        list[str] | None, _optional("--ignore", "NAME", "A column that is none; repeat.")
+        list[str] | None,
+        _optional("--ignore", "NAME", "A column that is no released number; repeat."),
     ] = None,
     confidence: Annotated[
-        float, typer.Option("--confidence", metavar="C", help="Of the limits of the moments.")
+        float, typer.Option("--confidence", metavar="C", help="Of the limits.")
     ] = 0.95,
+    strict: Annotated[  # noqa: FBT002 - an option
+        bool,
+        typer.Option(
+            "--strict", help="Limits that hold at every number of splits; takes more of them."
+        ),
+    ] = False,
     clip_radius: Annotated[
         float | None,
         _optional(
             "--clip-radius",
             "R",
-            "Strict: clip the release into this ball, chosen without the data.",
+            "Strict, and clip the release into this ball, chosen without the data.",
         ),
     ] = None,
     clip_centre: Annotated[
@@ -101,8 +110,12 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
         _optional("--clip-centre", "X,X,...", "Centre of the ball. Default: the origin."),
     ] = None,
     calibration: Annotated[
-        Literal["moment", "swap", "paper"] | None,
-        _optional("--calibration", "<moment|swap|paper>", "Choose only among these."),
+        Literal["moment", "swap", "direct", "direct-swap", "paper"] | None,
+        _optional(
+            "--calibration",
+            "<moment|swap|direct|direct-swap|paper>",
+            "Choose only among these.",
+        ),
     ] = None,
     mechanism: Annotated[
         Literal["laplace", "norm-exponential", "gaussian"] | None,
@@ -122,7 +135,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = "standardised",
     scaled_by: Annotated[
         Literal["upper", "value"],
-        typer.Option("--scaled-by", help="The upper limit of the moment, or its best estimate."),
+        typer.Option("--scaled-by", help="The upper limit of what is estimated, or its value."),
     ] = "upper",
     release: Annotated[
         str | None,
@@ -156,6 +169,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
         "columns": tuple(columns or ()),
         "ignore": tuple(ignore or ()),
         "confidence": confidence,
+        "strict": strict,
         "clip_radius": clip_radius,
         "clip_centre": parse_numbers(clip_centre, option="--clip-centre"),
         "calibration": calibration,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.cli.destination import Destination
+from mipaudit.cli.destination import Destination, write_together
 from mipaudit.cli.notes import note
 from mipaudit.cli.presentation import encode
 from mipaudit.errors import UsageError
@@ -27,8 +27,9 @@ def write_noised(
 ) -> None:
     """Add the noise, write both files, and show the report.
 
-    Both places are checked before anything is computed. The report is written first: a
-    noised release without a word on its noise would be worth nothing.
+    Both places are checked before anything is computed, and both files are written or none:
+    a noised release without a word on its noise would be worth nothing, and beside another
+    one's report it would be worse.
 
     Raises:
         UsageError: no file to write to, or one that is an input.
@@ -50,8 +51,16 @@ def write_noised(
     inputs = (release, keywords["splits"], keywords["pairs"])
     noised = Destination.open(output, inputs=inputs)
     sidecar = Destination.open(output + _SUFFIX, inputs=inputs)
+    if noised.path == sidecar.path:
+        raise UsageError(
+            "output_is_report",
+            "-o leads to the file that the report is written to.",
+            hint="Choose another file for -o.",
+        )
+    shown = Destination.open(None)
     found = add_noise(release, format=form, **keywords)
-    sidecar.write(encode(found.report, "json", to_file=True))
-    noised.write(found.content)
-    Destination.open(None).write(encode(found.report, format, to_file=False))
+    text = encode(found.report, format, to_file=False)
+    sidecar_text = encode(found.report, "json", to_file=True)
+    write_together([(sidecar, sidecar_text), (noised, found.content)])
+    shown.write(text)
     note("The noised release is written, and its report beside it.", quiet=quiet)

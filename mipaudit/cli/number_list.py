@@ -19,3 +19,18 @@ def parse_numbers(text: str | None, *, option: str) -> tuple[float, ...] | None:
         raise UsageError(
             option.lstrip("-").replace("-", "_"), f"{option} takes numbers with commas between."
         ) from None
+
+
+def parse_whole_numbers(text: str | None, *, option: str) -> tuple[int, ...]:
+    """Return the whole numbers between commas; none from None.
+
+    Raises:
+        UsageError: one of them is no whole number.
+    """
+    found = parse_numbers(text, option=option) or ()
+    if not all(number.is_integer() for number in found):
+        raise UsageError(
+            option.lstrip("-").replace("-", "_"),
+            f"{option} takes whole numbers with commas between.",
+        )
+    return tuple(int(number) for number in found)

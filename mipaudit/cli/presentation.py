@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from mipaudit.cli.options import Format
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
+    from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.truth import ScenarioList, TruthReport
+    from mipaudit.report.validation import ValidationReport
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord("─"): "-"}
@@ -45,10 +48,22 @@ def _table(report: AnyReport, *, width: int, color: bool) -> str:
             from mipaudit.render.bounds_table import render_bounds
 
             return render_bounds(cast("BoundsReport", report), width=width)
+        case "epsilon":
+            from mipaudit.render.epsilon_table import render_epsilon
+
+            return render_epsilon(cast("EpsilonReport", report), width=width)
         case "noise":
             from mipaudit.render.noise_table import render_noise
 
             return render_noise(cast("NoiseReport", report), width=width)
+        case "simulate" | "simulate --list":
+            from mipaudit.render.truth_table import render_simulate
+
+            return render_simulate(cast("TruthReport | ScenarioList", report), width=width)
+        case "validate":
+            from mipaudit.render.validation_table import render_validation
+
+            return render_validation(cast("ValidationReport", report), width=width)
         case "check":
             from mipaudit.render.check_table import render_check
 

@@ -19,8 +19,12 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 \b
   mipaudit estimate scores.parquet      how much leaks, with limits that hold
   mipaudit check scores.parquet         what is in the file, and is it fit for use
+  mipaudit epsilon runs.csv --design independent-runs
+                                        which epsilon of differential privacy is refuted
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
+  mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
+  mipaudit validate                     do the limits hold, where the truth is known
   mipaudit COMMAND --help               options and worked examples
 
 A score file has one row per record: whether the record was in the training data
@@ -55,13 +59,16 @@ def _options(
 # commands says, so that a command is loaded only when it runs.
 _COMMANDS: Final = {
     "estimate": "Say how much anybody could learn about membership from a score.",
+    "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": "Look at a score file without estimating anything.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
+    "simulate": "Draw a score file of which the truth is known.",
+    "validate": "Check on your own machine that every interval holds.",
     "schema": "Print the JSON Schema of the reports.",
 }
 # Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"schema"})
+_SUFFICIENT: Final = frozenset({"schema", "validate"})
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:

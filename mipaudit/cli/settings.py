@@ -11,7 +11,18 @@ if TYPE_CHECKING:
 
 # How the report is shown does not change it; the inputs are listed on their own.
 _NOT_SETTINGS: Final = frozenset(
-    {"scores", "members", "holdout", "format", "output", "quiet", "verbose", "exit_zero", "jobs"}
+    {
+        "scores",
+        "members",
+        "holdout",
+        "format",
+        "output",
+        "quiet",
+        "verbose",
+        "exit_zero",
+        "jobs",
+        "resume",
+    }
 )
 
 

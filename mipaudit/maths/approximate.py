@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mipaudit.maths.tradeoff import TradeOff, exp
+from mipaudit.maths.tradeoff import TradeOff, exp, scaled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class ApproximateDP(TradeOff):
     def tpr(self, fpr: float) -> float:
         """Return the most true positives at a false-positive rate."""
         if fpr <= self.corner:
-            return min(1.0, self.delta + _times(fpr, self.epsilon))
+            return min(1.0, self.delta + scaled(fpr, self.epsilon))
         return 1 - self.fnr(fpr)
 
     def fnr(self, fpr: float) -> float:
@@ -53,7 +53,7 @@ class ApproximateDP(TradeOff):
             return 1 - self.delta
         if fpr <= self.corner:
             # Counted from the corner, where the plain formula would cancel.
-            return self.corner + _times(self.corner - fpr, self.epsilon)
+            return self.corner + scaled(self.corner - fpr, self.epsilon)
         return self.fnr_beyond(1 - fpr)
 
     def fnr_beyond(self, tnr: float) -> float:
@@ -86,13 +86,14 @@ class TwoStepDP(TradeOff):
         """Return delta(epsilon), the greater of two corners of the curve."""
         start = self.step.tpr(self.step.delta)
         claimed, delta = self.step.epsilon, self.step.delta
-        if delta >= self.step.corner or epsilon >= 2 * claimed:
+        # Not from the corner on: at a large epsilon the corner, too, is 0 in floats.
+        if delta > self.step.corner or epsilon >= 2 * claimed:
             return start
         # Where T(F) meets the corner of the outer T; written without cancellation.
         share = -math.expm1(epsilon - 2 * claimed) / (1 + math.exp(-claimed))
         rest = math.exp(-claimed) + math.exp(epsilon - 2 * claimed)
         spent = exp(epsilon - claimed) + rest / (1 + math.exp(-claimed))
-        return min(1.0, max(start, share + delta * spent))
+        return min(1.0, max(start, share + (delta * spent if delta > 0 else 0.0)))
 
     def tpr(self, fpr: float) -> float:
         """Return the most true positives at a false-positive rate."""
@@ -104,8 +105,3 @@ class TwoStepDP(TradeOff):
         if between <= self.step.corner:
             return self.step.fnr(between)
         return self.step.fnr_beyond(self.step.fnr(fpr))
-
-
-def _times(share: float, loss: float) -> float:
-    """Return ``share`` e^loss; the share is at most e^-loss, so nothing overflows."""
-    return math.exp(math.log(share) + loss) if share > 0 else 0.0

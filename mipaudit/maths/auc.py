@@ -12,6 +12,8 @@ import numpy as np
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mipaudit.maths.ladder import Ladder
 
 
@@ -47,15 +49,19 @@ def auc(ladder: Ladder, *, alpha: float) -> Auc:
     n1, n2 = ladder.n_members, ladder.n_holdout
     if min(n1, n2) == 0:
         return Auc(value=0.5, lower=0.0, upper=1.0, method="no rows")
-    x, y = ladder.members, ladder.holdout
-    member_wins = (np.cumsum(y) - y / 2) / n2
-    holdout_loses = (n1 - np.cumsum(x) + x / 2) / n1
+    # As floats at once: every count is exact, and no product has to convert it again.
+    x, y = ladder.members.astype(np.float64), ladder.holdout.astype(np.float64)
+    member_wins = y.cumsum()
+    member_wins -= y / 2
+    member_wins /= n2
+    holdout_loses = n1 - x.cumsum()
+    holdout_loses += x / 2
+    holdout_loses /= n1
     value = float((x * member_wins).sum() / n1)
-    bracket = float((x / n1 * (y / n2))[~ladder.single].sum()) / 2
-    scatter = (
-        float((x * (member_wins - value) ** 2).sum()),
-        float((y * (holdout_loses - value) ** 2).sum()),
-    )
+    bracket = 0.0
+    if not ladder.exact:
+        bracket = float((x / n1 * (y / n2))[~ladder.single].sum()) / 2
+    scatter = _scatter(x, member_wins, value), _scatter(y, holdout_loses, value)
 
     def trials(deviation: float) -> float:
         unseen = _pseudo_rows(alpha) * deviation**2
@@ -74,6 +80,14 @@ def auc(ladder: Ladder, *, alpha: float) -> Auc:
         upper=min(1.0, upper + bracket),
         method="Clopper-Pearson, DeLong effective size",
     )
+
+
+def _scatter(counts: NDArray[np.float64], shares: NDArray[np.float64], value: float) -> float:
+    """Return the sum of squares of the shares about the value; overwrites the shares."""
+    shares -= value
+    shares *= shares
+    shares *= counts
+    return float(shares.sum())
 
 
 def _pseudo_rows(alpha: float) -> float:

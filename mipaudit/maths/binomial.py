@@ -49,6 +49,33 @@ def clopper_pearson_upper(
     return 1.0 - clopper_pearson_lower(trials - successes, trials, alpha)
 
 
+def least_lower(successes: NDArray[np.float64], trials: float, alpha: NDArray[np.float64]) -> float:
+    """Return the least of several lower limits of `clopper_pearson_lower`.
+
+    To test whether a limit lies below a number is several times cheaper than to find
+    it, so only those are found that lie below one of the smallest.
+
+    Args:
+        successes: counts in [0, trials], shape (n,), n at least 1.
+        trials: number of trials, above 0.
+        alpha: one-sided errors in (0, 1), shape (n,).
+    """
+    import numpy as np
+    from scipy.special import betainc, betaincinv, ndtri
+
+    if successes.min() <= 0:
+        return 0.0
+    failures = trials - successes + 1
+    guess = int((successes + ndtri(alpha) * np.sqrt(successes * failures / trials)).argmin())
+    least = float(betaincinv(successes[guess], failures[guess], alpha[guess]))
+    below = betainc(successes, failures, least) > alpha
+    below[guess] = False
+    if below.any():
+        found = betaincinv(successes[below], failures[below], alpha[below])
+        least = min(least, float(found.min()))
+    return least
+
+
 def jeffreys_lower(successes: float, trials: float, alpha: float) -> float:
     """Return the one-sided lower Jeffreys limit of a proportion; 0 without successes.
 

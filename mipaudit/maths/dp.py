@@ -83,7 +83,7 @@ def published_bounds(epsilon: float, delta: float, prior: float) -> tuple[Publis
     )
     erlingsson = PublishedBound(
         name="erlingsson",
-        advantage=1 - math.exp(-epsilon) * (1 - delta),
+        advantage=-math.expm1(-epsilon) + delta * math.exp(-epsilon),
         source="Erlingsson et al. 2019",
         assumes=f"(epsilon, delta) {_SUBSTITUTION}",
     )

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.maths.gain_curve import intervals_on, thresholds_on, turning_points
 from mipaudit.maths.ladder import weighted_differences
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from mipaudit.maths.ladder import Ladder
@@ -78,10 +81,8 @@ def best_thresholds(ladder: Ladder, prior: float) -> float:
         where the ladder has cells.
     """
     if ladder.exact:
-        gains = _merge_runs(weighted_differences(ladder, prior))
-        ends = np.maximum(gains, 0)
-    else:
-        gains, ends, _ = _parts(ladder, prior)
+        return thresholds_on(turning_points(ladder, prior), prior)
+    gains, ends, _ = _parts(ladder, prior)
     below = np.concatenate([[0.0], np.cumsum(gains)])
     above = below[-1] - below
     best = max(0.0, float(below[-1]), float((below[:-1] + ends).max()))
@@ -101,20 +102,21 @@ def best_intervals(ladder: Ladder, prior: float, count: int) -> float:
         The supremum, in [|2p-1|, 1]; an upper bracket where the ladder has cells.
     """
     if ladder.exact:
-        gains = _merge_runs(weighted_differences(ladder, prior))
-        gain_end, loss_end = np.maximum(gains, 0), np.maximum(-gains, 0)
-    else:
-        gains, gain_end, loss_end = _parts(ladder, prior)
+        return intervals_on(turning_points(ladder, prior), prior, count)[-1]
+    gains, gain_end, loss_end = _parts(ladder, prior)
     inside = best_union(gains, gain_end, count)
     outside = float(gains.sum()) + best_union(-gains, loss_end, count)
     return 1 - 2 * prior + 2 * max(inside, outside)
 
 
-def _merge_runs(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up neighbours of one sign: no best interval ends between them."""
-    positive = gains > 0
-    starts = np.flatnonzero(np.concatenate([[True], positive[1:] != positive[:-1]]))
-    return np.asarray(np.add.reduceat(gains, starts))
+def best_ordered(ladder: Ladder, prior: float, counts: Sequence[int]) -> tuple[float, ...]:
+    """Return `best_thresholds`, then `best_intervals` for each of the increasing counts."""
+    if not ladder.exact:
+        unions = [best_intervals(ladder, prior, count) for count in counts]
+        return best_thresholds(ladder, prior), *unions
+    curve = turning_points(ladder, prior)
+    up_to = intervals_on(curve, prior, counts[-1])
+    return thresholds_on(curve, prior), *(up_to[count - 1] for count in counts)
 
 
 def best_sets(ladder: Ladder, prior: float) -> float:
@@ -126,5 +128,7 @@ def best_sets(ladder: Ladder, prior: float) -> float:
     Returns:
         sum_j |p P_j - (1-p) Q_j|, in [|2p-1|, 1] (Liu et al., MACE, Theorem 2).
     """
+    if ladder.exact:
+        return float(np.abs(weighted_differences(ladder, prior)).sum())
     _, gain_end, loss_end = _parts(ladder, prior)
     return float((gain_end + loss_end).sum())

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mipaudit.maths.normal import cdf, density, mills_drop, mills_ratio, quantile
-from mipaudit.maths.tradeoff import TradeOff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from mipaudit.maths.tradeoff import TradeOff, scaled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +38,8 @@ class GaussianDP(TradeOff):
 
     def tpr(self, fpr: float) -> float:
         """Return Phi(Phi^-1(F) + mu)."""
+        if self.mu == 0:
+            return fpr
         return cdf(quantile(fpr) + self.mu)
 
     def fnr(self, fpr: float) -> float:
@@ -66,12 +64,12 @@ class LaplaceMechanism(TradeOff):
 
     def profile(self, epsilon: float) -> float:
         """Return 1 - e^((epsilon - shift) / 2) below the shift."""
-        return -math.expm1(min(0.0, (epsilon - self.shift) / 2))
+        return abs(math.expm1(min(0.0, (epsilon - self.shift) / 2)))
 
     def tpr(self, fpr: float) -> float:
         """Return the most true positives at a false-positive rate."""
-        if 0 < fpr <= math.exp(-self.shift) / 2:
-            return math.exp(math.log(fpr) + self.shift)
+        if fpr <= math.exp(-self.shift) / 2:
+            return scaled(fpr, self.shift)
         return 1 - self.fnr(fpr)
 
     def fnr(self, fpr: float) -> float:
@@ -80,7 +78,7 @@ class LaplaceMechanism(TradeOff):
         if fpr > 1 / 2:
             return inverse * (1 - fpr)
         if fpr <= inverse / 2:
-            return 1 - math.exp(math.log(fpr) + self.shift) if fpr > 0 else 1.0
+            return 1 - scaled(fpr, self.shift)
         return inverse / (4 * fpr)
 
 
@@ -113,15 +111,23 @@ class GeometricMechanism(TradeOff):
 
     def tpr(self, fpr: float) -> float:
         """Return the most true positives; between two corners of the ROC by a coin."""
-        if fpr <= 0 or fpr >= 1:
-            return float(fpr >= 1)
-        return self._at(fpr, lambda t: self._tail(t - self.sensitivity))
+        if fpr <= self._tail(self.sensitivity):
+            return scaled(fpr, self.loss)
+        return 1 - self.fnr(fpr)
 
     def fnr(self, fpr: float) -> float:
         """Return the least false negatives at a false-positive rate."""
-        if fpr <= 0 or fpr >= 1:
-            return float(fpr <= 0)
-        return self._at(fpr, lambda t: self._tail(self.sensitivity + 1 - t))
+        steep = self._tail(self.sensitivity)
+        if fpr <= steep:
+            # Counted from the end of the steepest piece, where 1 - TPR would cancel.
+            return self._tail(1) + scaled(steep - fpr, self.loss)
+        if fpr >= self._tail(0):
+            return math.exp(-self.loss) * (1 - fpr)
+        t = self._corner(fpr)
+        here, before = self._tail(t), self._tail(t - 1)
+        weight = (fpr - here) / (before - here)
+        beyond = self.sensitivity + 1 - t
+        return (1 - weight) * self._tail(beyond) + weight * self._tail(beyond + 1)
 
     def _difference(self, t: int, epsilon: float) -> float:
         """Return P(noise >= t - sensitivity) - e^epsilon P(noise >= t), for 1 <= t."""
@@ -133,32 +139,16 @@ class GeometricMechanism(TradeOff):
         return (first + second) / (1 + ratio)
 
     def _tail(self, t: int) -> float:
-        """Return P(noise >= t)."""
-        ratio = math.exp(-1 / self.scale)
-        if t < 0:
-            return 1 - self._tail(1 - t)
-        return math.exp(-t / self.scale) / (1 + ratio)
-
-    def _at(self, fpr: float, height: Callable[[int], float]) -> float:
-        """Return ``height`` at a false-positive rate in (0, 1), linear between corners."""
-        t = self._corner(fpr)
-        here, before = self._tail(t), self._tail(t - 1)
-        weight = min(1.0, (fpr - here) / (before - here))
-        return (1 - weight) * height(t) + weight * height(t - 1)
+        """Return P(noise >= t), for t at least 0."""
+        return math.exp(-t / self.scale) / (1 + math.exp(-1 / self.scale))
 
     def _corner(self, fpr: float) -> int:
-        """Return the least t with P(noise >= t) <= fpr."""
-        ratio = math.exp(-1 / self.scale)
-        # The tail solved for t; the rounding is put right below.
-        if fpr * (1 + ratio) <= 1:
-            t = math.ceil(-self.scale * math.log(fpr * (1 + ratio)))
-        else:
-            t = 1 - math.floor(-self.scale * math.log((1 - fpr) * (1 + ratio)))
-        while self._tail(t) > fpr:
-            t += 1
-        while self._tail(t - 1) <= fpr:
-            t -= 1
-        return t
+        """Return the least t with P(noise >= t) <= fpr, between 1 and the sensitivity."""
+        low, high = 0, self.sensitivity
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._tail(middle) <= fpr else (middle, high)
+        return high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,32 +179,39 @@ class RandomizedResponse(TradeOff):
     @property
     def loss(self) -> float:
         """The mechanism's epsilon."""
-        return math.log(self.likely / self.rare) if self.rare > 0 else math.inf
+        if self.rare == 0:
+            return math.inf
+        if self.likely <= 2 * self.rare:
+            # The difference is exact, and next to 1 the ratio would not be.
+            return math.log1p((self.likely - self.rare) / self.rare)
+        return math.log(self.likely) - math.log(self.rare)
 
     def profile(self, epsilon: float) -> float:
         """Return delta(epsilon): the answer whose likelihoods differ most decides it."""
-        if epsilon >= self.loss:
-            return 0.0
-        return self.likely - self.rare - self.rare * math.expm1(min(epsilon, _ALL_BUT_ENDLESS))
+        return self.likely * abs(math.expm1(min(0.0, epsilon - self.loss)))
 
     def tpr(self, fpr: float) -> float:
         """Return the most true positives at a false-positive rate."""
         if fpr <= self.rare:
-            return self.likely if self.rare == 0 else fpr * (self.likely / self.rare)
+            return self.likely * (fpr / self.rare if self.rare > 0 else 1.0)
         return 1 - self.fnr(fpr)
 
     def fnr(self, fpr: float) -> float:
         """Return the least false negatives: three straight pieces, slope -1 in the middle."""
         if fpr <= self.rare:
-            return 1 - self.tpr(fpr)
-        if fpr < 1 - self.likely:
-            return self.rare + (1 - self.likely - fpr)
+            spare = (self.rare - fpr) / self.rare if self.rare > 0 else 0.0
+            return self._unlikely + self.likely * spare
+        if fpr < self._unlikely:
+            return self.rare + (self._unlikely - fpr)
         return (1 - fpr) * (self.rare / self.likely)
 
     @property
     def _other(self) -> float:
         return (1 - self.truth) / (self.categories - 1)
 
-
-# e to this power is still a float; the profile is 0 long before.
-_ALL_BUT_ENDLESS = 700.0
+    @property
+    def _unlikely(self) -> float:
+        """1 - ``likely``, without cancellation."""
+        if self.truth >= self._other:
+            return 1 - self.truth
+        return (self.categories - 2 + self.truth) / (self.categories - 1)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import least_lower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.maths.ladder import Ladder
+    from mipaudit.maths.late_generator import Draws
 
 _Bound = Literal["lower", "upper"]
 _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
@@ -29,6 +30,7 @@ _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
 _REACH: Final = 4.0
 _BEYOND_SHARE: Final = 1 / 200
 _MARGIN: Final = 8
+_FIRST_STEPS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ def fewest_holdout(fpr: float, alpha: float) -> int:
     return math.ceil(math.log(alpha) / math.log1p(-fpr))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Staircase | None:
     """Return thresholds and errors whose worst limit is valid at one-sided alpha.
 
@@ -102,12 +104,14 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
     outer, inner = (below, beyond) if bound == "lower" else (beyond, below)
     ranks = above - 1 if bound == "lower" else above
     outward = expected - ranks if bound == "lower" else ranks - expected
-    distance = np.maximum(outward, 0) / spread
+    squared = (np.maximum(outward, 0) / spread) ** 2
+    squared[(ranks < 0) | (ranks >= n_holdout)] = math.inf
 
     def errors(deviate: float) -> NDArray[np.float64]:
-        left = deviate**2 - distance**2
-        error = np.where(left >= 0, ndtr(-np.sqrt(np.maximum(left, 0))), 1.0)
-        return np.where((ranks < 0) | (ranks >= n_holdout), 1.0, error)
+        left = deviate**2 - squared
+        error = ndtr(-np.sqrt(np.maximum(left, 0)))
+        error[left < 0] = 1.0
+        return np.asarray(error)
 
     def enough(index: int) -> bool:
         deviate = float(_DEVIATES[index])
@@ -125,9 +129,7 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
     return Staircase(ranks=ranks[used], errors=error[used])
 
 
-def tpr_at_fpr(
-    ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Generator
-) -> OperatingPoint:
+def tpr_at_fpr(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> OperatingPoint:
     """Return TPR at an FPR and its finite-sample lower limit.
 
     Args:
@@ -147,11 +149,11 @@ def tpr_at_fpr(
     if steps is None:
         return OperatingPoint(value=value, lower=None)
     hits = members_above(ladder, steps.ranks, rng, divided="without")
-    limits = clopper_pearson_lower(hits.astype(np.float64), ladder.n_members, steps.errors)
-    return OperatingPoint(value=value, lower=float(np.min(limits)))
+    limit = least_lower(hits.astype(np.float64), ladder.n_members, steps.errors)
+    return OperatingPoint(value=value, lower=limit)
 
 
-def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Generator) -> float:
+def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> float:
     """Return a finite-sample one-sided upper limit of TPR at an FPR, in [0, 1].
 
     Args as for `tpr_at_fpr`; 1 where the holdout is too small.
@@ -162,25 +164,46 @@ def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: np.random.Genera
     if steps is None or not steps.ranks.size:
         return 1.0
     hits = members_above(ladder, steps.ranks, rng, divided="with")
-    limits = clopper_pearson_upper(hits.astype(np.float64), ladder.n_members, steps.errors)
-    return float(np.max(limits))
+    misses = (ladder.n_members - hits).astype(np.float64)
+    # 1 - (1 - x) loses nothing here: limits are rounded outward at 4 digits.
+    return 1.0 - least_lower(misses, ladder.n_members, steps.errors)
 
 
 def _empirical(ladder: Ladder, fpr: float) -> float:
     """Return the TPR at the FPR on the data, straight between the steps."""
-    tpr = np.concatenate([[0], np.cumsum(ladder.members[::-1])]) / ladder.n_members
-    false = np.concatenate([[0], np.cumsum(ladder.holdout[::-1])]) / ladder.n_holdout
+    members, holdout = _from_the_top(ladder, math.ceil(fpr * ladder.n_holdout) + 1)
+    false = holdout / ladder.n_holdout
     whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
     if whole == ladder.members.size:
         return 1.0
+    tpr = members[whole : whole + 2] / ladder.n_members
     share = max(0.0, fpr - float(false[whole])) / float(false[whole + 1] - false[whole])
-    return float(tpr[whole] + min(1.0, share) * (tpr[whole + 1] - tpr[whole]))
+    return float(tpr[0] + min(1.0, share) * (tpr[1] - tpr[0]))
+
+
+def _from_the_top(ladder: Ladder, holdout: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many members and holdout records lie above each step, from the highest.
+
+    As far down as is needed to pass ``holdout`` holdout records, or to the end.
+    """
+    size = ladder.members.size
+    steps = _FIRST_STEPS * (holdout + 1)
+    while True:
+        steps = min(size, steps)
+        below = np.zeros(steps + 1, dtype=np.int64)
+        np.cumsum(ladder.holdout[::-1][:steps], out=below[1:])
+        if steps == size or below[-1] >= holdout:
+            break
+        steps *= 4
+    above = np.zeros(steps + 1, dtype=np.int64)
+    np.cumsum(ladder.members[::-1][:steps], out=above[1:])
+    return above, below
 
 
 def members_above(
     ladder: Ladder,
     ranks: NDArray[np.int64],
-    rng: np.random.Generator,
+    rng: Draws,
     *,
     divided: Literal["with", "without"],
 ) -> NDArray[np.int64]:
@@ -193,31 +216,34 @@ def members_above(
         divided: whether the members of a cell of several values, whose order is
             unknown, are counted when the threshold lies in it.
     """
-    members = np.concatenate([[0], np.cumsum(ladder.members[::-1])])
-    holdout = np.concatenate([[0], np.cumsum(ladder.holdout[::-1])])
+    members, holdout = _from_the_top(ladder, int(ranks[-1]) + 1 if ranks.size else 0)
     step = np.searchsorted(holdout, ranks, side="right") - 1
     hits = members[step]
     inside = ladder.members[::-1][step]
+    if not inside.any():
+        return hits
     several = ~ladder.single[::-1][step]
     if divided == "with":
         hits = hits + np.where(several, inside, 0)
     tied = ~several & (inside > 0)
-    starts = np.flatnonzero(tied & (np.diff(step, prepend=-1) != 0))
-    for start in starts:
-        same = slice(start, int(np.searchsorted(step, step[start], side="right")))
-        size = int(ladder.holdout[::-1][step[start]])
-        above = ranks[same] - holdout[step[start]]
-        hits[same] += _before(above + 1, size, int(inside[start]), rng)
+    places, sizes = ranks + 1 - holdout[step], ladder.holdout[::-1][step]
+    ends = np.append((step[1:] != step[:-1]).nonzero()[0] + 1, step.size).tolist()
+    for start, end in zip([0, *ends], ends, strict=False):
+        if tied[start]:
+            same = slice(start, end)
+            hits[same] += _before(places[same], int(sizes[start]), int(inside[start]), rng)
     return hits
 
 
-def _before(
-    places: NDArray[np.int64], size: int, members: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _before(places: NDArray[np.int64], size: int, members: int, rng: Draws) -> NDArray[np.int64]:
     """Return how many of ``members`` come before given places among ``size`` others.
 
     All are in one random order. The others' positions are order statistics of uniform
     draws, made of gamma spacings.
     """
-    spacings = rng.gamma(np.diff(places, prepend=0, append=size + 1).astype(np.float64))
-    return np.asarray(np.cumsum(rng.multinomial(members, spacings / spacings.sum())[:-1]))
+    shapes = np.empty(places.size + 1)
+    shapes[:-1], shapes[-1] = places, size + 1
+    shapes[1:] -= shapes[:-1].copy()
+    spacings = rng.standard_gamma(shapes)
+    spacings /= spacings.sum()
+    return rng.multinomial(members, spacings)[:-1].cumsum()

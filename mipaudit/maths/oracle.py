@@ -14,6 +14,7 @@ from typing import Final
 from mipaudit.maths.binomial import clopper_pearson_upper
 
 _TOLERANCE: Final = 1e-13
+_SAME_TRIALS: Final = 1e-14
 _MAX_STEPS: Final = 500
 
 
@@ -59,8 +60,12 @@ def oracle_upper(
     if accuracy >= 1 or min(n_members, n_holdout) <= 0:
         return 1.0
     limit = min(max(accuracy, 1e-9), 1 - 1e-9)
+    used = math.nan
     for _ in range(_MAX_STEPS):
         trials = effective_trials(limit, n_members, n_holdout, prior)
+        if abs(trials - used) <= _SAME_TRIALS * trials:
+            break
+        used = trials
         updated = min(float(clopper_pearson_upper(trials * accuracy, trials, alpha)), 1 - 1e-15)
         if abs(updated - limit) < _TOLERANCE:
             break

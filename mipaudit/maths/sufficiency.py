@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from mipaudit.maths.tradeoff import TradeOff
 
 _LARGEST: Final = 1e5
+# A parameter this small is none: what is left of it is rounding.
+_NOTHING: Final = 1e-300
 
 
 def largest_within(
@@ -31,4 +33,6 @@ def largest_within(
     first_beyond = crossing(lambda x: not within(curve(x)), start=1.0, limit=_LARGEST)
     if first_beyond == 0:
         return None
-    return first_beyond if math.isinf(first_beyond) else math.nextafter(first_beyond, 0.0)
+    if math.isinf(first_beyond):
+        return first_beyond
+    return math.nextafter(first_beyond, 0.0) if first_beyond > _NOTHING else 0.0

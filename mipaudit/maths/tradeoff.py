@@ -14,8 +14,14 @@ from typing import Final
 
 from mipaudit.maths.bisection import crossing
 
-# Where no epsilon up to here will do, none is named: e^epsilon has left the floats.
-_LARGEST_EPSILON: Final = 1e5
+# No guarantee that can be stated needs more: mu is at most 1e6, so epsilon about 5e11.
+_LARGEST_EPSILON: Final = 1e13
+# From here on 1 - recall keeps twelve digits of the recall.
+_ORDINARY_RECALL: Final = 1e-3
+# Below it the quotient of the prior's shares may leave the floats.
+_SMALL_PRIOR: Final = 0.1
+# e to this power is a float.
+_LARGEST_POWER: Final = 700.0
 
 
 class TradeOff(ABC):
@@ -76,15 +82,30 @@ class TradeOff(ABC):
             prior: p in (0, 1).
             recall: the least true-positive rate of the attacker, in (0, 1].
         """
-        # A symmetric trade-off curve is its own inverse.
-        false_positives = self.fnr(1 - recall)
-        return prior * recall / (prior * recall + (1 - prior) * false_positives)
+        if recall >= _ORDINARY_RECALL:
+            # A symmetric trade-off curve is its own inverse.
+            false_positives = self.fnr(1 - recall)
+        else:
+            false_positives = crossing(lambda fpr: self.tpr(fpr) >= recall, start=recall, limit=1.0)
+        if false_positives == 0:
+            return 1.0
+        # Shares of shares: a product of small ones would leave the floats.
+        return 1 / (1 + (1 - prior) / prior * (false_positives / recall))
 
 
 def prior_loss(prior: float) -> float:
     """Return |ln((1-p)/p)|, the privacy loss beyond which the best guess changes."""
-    # log1p keeps a prior next to 1/2 exact.
-    return abs(math.log1p((1 - 2 * prior) / prior))
+    lesser = min(prior, 1 - prior)  # keeps a prior next to 1 exact
+    if lesser < _SMALL_PRIOR:
+        return math.log1p(-lesser) - math.log(lesser)
+    return math.log1p((1 - 2 * lesser) / lesser)  # and this one next to 1/2
+
+
+def scaled(share: float, loss: float) -> float:
+    """Return ``share`` e^loss for a share up to e^-loss, so that nothing overflows."""
+    if loss < _LARGEST_POWER:
+        return share * math.exp(loss)
+    return math.exp(math.log(share) + loss) if share > 0 else 0.0
 
 
 def exp(x: float) -> float:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.figures import count_text, lower_figure, number_text, upper_figure
+from mipaudit.audit.figures import (
+    lower_figure,
+    number_text,
+    upper_figure,
+)
+from mipaudit.render.noise_calibrated import calibrated_section, exact_text, numbers_text
 from mipaudit.render.plain import annotated, columns, paragraph
-from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.report.noise import Applied, Measured, NoiseCandidate, NoiseReport
+    from mipaudit.report.noise import Applied, NoiseReport
 
 _DIGITS: Final = 6
-_FEW: Final = 20
 _CALIBRATIONS: Final = {
     "paper": "Izzo et al. 2022, Theorem 7 and Corollary 8",
     "moment": "docs/mip-noise.md, section 3: the tighter theorem",
     "swap": "docs/mip-noise.md, section 5: one record exchanged",
     "dp": "differential privacy at the equivalent epsilon",
+}
+_NOISES: Final = {
+    "laplace": "density ~ exp(-|x| / scale); for a release of one number",
+    "norm-exponential": "density ~ exp(-||x|| / scale)",
+    "gaussian": "the scale is the standard deviation of each number",
 }
 
 
@@ -35,23 +43,34 @@ def _sections(report: NoiseReport, width: int) -> Iterator[str]:
         yield _scales(report)
         yield _breakeven(report, width)
     else:
-        yield _measured(report.measured, width)
+        yield calibrated_section(report.measured, width)
     if report.applied is not None:
-        yield _applied(report.applied, width)
+        yield _applied(report.applied, width, needed=report.equivalent_epsilon is not None)
     yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings], width)
     yield _bullets("Keep in mind", report.limitations, width)
 
 
 def _promise(report: NoiseReport, width: int) -> str:
-    eta, q = number_text(report.eta), report.train_fraction
-    guess = number_text(max(q, 1 - q))
+    eta, guess = report.eta, max(report.train_fraction, 1 - report.train_fraction)
     text = (
-        f"The promise: whoever sees the release tells a member from another record with an "
-        f"accuracy of at most {guess} + {eta} (eta {eta}, advantage {number_text(report.advantage)}"
+        f"The promise: whoever sees the release says of {_protected(report)} whether it was "
+        f"trained on with an accuracy of at most {exact_text(min(1.0, guess + eta))}: "
+        f"{exact_text(guess)} by guessing, and eta = {number_text(eta)} above. That is an "
+        f"advantage of {exact_text(report.advantage)}"
     )
     if report.equivalent_epsilon is not None:
-        text += f", as differential privacy with epsilon {lower_figure(report.equivalent_epsilon)}"
-    return paragraph(f"{text}).", width=width)
+        epsilon = lower_figure(report.equivalent_epsilon)
+        text += f", as with differential privacy (one record exchanged) at epsilon {epsilon}"
+    return paragraph(f"{text}.", width=width)
+
+
+def _protected(report: NoiseReport) -> str:
+    candidates = report.measured.candidates if report.measured is not None else ()
+    chosen = next((c.protects for c in candidates if c.chosen), "every-record")
+    return {
+        "tested-records": "any of the records that the pairs exchange",
+        "average-record": "a record picked at random",
+    }.get(chosen, "any record")
 
 
 def _multipliers(report: NoiseReport, width: int) -> str:
@@ -62,13 +81,20 @@ def _multipliers(report: NoiseReport, width: int) -> str:
         for row in report.calibrations
     ]
     header = ["calibration", "noise", "scale", "", "which is"]
+    title = "The scale of the noise that keeps it, by each calibration"
     table = annotated(_once(rows), header=header, width=width)
     sources = dict.fromkeys(row.calibration for row in report.calibrations)
     legend = "".join(
         paragraph(f"{name}: {_CALIBRATIONS[name]}", width=width, indent="    ", first="  ")
         for name in sources
     )
-    return f"{table}\n{legend}"
+    noises = {row.mechanism for row in report.calibrations}
+    legend += "".join(
+        paragraph(f"{name}: {text}", width=width, indent="    ", first="  ")
+        for name, text in _NOISES.items()
+        if name in noises
+    )
+    return f"{title}\n{table}\n{legend}"
 
 
 def _once(rows: list[list[str]]) -> list[list[str]]:
@@ -98,8 +124,8 @@ def _scales(report: NoiseReport) -> str:
         for row in known
     ]
     title = (
-        f"For a release of {count_text(report.dimension)} "
-        f"number{'s' * (report.dimension != 1)} (error: root mean square; length: its mean)"
+        f"For a release of {numbers_text(report.dimension)} "
+        "(error: root mean square; length: Euclidean, its mean)"
     )
     return f"{title}\n{columns(rows, header=header, numbers=3)}"
 
@@ -116,88 +142,14 @@ def _breakeven(report: NoiseReport, width: int) -> str:
     return paragraph(title, width=width) + columns(rows)
 
 
-def _measured(measured: Measured, width: int) -> str:
-    unit = "each number's spread over the splits"
-    if measured.error_units == "given":
-        unit = "the units of the table"
-    about = (
-        f"{count_text(measured.n_splits)} splits of {count_text(measured.n_coordinates)} numbers"
-    )
-    if measured.n_pairs:
-        about += f", {count_text(measured.n_pairs)} swap pairs"
-    title = f"Calibrated on {about}; errors in units of {unit}."
-    if measured.skipped_columns:
-        title += f" Not taken: {_names(measured.skipped_columns)}."
-    header = ["", "calibration", "noise", "shape", "moment", "from", "to", "scale", "total error"]
-    rows = [_candidate(candidate) for candidate in measured.candidates]
-    parts = [paragraph(title, width=width)]
-    if rows:
-        parts.append("\n" + columns(rows, header=header, numbers=5))
-        parts.append(_legend(measured.candidates, width))
-    if measured.coordinates:
-        parts.append("\n" + _coordinates(measured))
-    return "".join(parts)
-
-
-def _candidate(candidate: NoiseCandidate) -> list[str]:
-    moment = candidate.moment
-    return [
-        "->" if candidate.chosen else "",
-        candidate.calibration + _PROTECTS[candidate.protects],
-        candidate.mechanism,
-        candidate.shape,
-        upper_figure(moment.value),
-        "-" if moment.lower is None else lower_figure(moment.lower),
-        "-" if moment.upper is None else upper_figure(moment.upper),
-        upper_figure(candidate.scale),
-        upper_figure(candidate.total_error**0.5),
-    ]
-
-
-_PROTECTS: Final = {
-    "every-record": "",
-    "tested-records": ", tested records",
-    "average-record": ", average record",
-}
-
-
-def _legend(candidates: tuple[NoiseCandidate, ...], width: int) -> str:
-    chosen = next((c for c in candidates if c.chosen), None)
-    if chosen is None:
-        return ""
-    basis = {
-        "finite-sample": "a limit that holds at every sample size",
-        "approximate": "an approximate limit",
-        "not-an-interval": "an estimate without limits",
-    }[chosen.moment.validity]
-    number = "upper limit" if chosen.scaled_by == "upper" else "value"
-    count = count_text(chosen.moment.n_splits)
+def _applied(applied: Applied, width: int, *, needed: bool) -> str:
+    count = numbers_text(applied.n_coordinates)
+    if not needed:
+        return paragraph(f"Nothing was added to the {count} of the release.", width=width)
     text = (
-        f"-> is chosen: the least total error. Its scale is {upper_figure(chosen.multiplier)} "
-        f"times the {number} of its moment: {basis}, from {count} of the splits, at "
-        f"{number_text(chosen.moment.confidence)} confidence. The moments are in the "
-        "norm of each shape and do not compare; the total errors do."
+        f"Noise was added to {count}, with random numbers from the {applied.entropy}. "
+        f"Rounding: {applied.rounding}."
     )
-    return paragraph(text, width=width, indent="  ")
-
-
-def _coordinates(measured: Measured) -> str:
-    rows = [
-        [safe_name(c.column), upper_figure(c.noise_rms), upper_figure(c.spread)]
-        for c in measured.coordinates[:_FEW]
-    ]
-    table = columns(rows, header=["number", "noise (rms)", "spread over splits"], numbers=2)
-    rest = len(measured.coordinates) - _FEW
-    return table + (f"  ... and {count_text(rest)} more\n" if rest > 0 else "")
-
-
-def _applied(applied: Applied, width: int) -> str:
-    text = (
-        f"Added to {count_text(applied.n_coordinates)} numbers, with random numbers from "
-        f"the {applied.entropy}. Rounding: {applied.rounding}."
-    )
-    if applied.clipped:
-        text += " The release lay outside the ball and was clipped."
     return paragraph(text, width=width)
 
 
@@ -206,11 +158,6 @@ def _bullets(title: str, texts: tuple[str, ...] | list[str], width: int) -> str:
         return ""
     lines = (paragraph(text, width=width, indent="    ", first="  - ") for text in texts)
     return f"{title}\n" + "".join(lines)
-
-
-def _names(names: tuple[str, ...]) -> str:
-    shown = ", ".join(safe_name(name) for name in names[:_FEW])
-    return shown if len(names) <= _FEW else f"{shown} and {count_text(len(names) - _FEW)} more"
 
 
 def _figure(number: float | None) -> str:

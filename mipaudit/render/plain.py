@@ -52,13 +52,24 @@ def annotated(
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def paragraph(text: str, *, width: int, indent: str = "", first: str | None = None) -> str:
-    """Return prose wrapped to a width; ``first`` indents the first line, if it differs."""
+def paragraph(
+    text: str, *, width: int, indent: str = "", first: str | None = None, hyphens: bool = True
+) -> str:
+    """Return prose wrapped to a width.
+
+    Args:
+        text: the prose.
+        width: of a line.
+        indent: of every line.
+        first: indents the first line, if it differs.
+        hyphens: whether a line may end with a hyphen of a word, or of an option.
+    """
     lines = wrap(
         text,
         max(_NARROWEST_TEXT, width),
         initial_indent=indent if first is None else first,
         subsequent_indent=indent,
         break_long_words=False,
+        break_on_hyphens=hyphens,
     )
     return "".join(f"{line}\n" for line in lines)

@@ -13,10 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.report.bounds import BoundsReport
+    from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.truth import ScenarioList, TruthReport
+    from mipaudit.report.validation import ValidationReport
 
-    AnyReport: TypeAlias = Report | CheckReport | BoundsReport | NoiseReport
+    AnyReport: TypeAlias = (
+        Report
+        | CheckReport
+        | BoundsReport
+        | EpsilonReport
+        | NoiseReport
+        | TruthReport
+        | ScenarioList
+        | ValidationReport
+    )
 
 # What changes between two equal runs stands last, so that the rest of two files
 # can be compared line by line.

@@ -38,19 +38,49 @@ class MeasuredMoment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseCandidate:
-    """Noise that keeps the promise if its moment is right.
+class MeasuredGap:
+    """How well the noise of a direct calibration hides the move of a release.
+
+    It is the mean, over random splits (or swap pairs), of the total variation between the
+    noise and the same noise moved by as much as the release: ``direct``: from a fixed
+    centre; ``direct-swap``: from one side of a pair to the other.
 
     Attributes:
-        calibration: ``moment``, ``swap`` or ``paper``.
+        value: best estimate at the scale of the noise.
+        upper: upper confidence limit, if there is one.
+        at_most: what the promise allows: eta, or eta / min(q, 1-q) for pairs.
+        estimator: ``left-out`` (from the centre of other splits), ``mean-swap``, or
+            ``betting`` (a limit that holds at every sample size).
+        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
+        confidence: of the limit.
+        n_splits: splits, or pairs, behind it.
+    """
+
+    value: float
+    upper: float | None
+    at_most: float
+    estimator: str
+    validity: str
+    confidence: float
+    n_splits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseCandidate:
+    """Noise that keeps the promise if its moment, or its mean gap, is right.
+
+    Attributes:
+        calibration: ``moment``, ``swap``, ``direct``, ``direct-swap`` or ``paper``.
         mechanism: kind of noise.
         shape: ``isotropic``, ``diagonal`` or ``full``.
         protects: ``every-record``, ``tested-records`` or ``average-record``.
-        multiplier: scale for each unit of the moment.
-        moment: in the norm of the shape.
-        scaled_by: ``upper`` limit or ``value`` of the moment.
+        multiplier: scale for each unit of the moment; None for the direct calibrations.
+        moment: in the norm of the shape; for the direct calibrations the mean distance,
+            for information: their scale rests on ``gap``.
+        gap: for the direct calibrations, what the scale was made from; else None.
+        scaled_by: ``upper`` limit or ``value`` of the moment, or of the gap.
         scale: of the noise, in the norm of the shape.
-        guaranteed: whether the moment's limit holds at every sample size.
+        guaranteed: whether the limit that the scale rests on holds at every sample size.
         total_error: expected sum of squared errors, in the error units.
         rms_norm: root mean square of the Euclidean length of the noise.
         expected_norm: mean Euclidean length of the noise.
@@ -61,8 +91,9 @@ class NoiseCandidate:
     mechanism: str
     shape: str
     protects: str
-    multiplier: float
+    multiplier: float | None
     moment: MeasuredMoment
+    gap: MeasuredGap | None
     scaled_by: str
     scale: float
     guaranteed: bool
@@ -95,7 +126,8 @@ class Measured:
         skipped_columns: columns of the table that are no coordinates.
         constant_columns: coordinates that no split changed.
         error_units: ``standardised`` or ``given``.
-        clip_radius: of the ball into which the release is clipped, in strict mode.
+        strict: whether the choice rests on limits that hold at every sample size.
+        clip_radius: of the ball into which the release is clipped, if there is one.
         candidates: all calibrations that were considered.
         coordinates: the chosen noise on each coordinate, for up to 1,000 of them.
     """
@@ -106,6 +138,7 @@ class Measured:
     skipped_columns: tuple[str, ...]
     constant_columns: tuple[str, ...]
     error_units: str
+    strict: bool
     clip_radius: float | None
     candidates: tuple[NoiseCandidate, ...]
     coordinates: tuple[CoordinateNoise, ...]
@@ -119,13 +152,14 @@ class Applied:
         entropy: ``operating system``, or ``seed`` for an experiment, which protects nobody
             who could guess the seed.
         rounding: what was done about the last bits of the numbers.
-        clipped: whether the release lay outside the ball; None without a ball.
+        clipped: whether the release was moved into the ball wherever it lay outside. That it
+            did is not said: the answer would carry no noise.
         n_coordinates: numbers that noise was added to.
     """
 
     entropy: Literal["operating system", "seed"]
     rounding: str
-    clipped: bool | None
+    clipped: bool
     n_coordinates: int
 
 

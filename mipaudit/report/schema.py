@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
+from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
+from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
+from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
 
 CHECK_SCHEMA: Final = "mipaudit.check/1"
 
@@ -22,14 +25,19 @@ def report_schema() -> dict[str, Any]:
         Report: SCHEMA,
         CheckReport: CHECK_SCHEMA,
         BoundsReport: BOUNDS_SCHEMA,
+        EpsilonReport: EPSILON_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
+        TruthReport: TRUTH_SCHEMA,
+        ScenarioList: SCENARIOS_SCHEMA,
+        ValidationReport: VALIDATION_SCHEMA,
     }
     _, components = msgspec.json.schema_components(tuple(kinds), ref_template="#/$defs/{name}")
     for kind, name in kinds.items():
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate`, `check`, `bounds` and `noise` write as JSON.",
+        "description": "What `mipaudit estimate`, `epsilon`, `check`, `bounds`, `noise`, `simulate` and "
+        "`validate` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

@@ -1,85 +1,197 @@
 """What others do, run on the same files: how wide it is, and whether it holds.
 
-A coverage run in which no invalid method is caught has shown nothing about the rest.
+A new one is a class here and a name in the registry. Those known to be invalid must be
+caught: a coverage run in which they pass has shown nothing about the rest.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+import math
+from abc import ABC, abstractmethod
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from mipaudit.maths.binomial import mover_lower
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.histogram import mace_histogram
-from mipaudit.scenarios.controls import NOMINAL, controls
-from mipaudit.scenarios.coverage import Interval
-from mipaudit.summaries.histogram import equal_width_counts
+from mipaudit.scenarios.interval import Interval
+from mipaudit.scenarios.threshold import best_threshold
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
-DKW_LABEL: Final = "other: DKW band"
-SPLIT_LABEL: Final = "other: split-half threshold"
-MACE_LABEL: Final = "published: MACE band, 100 bins"
-_BINS: Final = 100
+    from mipaudit.scenarios.audited_file import AuditedFile
 
-
-def alternatives(
-    member: NDArray[np.bool_], score: NDArray[np.float64], prior: float, seed: int
-) -> list[Interval]:
-    """Return the controls, the split-half limit and the published MACE band."""
-    band, invalid = controls(member, score, prior, seed)
-    return [
-        band,
-        # A limit for thresholds is one for all attackers too: beside ours, on one truth.
-        replace(band, estimand="advantage", upper=None, label=DKW_LABEL),
-        invalid,
-        split_half(member, score, prior, seed),
-        mace_band(member, score, prior),
-    ]
+NOMINAL: Final = 0.975
+_BOOTSTRAP_BINS: Final = 20
+_REPLICATES: Final = 100
 
 
-def split_half(
-    member: NDArray[np.bool_], score: NDArray[np.float64], prior: float, seed: int
-) -> Interval:
-    """Return the lower limit of a threshold chosen on one half, judged on the other."""
-    chosen = np.random.default_rng([seed, 2]).random(member.size) < 1 / 2
-    values = np.unique(score[chosen])
-    x, y = np.sort(score[chosen & member]), np.sort(score[chosen & ~member])
-    lower = abs(2 * prior - 1)
-    judged_members, judged_holdout = score[~chosen & member], score[~chosen & ~member]
-    if min(x.size, y.size, judged_members.size, judged_holdout.size) > 0:
-        gain = (
-            prior * np.searchsorted(x, values, side="right") / x.size
-            - (1 - prior) * np.searchsorted(y, values, side="right") / y.size
+class Alternative(ABC):
+    """Another method, with limits at the same nominal coverage as ours.
+
+    Attributes:
+        name: the label of its rows.
+        description: what it does, in a sentence.
+        valid: whether its limits are known to hold; if not, a run must catch it.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    valid: ClassVar[bool]
+
+    @abstractmethod
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return what it says of a file."""
+
+    def _interval(
+        self, lower: float | None, upper: float | None, *, estimand: str = "advantage"
+    ) -> Interval:
+        return Interval(
+            estimand=estimand,
+            lower=lower,
+            upper=upper,
+            nominal=NOMINAL,
+            label=self.name,
+            source="valid" if self.valid else "invalid",
         )
-        total = 2 * prior - 1
-        low_side = bool(gain.max() >= total - gain.min())
-        cut = values[gain.argmax() if low_side else gain.argmin()]
-        tpr = float((judged_members <= cut).mean())
-        fpr = float((judged_holdout <= cut).mean())
-        if not low_side:
-            tpr, fpr = 1 - tpr, 1 - fpr
+
+
+class DkwBand(Alternative):
+    """Two bands by Dvoretzky, Kiefer and Wolfowitz, with Massart's constant."""
+
+    name = "other: DKW band"
+    description = "Two Dvoretzky-Kiefer-Wolfowitz bands around the best threshold: proven, wide."
+    valid = True
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return the lower limit of the best threshold: one for all attackers, too."""
+        return (self._interval(dkw_limits(audited)[0], None),)
+
+
+class DkwThresholds(DkwBand):
+    """The same two bands, for the best threshold."""
+
+    name = "other: DKW band, thresholds"
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return both limits of the best threshold's advantage."""
+        return (self._interval(*dkw_limits(audited), estimand="advantage_thresholds"),)
+
+
+class SplitHalf(Alternative):
+    """A threshold chosen on one half, judged on the other."""
+
+    name = "other: split half, Clopper-Pearson"
+    description = "The best threshold of one half, two Clopper-Pearson limits on the other: proven."
+    valid = True
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return the lower limit of the chosen threshold's advantage."""
+        member, score, prior = audited.member, audited.score, audited.prior
+        chosen = np.random.default_rng([audited.seed, 2]).random(member.size) < 1 / 2
+        sizes = [int((half & one).sum()) for half in (chosen, ~chosen) for one in (member, ~member)]
+        baseline = abs(2 * prior - 1)
+        if min(sizes) == 0:
+            return (self._interval(baseline, None),)
+        best = best_threshold(member[chosen], score[chosen], prior)
+        called = score[~chosen] <= best.cut
+        if not best.low_side:
+            called = ~called
+        judged = member[~chosen]
+        alpha = (1 - NOMINAL) / 2
+        tpr = clopper_pearson_lower(int((called & judged).sum()), sizes[2], alpha)
+        fpr = clopper_pearson_upper(int((called & ~judged).sum()), sizes[3], alpha)
+        lower = 1 - 2 * prior + 2 * (prior * float(tpr) - (1 - prior) * float(fpr))
+        return (self._interval(max(baseline, lower), None),)
+
+
+class MaceBand(Alternative):
+    """W_N with its McDiarmid band, which surrounds the mean of W_N."""
+
+    name = "published: MACE band, 100 bins"
+    description = (
+        "The plug-in W_N on 100 bins of equal width with the published band, which surrounds the "
+        "mean of W_N, not the advantage."
+    )
+    valid = False
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return the band as published."""
+        table = audited.equal_width
+        table = table[table.sum(axis=1) > 0]
+        result = mace_histogram(
+            table[:, 1], table[:, 0], prior=audited.prior, delta=2 * (1 - NOMINAL)
+        )
+        return (self._interval(result.value - result.half_width, result.value + result.half_width),)
+
+
+class PercentileBootstrap(Alternative):
+    """Percentiles of W_N over resampled rows."""
+
+    name = "common: percentile bootstrap, 20 bins"
+    description = "Percentiles of the plug-in W_N over resampled rows: twice as biased as W_N."
+    valid = False
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return the percentiles; counts are resampled, which is the same as rows."""
+        rng = np.random.default_rng([audited.seed, 4])
+        merged = audited.equal_width.reshape(_BOOTSTRAP_BINS, -1, 2).sum(axis=1)
+        merged = merged[merged.sum(axis=1) > 0]
+        weights = (1 - audited.prior, audited.prior)
+        holdout, members = (
+            weight
+            * rng.multinomial(count.sum(), count / count.sum(), size=_REPLICATES)
+            / count.sum()
+            for weight, count in zip(weights, merged.T, strict=True)
+        )
+        plugin = np.abs(members - holdout).sum(axis=1)
+        lower, upper = np.quantile(plugin, [1 - NOMINAL, NOMINAL])
+        return (self._interval(float(lower), float(upper)),)
+
+
+class SameDataThreshold(Alternative):
+    """The best threshold, judged on the rows that it was chosen on."""
+
+    name = "common: same-data threshold"
+    description = "Clopper-Pearson limits at a threshold chosen on the same rows."
+    valid = False
+
+    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+        """Return a lower limit that ignores the choice.
+
+        It is too high wherever thresholds that differ have nearly the same advantage,
+        above all when nothing leaks.
+        """
+        best, prior = audited.best_threshold, audited.prior
         lower = mover_lower(
-            tpr, fpr, judged_members.size, judged_holdout.size, prior=prior, alpha=1 - NOMINAL
+            best.tpr,
+            best.fpr,
+            audited.n_members,
+            audited.n_holdout,
+            prior=prior,
+            alpha=1 - NOMINAL,
         )
-    return Interval(
-        estimand="advantage", lower=lower, upper=None, nominal=NOMINAL, label=SPLIT_LABEL
-    )
+        return (self._interval(lower, None, estimand="advantage_thresholds"),)
 
 
-def mace_band(member: NDArray[np.bool_], score: NDArray[np.float64], prior: float) -> Interval:
-    """Return W_N with its McDiarmid band, as published: it surrounds the mean of W_N."""
-    finite = score[np.isfinite(score)]
-    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    table = equal_width_counts(score, member, float(low), float(high), _BINS)
-    table = table[table.sum(axis=1) > 0]
-    result = mace_histogram(table[:, 1], table[:, 0], prior=prior, delta=2 * (1 - NOMINAL))
-    return Interval(
-        estimand="advantage",
-        lower=result.value - result.half_width,
-        upper=result.value + result.half_width,
-        nominal=NOMINAL,
-        label=MACE_LABEL,
-    )
+_ALL: Final[tuple[type[Alternative], ...]] = (
+    DkwBand,
+    DkwThresholds,
+    SplitHalf,
+    MaceBand,
+    PercentileBootstrap,
+    SameDataThreshold,
+)
+ALTERNATIVES: Final[Mapping[str, Alternative]] = MappingProxyType({one.name: one() for one in _ALL})
+
+
+def dkw_limits(audited: AuditedFile) -> tuple[float, float]:
+    """Return limits of the best threshold's advantage, each at 1 - `NOMINAL`."""
+    # Two-sided bands of both classes, each at alpha/2 of this limit's alpha.
+    alpha = (1 - NOMINAL) / 2
+    sizes = ((audited.prior, audited.n_members), (1 - audited.prior, audited.n_holdout))
+    slack = sum(weight * math.sqrt(math.log(2 / alpha) / (2 * count)) for weight, count in sizes)
+    baseline, best = abs(2 * audited.prior - 1), audited.best_threshold.advantage
+    return max(baseline, best - 2 * slack), min(1.0, max(baseline, best + 2 * slack))

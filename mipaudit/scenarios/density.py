@@ -39,6 +39,33 @@ class Normal(Continuous):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HalfNormal(Continuous):
+    """Absolute values of normal scores about 0: the errors of a regression."""
+
+    sd: float = 1.0
+
+    def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return ``size`` independent scores."""
+        return np.abs(rng.normal(0.0, self.sd, size))
+
+    def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return P(score <= x)."""
+        from scipy.special import erf
+
+        return np.asarray(erf(np.maximum(x, 0.0) / (self.sd * math.sqrt(2))))
+
+    def quantile(self, level: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores at these levels."""
+        from scipy.special import erfinv
+
+        return np.asarray(self.sd * math.sqrt(2) * erfinv(level))
+
+    def kinks(self) -> NDArray[np.float64]:
+        """Return the end of the support."""
+        return np.array([0.0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogNormal(Continuous):
     """Exponentials of normal scores."""
 

@@ -8,7 +8,7 @@ a cell's mass, because an optimal attacker changes his guess in few cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -32,11 +32,13 @@ class Ladder:
         members: float64[J], sums to 1.
         holdout: float64[J], sums to 1.
         atom: bool[J], True where the rung is one value and cannot be cut.
+        upper: float64[J], where each rung ends; the value of an atom. May be empty.
     """
 
     members: NDArray[np.float64]
     holdout: NDArray[np.float64]
     atom: NDArray[np.bool_]
+    upper: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def gains(self, prior: float) -> NDArray[np.float64]:
         """Return p P_j - (1-p) Q_j per rung."""
@@ -110,6 +112,7 @@ def build_ladder(members: Mixture, holdout: Mixture, cells: int) -> Ladder:
         members=np.concatenate([np.diff(members.continuous_cdf(edges)), member_atoms])[order],
         holdout=np.concatenate([np.diff(holdout.continuous_cdf(edges)), holdout_atoms])[order],
         atom=atom[order],
+        upper=position[order],
     )
 
 

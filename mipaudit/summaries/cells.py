@@ -52,10 +52,19 @@ def atoms(values: NDArray[np.float64], *, all_values: bool) -> NDArray[np.float6
         all_values: every distinct value is one (a discrete score); otherwise those
             repeated at least max(3, 0.5%) times.
     """
-    distinct, counts = np.unique(values, return_counts=True)
+    distinct, counts = distinct_values(values)
     if all_values:
         return distinct
     return distinct[counts >= max(ATOM_COUNT, ATOM_SHARE * values.size)]
+
+
+def distinct_values(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct values of a sorted sample, and how often each occurs."""
+    (starts,) = _new(values).nonzero()
+    ends = np.append(starts[1:], values.size)
+    return values[starts], ends - starts
 
 
 def quantile_edges(
@@ -72,10 +81,11 @@ def quantile_edges(
         count: cells wanted, at least 1.
     """
     targets = np.arange(1, count) / count
-    mass = np.cumsum(weights)
-    at = np.searchsorted(mass, targets, side="left")
-    at = np.unique(at[at < values.size - 1])
-    return np.unique(values[at][values[at] < values[at + 1]])
+    at = np.searchsorted(np.cumsum(weights), targets, side="left")
+    at = at[at < values.size - 1]
+    at = at[_new(at)]
+    cut = values[at]
+    return cut[cut < values[at + 1]]
 
 
 def build_cells(
@@ -102,11 +112,11 @@ def build_cells(
             where one resolves them: many rows are then located without a search.
     """
     values = np.concatenate([members, holdout])
-    order = np.argsort(values, kind="stable")
+    order = _stable_order(values)
     values = values[order]
     points = atoms(values, all_values=discrete)
     fence = np.concatenate([_float_below(points), points])
-    fence = fence[np.isfinite(fence) | (fence == -np.inf)]
+    fence = fence[fence < np.inf]
     buckets = None
     if discrete:
         coarse_edges = np.unique(fence)
@@ -122,14 +132,37 @@ def build_cells(
         if buckets is not None:
             coarse_edges = buckets.snap(coarse_edges)
             fine_edges = buckets.snap(fine_edges)
-        coarse_edges = np.union1d(coarse_edges, fence)
-        fine_edges = np.union1d(fine_edges, coarse_edges)
+        if fence.size:
+            coarse_edges = np.union1d(coarse_edges, fence)
+        fine_edges = np.union1d(fine_edges, coarse_edges) if fine else coarse_edges
     return Cells(
         edges=fine_edges,
         single=_single(fine_edges, points),
-        coarse=np.concatenate([[0], np.cumsum(np.isin(fine_edges, coarse_edges))]),
+        coarse=_coarse_of(fine_edges, coarse_edges),
         buckets=buckets,
     )
+
+
+def _new(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Tell which of some sorted values differ from the one before."""
+    new = np.ones(values.size, dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
+
+
+def _stable_order(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the stable sorting permutation; without ties there is only one."""
+    order = np.argsort(values)
+    if not _new(values[order]).all():
+        order = np.argsort(values, kind="stable")
+    return order
+
+
+def _coarse_of(fine: NDArray[np.float64], coarse: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the coarse cell of each fine one; the coarse edges are among the fine."""
+    if fine.size == coarse.size:
+        return np.arange(fine.size + 1)
+    return np.concatenate([[0], np.cumsum(np.isin(fine, coarse))])
 
 
 def _float_below(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,9 +183,11 @@ def _weights(n_members: int, n_holdout: int, prior: float) -> NDArray[np.float64
 
 def _single(edges: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which cells hold exactly one float: an atom between its two fences."""
-    upper = np.concatenate([edges, [np.inf]])
-    below = np.concatenate([[-np.inf], edges])
-    single = np.isin(upper, points) & (below == _float_below(upper))
+    single = np.zeros(edges.size + 1, dtype=bool)
+    if points.size:
+        upper = np.concatenate([edges, [np.inf]])
+        below = np.concatenate([[-np.inf], edges])
+        single = np.isin(upper, points) & (below == _float_below(upper))
     if edges.size and edges[0] == -np.inf:
         single[0] = True
     return np.asarray(single)

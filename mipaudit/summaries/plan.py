@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.summaries.cells import Cells, build_cells
+from mipaudit.summaries.cells import Cells, build_cells, distinct_values
 from mipaudit.summaries.sample import burn_in_blocks
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) ->
     Raises:
         InputError: it must be discrete and has too many values.
     """
-    distinct, times = np.unique(values, return_counts=True)
+    distinct, times = distinct_values(np.sort(values))
     if asked or kind in {"bool", "string"}:
         if distinct.size > _MOST_VALUES_ASKED:
             raise InputError(

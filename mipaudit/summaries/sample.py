@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes, ranks
+from mipaudit.summaries.identity import MICRO_BLOCKS, rank_bytes, ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,9 +54,11 @@ class ClassSample:
 
     def offer(self, ranks: NDArray[np.uint64], scores: NDArray[np.float64]) -> None:
         """Consider rows of the class; those that cannot belong may be left out."""
-        keep = ranks <= self.limit
-        self._pending.append((ranks[keep], scores[keep]))
-        self._waiting += int(np.count_nonzero(keep))
+        keep = np.flatnonzero(ranks <= self.limit)
+        if keep.size < ranks.size:
+            ranks, scores = ranks[keep], scores[keep]
+        self._pending.append((ranks, scores))
+        self._waiting += ranks.size
         if self._waiting > self._size:
             self.prune()
 
@@ -79,7 +81,11 @@ class ClassSample:
         not depend on the order of arrival.
         """
         self.prune()
-        order = np.lexsort((*self.scores.T, self.ranks))[: self._size]
+        order = np.argsort(self.ranks)
+        ordered = self.ranks[order]
+        if (ordered[1:] == ordered[:-1]).any():
+            order = np.lexsort((*self.scores.T, self.ranks))
+        order = order[: self._size]
         self.ranks, self.scores = self.ranks[order], self.scores[order]
 
     def merge(self, other: Self) -> None:
@@ -118,9 +124,13 @@ class BurnInSample:
         chosen = np.flatnonzero(top <= ceiling)
         rank = ranks(rows, self._seed, chosen, top[chosen])
         member = rows.member[chosen]
-        scores = np.column_stack([column[chosen] for column in rows.scores])
-        self.members.offer(rank[member], scores[member])
-        self.holdout.offer(rank[~member], scores[~member])
+        for one, side in ((self.members, member), (self.holdout, ~member)):
+            at = np.flatnonzero(side)
+            mine = chosen[at]
+            scores = np.empty((at.size, len(rows.scores)), dtype=np.float64)
+            for index, column in enumerate(rows.scores):
+                scores[:, index] = column[mine]
+            one.offer(rank[at], scores)
 
     def merge(self, other: Self) -> None:
         """Take in the sample of another part; the result does not depend on the order."""
@@ -131,8 +141,3 @@ class BurnInSample:
         """Finish: after this the samples are in rank order."""
         self.members.settle()
         self.holdout.settle()
-
-
-def in_burn_in(top: NDArray[np.uint8], blocks: int) -> NDArray[np.bool_]:
-    """Tell which rows, by their top rank bytes, lie in the first micro-blocks."""
-    return np.asarray(micro_blocks(top) < blocks)

@@ -7,29 +7,27 @@ are bracketed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from mipaudit.maths.ladder import Ladder, ladder_of_sorted
+from mipaudit.maths.ladder import Ladder, ladder_of_rows
 from mipaudit.summaries.buckets import Locator
+from mipaudit.summaries.code_counter import GATHERED, CodeCounter
 from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes
-from mipaudit.summaries.sample import in_burn_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.summaries.cells import Cells
-    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.plan import ColumnPlan, Plan
     from mipaudit.summaries.rows import Rows
 
-_BURN_IN_FLAG: Final = 2
-# Codes are gathered and counted this many at a time: each count walks the whole table.
-_GATHERED: Final = 1 << 18
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnCounts:
     """What one score column is estimated from.
 
@@ -51,91 +49,117 @@ class ColumnCounts:
     infinite: int
     discrete: bool
 
-    @property
+    @cached_property
     def trained(self) -> NDArray[np.int64]:
         """Return the burn-in counts, shape (K, 2)."""
         return np.asarray(self.blocks[: self.burn_in].sum(axis=0))
 
-    @property
+    @cached_property
     def scored(self) -> NDArray[np.int64]:
         """Return the counts outside the burn-in, shape (K, 2)."""
         return np.asarray(self.blocks[self.burn_in :].sum(axis=0))
 
 
-class CodeCounter:
-    """Counts codes in [0, size), many at a time."""
+class ColumnTally(ABC):
+    """The rows of one column, or their counts, as they come in.
 
-    __slots__ = ("_counts", "_gathered", "_waiting")
+    Not thread-safe: one per worker, then merged.
+    """
 
-    def __init__(self, size: int) -> None:
-        """Start at zero."""
-        self._counts = np.zeros(size, dtype=np.int64)
-        self._gathered: list[NDArray[np.int32]] = []
-        self._waiting = 0
+    __slots__ = ()
 
-    def add(self, codes: NDArray[np.int32]) -> None:
-        """Count codes, shape (n,); the array must not change afterwards."""
-        self._gathered.append(codes)
-        self._waiting += codes.size
-        if self._waiting >= _GATHERED:
-            self._flush()
+    @abstractmethod
+    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+        """Take in a batch; for the labels see `Tally.take`."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> None:
+        """Add the rows of another part."""
+
+    @abstractmethod
+    def counts(self, burn_in: int) -> ColumnCounts:
+        """Return the finished counts; nothing may be added afterwards."""
+
+
+class KeptColumn(ColumnTally):
+    """One column of an input small enough to keep: counted once all rows are there."""
+
+    __slots__ = ("_kept", "_plan")
+
+    def __init__(self, plan: ColumnPlan) -> None:
+        """Start empty."""
+        self._plan = plan
+        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8]]] = []
+
+    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+        """Keep a batch; the arrays must not change afterwards."""
+        self._kept.append((scores, labels))
 
     def merge(self, other: Self) -> None:
-        """Add the counts of another counter of the same size."""
-        self._counts += other.counts()
+        """Add the rows of another part."""
+        self._kept.extend(other._kept)
 
-    def counts(self) -> NDArray[np.int64]:
-        """Return the counts so far, shape (size,)."""
-        self._flush()
-        return self._counts
+    def counts(self, burn_in: int) -> ColumnCounts:
+        """Return the finished counts; the rows are let go.
 
-    def _flush(self) -> None:
-        if self._gathered:
-            codes = np.concatenate(self._gathered)
-            self._gathered.clear()
-            self._waiting = 0
-            self._counts += np.bincount(codes, minlength=self._counts.size)
+        One sort serves the cells and both ladders: rows in order of score are cut
+        into cells by looking up the edges, not the rows.
+        """
+        scores, labels = self._in_order()
+        cells = self._plan.cells
+        member = labels & np.uint8(1)
+        late = np.flatnonzero(labels >= 2 * burn_in)
+        return ColumnCounts(
+            blocks=_block_counts(scores, labels, cells),
+            burn_in=burn_in,
+            single=_coarse_atoms(cells),
+            everyone=ladder_of_rows(scores, member),
+            evaluated=ladder_of_rows(scores[late], member[late]),
+            infinite=int(
+                np.searchsorted(scores, -np.inf, side="right")
+                + scores.size
+                - np.searchsorted(scores, np.inf, side="left")
+            ),
+            discrete=self._plan.discrete,
+        )
+
+    def _in_order(self) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Return the scores in increasing order with their labels, and let go of the rows."""
+        if len(self._kept) == 1:
+            ((scores, labels),) = self._kept
+        else:
+            scores = np.concatenate([part for part, _ in self._kept])
+            labels = np.concatenate([part for _, part in self._kept])
+        self._kept.clear()
+        order = np.argsort(scores)
+        return scores[order], labels[order]
 
 
-class ColumnTally:
-    """Counts of one column as they grow. Not thread-safe; one per worker, then merged."""
+class CountedColumn(ColumnTally):
+    """One column of a large input: counts per fine cell as they grow."""
 
-    __slots__ = ("_blocks", "_cells", "_coarse", "_fine", "_infinite", "_kept", "_locate")
+    __slots__ = ("_blocks", "_burn_in", "_coarse", "_fine", "_infinite", "_locate", "_plan")
 
-    def __init__(self, cells: Cells, *, exact: bool) -> None:
+    def __init__(self, plan: ColumnPlan, burn_in: int) -> None:
         """Start empty."""
-        self._cells = cells
+        cells = plan.cells
+        self._plan = plan
+        self._burn_in = burn_in
         self._locate = Locator(cells.edges, cells.buckets)
-        self._coarse = (cells.coarse * 2).astype(np.int32)
-        self._blocks = CodeCounter(MICRO_BLOCKS * cells.coarse_count * 2)
-        self._fine = None if exact else CodeCounter(cells.count * 4)
-        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8]]] = []
+        self._coarse = cells.coarse.astype(np.int32)
+        self._blocks = CodeCounter(2 * MICRO_BLOCKS * cells.coarse_count)
+        self._fine = CodeCounter(cells.count * 4)
         self._infinite = 0
 
-    def add(
-        self,
-        scores: NDArray[np.float64],
-        flags: NDArray[np.uint8],
-        block: NDArray[np.int32],
-    ) -> None:
-        """Count a batch.
-
-        Args:
-            scores: float64, shape (n,).
-            flags: 2 * in burn-in + member, shape (n,).
-            block: micro-block of each row, shape (n,).
-        """
+    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+        """Count a batch."""
         cell = self._locate(scores)
-        code = block * np.int32(2 * self._cells.coarse_count)
+        code = labels * np.int32(self._plan.cells.coarse_count)
         code += self._coarse.take(cell)
-        code += flags & np.uint8(1)
         self._blocks.add(code)
-        if self._fine is None:
-            self._kept.append((scores, flags))
-        else:
-            cell <<= 2
-            cell += flags
-            self._fine.add(cell)
+        cell <<= 2
+        cell += _flags(labels, self._burn_in)
+        self._fine.add(cell)
         with np.errstate(invalid="ignore", over="ignore"):
             doubtful = not np.isfinite(scores.sum())  # cheaper than a test of every row
         if doubtful:
@@ -144,54 +168,59 @@ class ColumnTally:
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
         self._blocks.merge(other._blocks)
+        self._fine.merge(other._fine)
         self._infinite += other._infinite
-        self._kept.extend(other._kept)
-        if self._fine is not None and other._fine is not None:
-            self._fine.merge(other._fine)
 
-    def counts(self, *, burn_in: int, discrete: bool) -> ColumnCounts:
+    def counts(self, burn_in: int) -> ColumnCounts:
         """Return the finished counts."""
-        everyone, evaluated = (
-            self._exact_ladders() if self._fine is None else self._ladders(self._fine.counts())
-        )
-        cells = self._cells
-        alone = np.bincount(cells.coarse) == 1
-        single = np.zeros(cells.coarse_count, dtype=bool)
-        single[cells.coarse[cells.single]] = True
+        cells = self._plan.cells
+        fine = self._fine.counts().reshape(-1, 4)
+        everyone = fine[:, :2] + fine[:, 2:]
         return ColumnCounts(
-            blocks=self._blocks.counts().reshape(MICRO_BLOCKS, cells.coarse_count, 2),
+            blocks=_by_block(self._blocks.counts(), cells),
             burn_in=burn_in,
-            single=single & alone,
-            everyone=everyone,
-            evaluated=evaluated,
+            single=_coarse_atoms(cells),
+            everyone=Ladder(members=everyone[:, 1], holdout=everyone[:, 0], single=cells.single),
+            evaluated=Ladder(members=fine[:, 1], holdout=fine[:, 0], single=cells.single),
             infinite=self._infinite,
-            discrete=discrete,
+            discrete=self._plan.discrete,
         )
 
-    def _ladders(self, counts: NDArray[np.int64]) -> tuple[Ladder, Ladder]:
-        fine = counts.reshape(-1, 4)
-        single = self._cells.single
-        everyone = Ladder(
-            members=fine[:, 1] + fine[:, 3], holdout=fine[:, 0] + fine[:, 2], single=single
-        )
-        return everyone, Ladder(members=fine[:, 1], holdout=fine[:, 0], single=single)
 
-    def _exact_ladders(self) -> tuple[Ladder, Ladder]:
-        scores = np.concatenate([part for part, _ in self._kept])
-        flags = np.concatenate([part for _, part in self._kept])
-        self._kept.clear()
-        everyone = _ladder(scores, flags)
-        late = flags < _BURN_IN_FLAG
-        return everyone, _ladder(scores[late], flags[late])
+def _flags(labels: NDArray[np.uint8], burn_in: int) -> NDArray[np.uint8]:
+    """Return 2 * in burn-in + member."""
+    flags = (labels < 2 * burn_in).view(np.uint8) << np.uint8(1)
+    flags |= labels & np.uint8(1)
+    return flags
 
 
-def _ladder(scores: NDArray[np.float64], flags: NDArray[np.uint8]) -> Ladder:
-    """Return the ladder of scores whose lowest flag bit says 'member'."""
-    member = (flags & 1) == 1
-    x, y = scores[member], scores[~member]
-    x.sort()
-    y.sort()
-    return ladder_of_sorted(x, y)
+def _block_counts(
+    scores: NDArray[np.float64], labels: NDArray[np.uint8], cells: Cells
+) -> NDArray[np.int64]:
+    """Return counts per micro-block, coarse cell and class of rows in order of score."""
+    rows = np.append(np.searchsorted(scores, cells.edges, side="right"), scores.size)
+    rows[1:] -= rows[:-1].copy()
+    code = np.repeat(cells.coarse.astype(np.int32), rows)
+    code += labels * np.int32(cells.coarse_count)
+    counter = CodeCounter(2 * MICRO_BLOCKS * cells.coarse_count)
+    for start in range(0, code.size, GATHERED):
+        counter.add(code[start : start + GATHERED])
+    return _by_block(counter.counts(), cells)
+
+
+def _by_block(counts: NDArray[np.int64], cells: Cells) -> NDArray[np.int64]:
+    """Return counts by (label, coarse cell) as (micro-block, coarse cell, class).
+
+    Each class stays contiguous in memory: sums over blocks are then several times faster.
+    """
+    return counts.reshape(MICRO_BLOCKS, 2, cells.coarse_count).transpose(0, 2, 1)
+
+
+def _coarse_atoms(cells: Cells) -> NDArray[np.bool_]:
+    """Tell which coarse cells hold one value: those that are one fine cell, an atom."""
+    single = np.zeros(cells.coarse_count, dtype=bool)
+    single[cells.coarse[cells.single]] = True
+    return np.asarray(single & (np.bincount(cells.coarse) == 1))
 
 
 class Tally:
@@ -202,19 +231,24 @@ class Tally:
     def __init__(self, plan: Plan) -> None:
         """Start empty."""
         self._plan = plan
-        self.columns = tuple(ColumnTally(one.cells, exact=plan.exact) for one in plan.columns)
+        self.columns: tuple[ColumnTally, ...] = tuple(
+            KeptColumn(one) if plan.exact else CountedColumn(one, plan.burn_in)
+            for one in plan.columns
+        )
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
         self.take(rows, rank_bytes(rows, self._plan.seed))
 
     def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
-        """Count a batch, given the rows' top rank bytes."""
-        flags = in_burn_in(top, self._plan.burn_in).view(np.uint8) << np.uint8(1)
-        flags |= rows.member.view(np.uint8)
-        block = micro_blocks(top).astype(np.int32)
+        """Count a batch, given the rows' top rank bytes.
+
+        A row's label is 2 * micro-block + member.
+        """
+        labels = micro_blocks(top) << np.uint8(1)
+        labels |= rows.member.view(np.uint8)
         for tally, scores in zip(self.columns, rows.scores, strict=True):
-            tally.add(scores, flags, block)
+            tally.add(scores, labels)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part; exactly associative and commutative."""
@@ -223,7 +257,4 @@ class Tally:
 
     def counts(self) -> tuple[ColumnCounts, ...]:
         """Return the finished counts, in the order of the plan's columns."""
-        return tuple(
-            tally.counts(burn_in=self._plan.burn_in, discrete=planned.discrete)
-            for tally, planned in zip(self.columns, self._plan.columns, strict=True)
-        )
+        return tuple(tally.counts(self._plan.burn_in) for tally in self.columns)

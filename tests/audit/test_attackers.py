@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.audit.attackers import attacker_sets
+from mipaudit.audit.attackers import attacker_sets, equal_mass_starts
 
 # Order of the attackers when there are too few cells to merge.
 ALL_OR_NONE, PREFIX, SUFFIX, INTERVAL, OUTSIDE, SIGN = slice(0, 2), 2, 3, 4, 5, 6
@@ -76,3 +76,22 @@ def test_training_sets_do_not_mix():
     for one in range(5):
         alone = attacker_sets(gains[one : one + 1], errors[one : one + 1], mass, 0.5)[0]
         np.testing.assert_array_equal(together[one], alone)
+
+
+@pytest.mark.parametrize("cells", [5, 9, 300])
+def test_merged_sets_one_run_at_a_time(cells):
+    """All runs are summed in one call: it must not matter."""
+    rng = np.random.default_rng(1)
+    gains, mass = rng.normal(size=(3, cells)), rng.dirichlet(np.ones(cells))
+    sets = attacker_sets(gains, np.zeros_like(gains), mass, 0.5)
+    counts = [count for count in (4, 8, 16, 32, 64, 128, 256) if count < cells]
+    for index, count in enumerate(counts, 6):
+        starts = equal_mass_starts(mass, count)
+        expected = np.concatenate(
+            [
+                np.repeat(gains[:, a:b].sum(axis=1, keepdims=True) > 0, b - a, axis=1)
+                for a, b in itertools.pairwise([*starts, cells])
+            ],
+            axis=1,
+        )
+        np.testing.assert_array_equal(sets[:, index], expected)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from mipaudit.audit.figures import (
     count_text,
+    lower_figure,
     lower_text,
     number_text,
     percent_text,
+    upper_figure,
     upper_text,
     value_text,
 )
@@ -64,3 +66,39 @@ def test_counts_and_shares():
         "1e-5",
         "0.001",
     ]
+
+
+@given(st.floats(1e-300, 1e300), st.integers(2, 9))
+def test_figures_are_rounded_outward_and_by_less_than_a_unit(number, digits):
+    # Twelve digits are what the arithmetic vouches for.
+    exact = Fraction(f"{number:.12g}")
+    lower = Fraction(lower_figure(number, digits=digits))
+    upper = Fraction(upper_figure(number, digits=digits))
+
+    assert lower <= exact <= upper
+    assert upper - lower <= exact / 10 ** (digits - 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "lower", "upper"),
+    [
+        (0.0, "0", "0"),
+        (1.0, "1", "1"),
+        (0.00272821, "0.0027282", "0.0027283"),
+        (3794.5600000000004, "3794.5", "3794.6"),
+        (1e-6, "0.000001", "0.000001"),
+        (1.23456789e-7, "1.2345e-7", "1.2346e-7"),
+        (5e-324, "4.9406e-324", "4.9407e-324"),
+        (123456789.0, "123450000", "123460000"),
+        (1e12, "1e+12", "1e+12"),
+        (1.5e300, "1.5e+300", "1.5e+300"),
+        (0.99999999, "0.99999", "1"),
+    ],
+)
+def test_figures(number, lower, upper):
+    assert (lower_figure(number), upper_figure(number)) == (lower, upper)
+
+
+def test_more_digits_on_demand():
+    assert lower_figure(3794.5600000000004, digits=8) == "3794.56"
+    assert upper_figure(3794.5600000000004, digits=8) == "3794.56"

@@ -15,7 +15,7 @@ def test_version(mipaudit):
     assert (done.returncode, done.stdout) == (0, f"mipaudit {package.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["estimate", "check", "schema"])
+@pytest.mark.parametrize("command", ["estimate", "check", "validate", "schema"])
 def test_every_command_has_worked_examples(mipaudit, command):
     done = mipaudit(command, "--help")
 

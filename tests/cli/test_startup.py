@@ -14,11 +14,19 @@ HEAVY = {
     *("matplotlib", "dp_accounting"),
 }
 # Rooms that work on arrays and files, which pure mathematics does not enter.
-ROOMS = ("mipaudit.noise", "mipaudit.tables", "mipaudit.summaries", "mipaudit.engine")
+ROOMS = ("mipaudit.perturbation", "mipaudit.tables", "mipaudit.summaries", "mipaudit.engine")
 BUDGET = 8.0
 ROUNDS = 15
 
-HELP = ["--help", "--version", "estimate --help", "check --help", "bounds --help", "noise --help"]
+HELP = [
+    "--help",
+    "--version",
+    "estimate --help",
+    "check --help",
+    "bounds --help",
+    "noise --help",
+    "validate --help",
+]
 MATHEMATICS = [
     "bounds --epsilon 1 --delta 1e-5",
     "bounds --epsilon 1 --delta 1e-5 -f json",
@@ -66,6 +74,26 @@ def test_importing_the_package_loads_nothing(environment):
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert "mipaudit" in loaded
     assert loaded & (HEAVY | {"typer", "dataclasses", "inspect"}) == set()
+
+
+def test_garbage_is_collected_once_a_command_runs(environment):
+    code = (
+        "import gc, sys\n"
+        "from mipaudit.cli import app, program\n"
+        "run = program.run\n"
+        "def watched(arguments):\n"
+        "    before, status = gc.isenabled(), run(arguments)\n"
+        "    print(before, gc.isenabled(), file=sys.stderr)\n"
+        "    return status\n"
+        "program.run = watched\n"
+        "sys.argv = ['mipaudit', 'schema']\n"
+        "app.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert done.stderr == "False True\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="counts the CPU time of child processes")

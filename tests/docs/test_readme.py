@@ -20,11 +20,23 @@ ROOT = HERE.parents[1]
 README = ROOT / "README.md"
 METHODS = ROOT / "docs" / "methods.md"
 READING = ROOT / "docs" / "reading-a-report.md"
+VALIDATION = ROOT / "docs" / "validation.md"
 SAMPLES = ROOT / "sample_data" / "README.md"
 BOUNDS = ROOT / "docs" / "bounds.md"
 MIP_NOISE = ROOT / "docs" / "mip-noise.md"
-WRITTEN = (README, METHODS, READING, BOUNDS, MIP_NOISE, SAMPLES, ROOT / "CHANGELOG.md")
-COMMANDS = ("estimate", "check", "bounds", "noise", "schema")
+SCENARIOS = ROOT / "docs" / "scenarios.md"
+WRITTEN = (
+    README,
+    METHODS,
+    READING,
+    BOUNDS,
+    MIP_NOISE,
+    SCENARIOS,
+    VALIDATION,
+    SAMPLES,
+    ROOT / "CHANGELOG.md",
+)
+COMMANDS = ("estimate", "check", "bounds", "noise", "simulate", "validate", "schema")
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
 
@@ -50,7 +62,7 @@ def code_blocks(path, language):
 
 def examples():
     """Yield (page, command, exit code) of every `mipaudit` line in a console block."""
-    for path in (README, READING, SAMPLES):
+    for path in (README, READING, SCENARIOS, SAMPLES):
         for line in "".join(code_blocks(path, "console")).splitlines():
             command, _, remark = line.partition("#")
             if command.startswith("mipaudit "):
@@ -205,7 +217,9 @@ def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
 
 
 @pytest.mark.parametrize(
-    "path", [README, METHODS, READING, BOUNDS, MIP_NOISE], ids=lambda path: path.name
+    "path",
+    [README, METHODS, READING, BOUNDS, MIP_NOISE, SCENARIOS, VALIDATION],
+    ids=lambda path: path.name,
 )
 def test_links_lead_somewhere(path):
     targets = re.findall(r"\]\(([^)]+)\)", text_of(path))

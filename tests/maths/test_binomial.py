@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
+from mipaudit.maths.binomial import (
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    jeffreys_lower,
+    jeffreys_upper,
+    least_lower,
+    mover_lower,
+)
 
 ALPHAS = (0.001, 0.0125, 0.025, 0.05, 0.3)
 
@@ -31,6 +38,16 @@ def test_arrays_agree_with_scalars():
     for limit in (clopper_pearson_lower, clopper_pearson_upper):
         one_by_one = [limit(float(count), 10, 0.05) for count in counts]
         np.testing.assert_array_equal(limit(counts, 10, 0.05), one_by_one)
+
+
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 400), st.floats(1e-9, 0.5)), min_size=1, max_size=30)
+)
+def test_the_least_of_many_limits(pairs):
+    successes = np.array([float(count) for count, _ in pairs])
+    alpha = np.array([error for _, error in pairs])
+    least = clopper_pearson_lower(successes, 400, alpha).min()
+    assert least_lower(successes, 400, alpha) == pytest.approx(least, abs=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [0.025, 0.2])
@@ -161,3 +178,31 @@ def test_mover_is_symmetric_at_the_even_prior(tpr, fpr, sizes):
     here = mover_lower(tpr, fpr, n1, n2, prior=0.5, alpha=0.025)
     there = mover_lower(1 - fpr, 1 - tpr, n2, n1, prior=0.5, alpha=0.025)
     assert here == pytest.approx(there, abs=1e-7)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("successes", "trials"), [(1, 10), (5, 10), (9, 10), (40, 1000), (1, 1e6)])
+def test_jeffreys_limits_are_quantiles_of_the_posterior(successes, trials, alpha):
+    posterior = stats.beta(successes + 0.5, trials - successes + 0.5)
+    lower, upper = posterior.ppf(alpha), posterior.isf(alpha)
+    assert jeffreys_lower(successes, trials, alpha) == pytest.approx(lower, rel=1e-9)
+    assert jeffreys_upper(successes, trials, alpha) == pytest.approx(upper, rel=1e-9)
+
+
+def test_jeffreys_limits_end_where_the_counts_do():
+    assert jeffreys_lower(0, 10, 0.05) == 0
+    assert jeffreys_upper(10, 10, 0.05) == 1
+    assert 0 < jeffreys_upper(0, 10, 0.05) < clopper_pearson_upper(0, 10, 0.05)
+    assert 1 > jeffreys_lower(10, 10, 0.05) > clopper_pearson_lower(10, 10, 0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.2])
+@pytest.mark.parametrize("trials", [10, 50])
+def test_jeffreys_limits_cover_on_average(trials, alpha):
+    truth = np.linspace(0.005, 0.995, 199)
+    counts = range(trials + 1)
+    law = stats.binom.pmf(np.arange(trials + 1.0), trials, truth[:, None])
+    lower = np.array([jeffreys_lower(count, trials, alpha) for count in counts])
+    upper = np.array([jeffreys_upper(count, trials, alpha) for count in counts])
+    for covered in (lower <= truth[:, None], upper >= truth[:, None]):
+        assert (law * covered).sum(axis=1).mean() == pytest.approx(1 - alpha, abs=0.02)

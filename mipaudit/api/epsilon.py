@@ -1,0 +1,134 @@
+"""``mipaudit epsilon``: the largest epsilon that the data refute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from mipaudit.api.epsilon_question import DEFAULT_DELTA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.report.epsilon import EpsilonReport
+    from mipaudit.report.origin import Setting
+
+_NOT_ASKED = ("data", "members", "holdout", "jobs", "progress", "settings")
+
+
+def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
+    data: Any = None,  # noqa: ANN401 - a path, a frame or an Arrow table
+    *,
+    members: Any = None,  # noqa: ANN401 - a path or an array
+    holdout: Any = None,  # noqa: ANN401
+    design: Literal["independent-runs", "one-run", "one-model"] | None = None,
+    delta: float = DEFAULT_DELTA,
+    confidence: float = 0.95,
+    claimed_epsilon: float | None = None,
+    claimed_mu: float | None = None,
+    true_epsilon: float | None = None,
+    method: Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"] = "conditional",
+    splits: int = 1,
+    assume_gdp: bool = False,
+    guesses: int | tuple[int, int] | None = None,
+    member_side: Literal["auto", "high", "low"] = "auto",
+    tp: int | None = None,
+    fn: int | None = None,
+    fp: int | None = None,
+    tn: int | None = None,
+    numerator: Literal["either", "member", "holdout", "both"] | None = None,
+    canaries: int | None = None,
+    correct: int | None = None,
+    score_columns: Sequence[str] = (),
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    key_column: str | None = None,
+    nan: Literal["error", "category", "drop"] = "error",
+    curve: bool = False,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> EpsilonReport:
+    """Return a lower confidence limit on epsilon at delta, by the design of the audit.
+
+    Scores, or counts in their place: ``tp``, ``fn``, ``fp``, ``tn`` of independent runs, or
+    ``canaries``, ``guesses``, ``correct`` of one run.
+
+    Args:
+        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
+        members: scores with the record (runs, canaries): a file, or an array (n,) or (n, d).
+        holdout: scores without it, in the same form.
+        design: how the scores came about. It has no default: it settles what is certified.
+        delta: in [0, 1].
+        confidence: one-sided, jointly over the score columns, in [0.5, 1).
+        claimed_epsilon: a claim at ``delta`` to refute, at least 0.
+        claimed_mu: a claim of Gaussian differential privacy, at least 0.
+        true_epsilon: plan for this truth, above the claim; twice the claim by default.
+        method: for independent runs; ``gdp`` is valid for Gaussian mechanisms only.
+        splits: repeat the split of independent runs and combine the limits.
+        assume_gdp: add the limit that holds if the mechanism is Gaussian.
+        guesses: for one run, their number, or a pair (guessed in, guessed out), fixed before
+            the coins were seen; by default several numbers share the error.
+        member_side: of one run: the end of the score that speaks for inclusion, if known.
+        tp: runs with the record that a fixed attack called so.
+        fn: runs with the record that it did not.
+        fp: runs without the record that it called runs with it.
+        tn: runs without the record that it did not.
+        numerator: of these, whose right guesses count; ``either`` tries two classes.
+        canaries: how many canaries one run had.
+        correct: how many of the guesses about them are right.
+        score_columns: score columns by name; empty means found by the rules.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        key_column: a row's identity; its position otherwise.
+        nan: what to do with a missing score.
+        curve: add epsilon at many deltas to the report, jointly valid.
+        seed: of every random choice, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all or None).
+        settings: recorded in the provenance; None records the arguments.
+
+    Raises:
+        UsageError: no design, or a setting is wrong or does nothing.
+        InputError: the input cannot be audited as it is.
+    """
+    given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
+    from mipaudit.api.epsilon_question import check_question
+    from mipaudit.report.provenance import settings_from
+
+    has_input = data is not None or members is not None or holdout is not None
+    question = check_question({**given, "has_input": has_input})
+    if settings is None:
+        settings = settings_from(given, source="api")
+    if question.table is not None or question.totals is not None:
+        from mipaudit.api.epsilon_evidence import evidence_from_counts
+
+        found, inputs = evidence_from_counts(question), ()
+    else:
+        from mipaudit.api.epsilon_evidence import evidence_from_scores
+        from mipaudit.api.opening import column_names, open_input
+        from mipaudit.tables.request import ReadRequest
+
+        request = ReadRequest(
+            score_columns=column_names(score_columns),
+            member_column=member_column,
+            member_value=member_value,
+            where=where,
+            unit_column=unit_column,
+            key_column=key_column,
+            nan=nan,
+            seed=question.seed,
+        )
+        with open_input(data, members, holdout, request) as source:
+            found = evidence_from_scores(source, question, jobs=jobs, progress=progress)
+            source.check_unchanged()
+            inputs = source.inputs(hash_all=hash_inputs)
+    from mipaudit.api.epsilon_report import epsilon_report
+
+    return epsilon_report(question, found, inputs=inputs, settings=settings)

@@ -1,0 +1,106 @@
+"""Epsilon from the counts of an attack on independent runs that was fixed beforehand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, assert_never
+
+from mipaudit.audit.counted_attack import (
+    conditional_from_counts,
+    estimate_from_counts,
+)
+from mipaudit.maths.attack import refuted_mu
+from mipaudit.maths.epsilon_rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
+from mipaudit.maths.mechanism import GaussianDP
+from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack
+
+if TYPE_CHECKING:
+    from mipaudit.api.epsilon_question import AttackTable, EpsilonQuestion
+    from mipaudit.report.epsilon import StatementValidity
+
+_Method = Literal["conditional", "clopper-pearson", "bayes", "gdp"]
+
+
+def counts_statements(
+    table: AttackTable, question: EpsilonQuestion
+) -> tuple[EpsilonStatement, ...]:
+    """Return the limit that decides, and the others beside it."""
+    chosen = _deciding(question)
+    methods: list[_Method] = ["conditional", "clopper-pearson"]
+    if question.assume_gdp:
+        methods.append("gdp")
+    ordered = [chosen, *(method for method in methods if method != chosen)]
+    return tuple(
+        _statement(table, question, method, decides=method == chosen) for method in ordered
+    )
+
+
+def mu_from_counts(table: AttackTable, question: EpsilonQuestion) -> float:
+    """Return the lower limit of mu; as a test of a claimed mu it assumes nothing."""
+    return refuted_mu(*rate_limits(*_four(table), alpha=1 - question.confidence))
+
+
+def _deciding(question: EpsilonQuestion) -> _Method:
+    match question.method:
+        case "bayes" | "gdp":
+            return question.method
+        case "split-cp":
+            return "clopper-pearson"
+        case _:
+            return "conditional"
+
+
+def _statement(
+    table: AttackTable, question: EpsilonQuestion, method: _Method, *, decides: bool
+) -> EpsilonStatement:
+    lower, mu, numerator, validity = _limit(table, question, method)
+    estimate = estimate_from_counts(*_four(table), delta=question.delta)
+    return EpsilonStatement(
+        score=None,
+        method=method,
+        validity=validity,
+        decides=decides,
+        lower=lower,
+        lower_reason=None if lower > 0 else "the difference that was found is within chance",
+        estimate=estimate,
+        mu_lower=mu,
+        confidence=question.confidence,
+        attack=JudgedAttack(
+            direction=None,
+            numerator=numerator,
+            tp=table.tp,
+            fp=table.fp,
+            tn=table.tn,
+            fn=table.fn,
+            n_members=table.tp + table.fn,
+            n_holdout=table.fp + table.tn,
+        ),
+        guesses=None,
+    )
+
+
+def _limit(
+    table: AttackTable, question: EpsilonQuestion, method: _Method
+) -> tuple[float, float | None, Literal["member", "holdout", "both"], StatementValidity]:
+    """Return the limit, the limit of mu, the class that counts and what it is worth."""
+    four, delta, alpha = _four(table), question.delta, 1 - question.confidence
+    match method:
+        case "conditional":
+            lower, numerator = conditional_from_counts(
+                *four, numerator=question.numerator, delta=delta, alpha=alpha
+            )
+            return lower, None, numerator, "finite-sample"
+        case "clopper-pearson":
+            lower = clopper_pearson_epsilon(*four, delta=delta, alpha=alpha)
+            return lower, None, "both", "finite-sample"
+        case "bayes":
+            lower = credible_epsilon(*four, delta=delta, alpha=alpha)
+            return lower, None, "both", "credible"
+        case "gdp":
+            mu = mu_from_counts(table, question)
+            return GaussianDP(mu=mu).epsilon_at(delta), mu, "both", "assumes-gdp"
+        case _:
+            assert_never(method)
+
+
+def _four(table: AttackTable) -> tuple[int, int, int, int]:
+    return table.tp, table.fn, table.fp, table.tn

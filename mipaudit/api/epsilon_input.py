@@ -1,0 +1,141 @@
+"""Reads all scores of an input into memory, and says what is unusual about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.api.counting import Meter
+from mipaudit.audit.finding import Finding
+from mipaudit.audit.findings import size_findings
+from mipaudit.engine.fold import default_jobs, fold
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import quoted_name, safe_name
+from mipaudit.summaries.kept_scores import KeptScores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.report.epsilon import DesignKind
+    from mipaudit.summaries.kept_scores import ClassScores
+    from mipaudit.tables.source import ScoreSource
+
+_CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
+_RECORD_IDS: Final = frozenset({"record_id", "sample_id", "person_id", "uuid"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoredRows:
+    """All scores of both classes.
+
+    Attributes:
+        names: of the score columns, as they are in the input.
+        members: rows with the record.
+        holdout: rows without it.
+    """
+
+    names: tuple[str, ...]
+    members: ClassScores
+    holdout: ClassScores
+
+    def columns(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield the name and both classes' scores of each column."""
+        yield from zip(self.names, self.members.scores, self.holdout.scores, strict=True)
+
+
+def read_scores(
+    source: ScoreSource,
+    *,
+    ids: bool = False,
+    jobs: int | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> ScoredRows:
+    """Read the input once.
+
+    Args:
+        source: the opened input.
+        ids: keep the rows' identities, too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all or None).
+
+    Raises:
+        InputError: a class is empty, or keys repeat.
+        UsageError: a column of labels, which have no order.
+    """
+    for column in source.columns:
+        if column.kind == "string":
+            raise UsageError(
+                "no_order",
+                f"Column {quoted_name(column.name)} holds labels, which have no order.",
+                hint="Name a column of numbers with --score-col.",
+            )
+    threads = default_jobs() if jobs is None else jobs
+    if threads < 1:
+        raise UsageError("jobs", "The number of jobs must be at least 1.")
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
+    fold(source.partitions(), kept.part, jobs=threads, progress=meter)
+    source.check_classes()
+    rows = ScoredRows(
+        names=tuple(column.name for column in source.columns),
+        members=kept.members(),
+        holdout=kept.holdout(),
+    )
+    if rows.members.repeats() or rows.holdout.repeats():
+        raise InputError(
+            "repeated_keys",
+            "The key column repeats its values: it does not tell rows apart.",
+            hint="Leave --key-col out, or give --unit-col where a person has several rows.",
+        )
+    return rows
+
+
+def input_findings(
+    source: ScoreSource, rows: ScoredRows, design: DesignKind
+) -> tuple[Finding, ...]:
+    """Return what the reader must know about the rows; valid after they were read."""
+    found = [
+        *source.findings(),
+        *size_findings(rows.members.size, rows.holdout.size),
+        *_doubtful(source, design),
+    ]
+    for name, members, holdout in rows.columns():
+        found.extend(_score_findings(safe_name(name), members, holdout))
+    return tuple(found)
+
+
+def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
+    """Compare the names of the columns with the design."""
+    names = {name.lower() for name, _ in source.skipped}
+    if design == "independent-runs" and names & _CANARY_IDS:
+        text = (
+            "The input has a column of canary ids. If its rows are canaries of one run, this is "
+            "no set of independent runs and the limit is not valid: use --design one-run."
+        )
+    elif design == "independent-runs" and names & _RECORD_IDS:
+        text = (
+            "The input has a column of record ids. If its rows are records of one model, this is "
+            "no set of independent runs and the limit is not valid: use --design one-model."
+        )
+    else:
+        return ()
+    return (Finding(code="design_doubtful", text=text),)
+
+
+def _score_findings(
+    name: str, members: NDArray[np.float64], holdout: NDArray[np.float64]
+) -> tuple[Finding, ...]:
+    low = min(members.min(), holdout.min())
+    high = max(members.max(), holdout.max())
+    if low == high:
+        text = f"Column '{name}' has the same value in all rows: it shows nothing."
+        return (Finding(code="constant_column", text=text),)
+    if np.isfinite(low) and np.isfinite(high):
+        return ()
+    infinite = sum(int(np.count_nonzero(np.isinf(scores))) for scores in (members, holdout))
+    text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
+    return (Finding(code="infinite_scores", text=text),)

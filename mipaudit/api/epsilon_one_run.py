@@ -1,0 +1,158 @@
+"""Epsilon from one run with canaries that fair coins included."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.audit.epsilon_one_run import (
+    OneRun,
+    claim_p_value_one_run,
+    curve_p_value_one_run,
+    gaussian_limit_one_run,
+    limit_one_run,
+    one_run_from_counts,
+    one_run_from_scores,
+)
+from mipaudit.maths.mechanism import GaussianDP
+from mipaudit.report.epsilon import CanaryGuesses, CoinCheck, EpsilonStatement
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.api.epsilon_input import ScoredRows
+    from mipaudit.api.epsilon_question import CanaryTotals, EpsilonQuestion
+    from mipaudit.audit.canary_guesses import GuessCount
+
+Runs = tuple[tuple[str | None, OneRun], ...]
+
+
+def runs_from_scores(rows: ScoredRows, question: EpsilonQuestion) -> Runs:
+    """Return the run, once for each score column.
+
+    Raises:
+        UsageError: more guesses than canaries.
+    """
+    sizes = rows.members.size, rows.holdout.size
+    included = np.repeat([True, False], sizes)
+    ids = None
+    if rows.members.ids is not None and rows.holdout.ids is not None:
+        ids = np.concatenate([rows.members.ids, rows.holdout.ids])
+    return tuple(
+        (
+            safe_name(name),
+            one_run_from_scores(
+                included,
+                np.concatenate([members, holdout]),
+                guesses=question.guesses,
+                direction=question.direction,
+                seed=question.seed,
+                ids=ids,
+            ),
+        )
+        for name, members, holdout in rows.columns()
+    )
+
+
+def runs_from_totals(totals: CanaryTotals) -> Runs:
+    """Return the run of which the counts are known.
+
+    Raises:
+        UsageError: counts that cannot be.
+    """
+    run = one_run_from_counts(
+        canaries=totals.canaries, guesses=totals.guesses, correct=totals.correct
+    )
+    return ((None, run),)
+
+
+def coin_of(runs: Runs) -> CoinCheck | None:
+    """Return how many canaries were included; None for counts."""
+    coin = runs[0][1].coin
+    if coin is None:
+        return None
+    return CoinCheck(canaries=coin.canaries, included=coin.included, p_value=coin.p_value)
+
+
+def one_run_statements(runs: Runs, question: EpsilonQuestion) -> tuple[EpsilonStatement, ...]:
+    """Return a limit for each score, and one under the Gaussian assumption if asked for."""
+    found = [_statement(name, run, question, len(runs)) for name, run in runs]
+    if question.assume_gdp:
+        found += [_gaussian(name, run, question, len(runs)) for name, run in runs]
+    return tuple(found)
+
+
+def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
+    """Return the p-value of the claim over all scores (Bonferroni); None without a claim."""
+    if question.claimed_epsilon is not None:
+        epsilon = question.claimed_epsilon
+        values = [
+            claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta) for _, run in runs
+        ]
+    elif question.claimed_mu is not None:
+        curve = GaussianDP(mu=question.claimed_mu)
+        values = [curve_p_value_one_run(run, curve) for _, run in runs]
+    else:
+        return None
+    return min(1.0, len(runs) * min(values))
+
+
+def _statement(
+    name: str | None, run: OneRun, question: EpsilonQuestion, columns: int
+) -> EpsilonStatement:
+    confidence = question.confidence_of_one(columns)
+    limit = limit_one_run(run, delta=question.delta, confidence=confidence)
+    return EpsilonStatement(
+        score=name,
+        method="one-run",
+        validity="finite-sample",
+        decides=True,
+        lower=limit.epsilon,
+        lower_reason=None if limit.epsilon > 0 else "the right guesses are within chance",
+        estimate=_estimate(limit.count),
+        mu_lower=None,
+        confidence=confidence,
+        attack=None,
+        guesses=_guesses(run, limit.count),
+    )
+
+
+def _gaussian(
+    name: str | None, run: OneRun, question: EpsilonQuestion, columns: int
+) -> EpsilonStatement:
+    confidence = question.confidence_of_one(columns)
+    limit = gaussian_limit_one_run(run, delta=question.delta, confidence=confidence)
+    finite = math.isfinite(limit.epsilon)
+    reason = None if limit.mu > 0 else "the right guesses are within chance"
+    return EpsilonStatement(
+        score=name,
+        method="one-run gdp",
+        validity="assumes-gdp",
+        decides=False,
+        lower=limit.epsilon if finite else None,
+        lower_reason=reason if finite else "a Gaussian mechanism has no epsilon at delta 0",
+        estimate=None,
+        mu_lower=limit.mu,
+        confidence=confidence,
+        attack=None,
+        guesses=_guesses(run, limit.count),
+    )
+
+
+def _estimate(count: GuessCount) -> float:
+    """Return the log-odds of a right guess, half a guess added on either side."""
+    wrong = count.guesses - count.correct
+    return max(0.0, math.log((count.correct + 0.5) / (wrong + 0.5)))
+
+
+def _guesses(run: OneRun, count: GuessCount) -> CanaryGuesses:
+    return CanaryGuesses(
+        canaries=run.canaries,
+        guesses=count.guesses,
+        correct=count.correct,
+        guessed_in=count.guessed_in,
+        guessed_out=count.guessed_out,
+        direction=count.direction,
+        tried=len(run.counts),
+    )

@@ -1,0 +1,310 @@
+"""What ``epsilon`` is asked, with every number checked and nothing that would do nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from mipaudit.api.checking import number, one_of, optional, require, whole
+from mipaudit.report.epsilon import DesignKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
+NumeratorChoice = Literal["either", "member", "holdout", "both"]
+DEFAULT_DELTA: Final = 1e-5
+_HALF: Final = 0.5
+_LARGEST_COUNT: Final = 10**9
+_LARGEST_SPLITS: Final = 1000
+_COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
+_NEED_SCORES: Final = frozenset({"grid-cp", "bands"})
+_TABLE: Final = ("tp", "fn", "fp", "tn")
+# What belongs to one design, with the value that stands for "not given".
+_OF_RUNS: Final = {"method": "conditional", "splits": 1, "curve": False}
+_OF_ONE_RUN: Final = {"guesses": None, "member_side": "auto", "canaries": None, "correct": None}
+_OF_SCORES: Final = {"splits": 1, "curve": False, "member_side": "auto"}
+_OF_A_CLAIM: Final = ("claimed_epsilon", "claimed_mu", "true_epsilon")
+_DESIGNS: Final = (
+    "  independent-runs  a row is one run of the mechanism, with the record or without: "
+    "certifies epsilon.\n"
+    "  one-run           a row is a canary of one run, included by its own fair coin: "
+    "certifies epsilon.\n"
+    "  one-model         a row is a member or holdout record of one model: certifies nothing."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackTable:
+    """Guesses of an attack that was fixed beforehand, on independent runs."""
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryTotals:
+    """Guesses about canaries of which only the totals are known."""
+
+    canaries: int
+    guesses: int
+    correct: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpsilonQuestion:
+    """What is asked.
+
+    Attributes:
+        design: how the scores came about.
+        delta: in [0, 1].
+        confidence: in [0.5, 1), joint over the score columns.
+        method: for independent runs.
+        splits: how often the split is repeated, at least 1.
+        assume_gdp: add, or with the method ``gdp`` use, what holds for Gaussian DP only.
+        guesses: for one run, settled beforehand; None for the default grid.
+        direction: of one run's scores, known beforehand; None tries both.
+        numerator: of counts of independent runs.
+        claimed_epsilon: at least 0, at ``delta``.
+        claimed_mu: at least 0.
+        true_epsilon: above ``claimed_epsilon``, to plan for.
+        profile: whether epsilon at many deltas is asked for.
+        seed: at least 0.
+        table: counts of independent runs in place of scores.
+        totals: counts of one run in place of scores.
+    """
+
+    design: DesignKind
+    delta: float
+    confidence: float
+    method: MethodName
+    splits: int
+    assume_gdp: bool
+    guesses: int | tuple[int, int] | None
+    direction: Literal["high", "low"] | None
+    numerator: NumeratorChoice
+    claimed_epsilon: float | None
+    claimed_mu: float | None
+    true_epsilon: float | None
+    profile: bool
+    seed: int
+    table: AttackTable | None
+    totals: CanaryTotals | None
+
+    def confidence_of_one(self, columns: int) -> float:
+        """Return the confidence of each of so many limits that hold jointly (Bonferroni)."""
+        return 1 - (1 - self.confidence) / columns
+
+
+def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
+    """Return the question.
+
+    Args:
+        given: the keywords of ``epsilon`` but the input's own.
+
+    Raises:
+        UsageError: no design, a value out of its range, or one that would do nothing.
+    """
+    design = _design(given)
+    delta, confidence = _number("delta", given), _number("confidence", given)
+    require(0 <= delta <= 1, "delta", "Delta must be at least 0 and at most 1.")
+    require(
+        _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
+    )
+    seed = whole("seed", given["seed"])
+    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    _check_choices(given)
+    _check_idle(design, given)
+    _check_method(design, given, delta)
+    claimed, mu, true = _claim(given, delta)
+    return EpsilonQuestion(
+        design=design,
+        delta=delta,
+        confidence=confidence,
+        method=given["method"],
+        splits=_splits(given["splits"]),
+        assume_gdp=bool(given["assume_gdp"]),
+        guesses=_guesses(given["guesses"]),
+        direction=None if given["member_side"] == "auto" else given["member_side"],
+        numerator=given["numerator"] or "either",
+        claimed_epsilon=claimed,
+        claimed_mu=mu,
+        true_epsilon=true,
+        profile=bool(given["curve"]),
+        seed=seed,
+        table=_table(given),
+        totals=_totals(given),
+    )
+
+
+def _number(name: str, given: Mapping[str, Any]) -> float:
+    return number(name, given[name])
+
+
+def _design(given: Mapping[str, Any]) -> DesignKind:
+    named = given["design"]
+    if named is None and given["canaries"] is not None:
+        return "one-run"  # nothing else has canaries
+    require(
+        named is not None,
+        "no_design",
+        "Say with --design how the scores came about: it settles what they can certify.",
+        _DESIGNS,
+    )
+    one_of("design", named, get_args(DesignKind))
+    found: DesignKind = named
+    return found
+
+
+def _check_choices(given: Mapping[str, Any]) -> None:
+    one_of("method", given["method"], get_args(MethodName))
+    one_of("member_side", given["member_side"], ("auto", "high", "low"))
+    if given["numerator"] is not None:
+        one_of("numerator", given["numerator"], get_args(NumeratorChoice))
+
+
+def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
+    """Refuse settings of another design, or of scores where there are none."""
+    table = any(given[name] is not None for name in _TABLE)
+    totals = given["canaries"] is not None or given["correct"] is not None
+    foreign: dict[str, Any] = {}
+    if design != "independent-runs":
+        foreign |= {**_OF_RUNS, **dict.fromkeys(_TABLE)}
+    if design != "one-run":
+        foreign |= _OF_ONE_RUN
+    if design == "one-model":
+        foreign |= {"assume_gdp": False, "claimed_mu": None, "true_epsilon": None}
+    idle = [name for name, none in foreign.items() if given[name] != none]
+    require(
+        not idle,
+        "other_design",
+        f"{_option(idle)} has no meaning with --design {design}.",
+    )
+    if table or totals:
+        idle = [name for name, none in _OF_SCORES.items() if given[name] != none]
+        require(not idle, "needs_scores", f"{_option(idle)} needs scores, not counts.")
+        require(
+            not given["has_input"],
+            "two_inputs",
+            "Scores and counts are given; one of them is enough.",
+        )
+    require(
+        table or given["numerator"] is None,
+        "numerator",
+        "--numerator belongs to the counts --tp, --fn, --fp and --tn.",
+    )
+
+
+def _check_method(design: DesignKind, given: Mapping[str, Any], delta: float) -> None:
+    method, table = given["method"], any(given[name] is not None for name in _TABLE)
+    require(
+        not (table and method in _NEED_SCORES), "needs_scores", f"--method {method} needs scores."
+    )
+    require(
+        method != "gdp" or bool(given["assume_gdp"]),
+        "assume_gdp",
+        "--method gdp is valid only for a mechanism that is Gaussian: add --assume-gdp if it is.",
+        "On randomized response or Laplace noise its limit is above the truth nearly always.",
+    )
+    require(
+        design != "independent-runs" or not given["assume_gdp"] or delta > 0,
+        "delta",
+        "--assume-gdp needs a delta above 0: Gaussian noise has no epsilon at delta 0.",
+    )
+    require(
+        given["splits"] == 1 or method in _COMBINABLE,
+        "splits",
+        f"--splits is for the methods {', '.join(sorted(_COMBINABLE))}.",
+    )
+
+
+def _claim(
+    given: Mapping[str, Any], delta: float
+) -> tuple[float | None, float | None, float | None]:
+    claimed, mu, true = (optional(name, given[name]) for name in _OF_A_CLAIM)
+    for name, value in zip(_OF_A_CLAIM, (claimed, mu, true), strict=True):
+        label = name.replace("_", " ")
+        accepted = f"The {label} must be at least 0 and finite."
+        require(value is None or 0 <= value < math.inf, name, accepted)
+    require(claimed is None or mu is None, "one_claim", "One claim at a time: an epsilon, or a mu.")
+    require(
+        true is None or (claimed is not None and true > claimed),
+        "true_epsilon",
+        "--true-epsilon must be above --claimed-epsilon: it is what the claim would hide.",
+    )
+    require(
+        (claimed is None and mu is None) or delta < 1,
+        "delta",
+        "At delta 1 every mechanism keeps every claim.",
+    )
+    return claimed, mu, true
+
+
+def _splits(value: object) -> int:
+    splits = whole("splits", value)
+    require(
+        1 <= splits <= _LARGEST_SPLITS,
+        "splits",
+        "The number of splits must be at least 1 and at most 1000.",
+    )
+    return splits
+
+
+def _guesses(value: Any) -> int | tuple[int, int] | None:  # noqa: ANN401 - checked here
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)):
+        accepted = "guesses must be one whole number, or two: to guess in and to guess out."
+        require(len(value) == len(("in", "out")), "guesses", accepted)
+        return whole("guesses", value[0]), whole("guesses", value[1])
+    return whole("guesses", value)
+
+
+def _table(given: Mapping[str, Any]) -> AttackTable | None:
+    if all(given[name] is None for name in _TABLE):
+        return None
+    require(
+        all(given[name] is not None for name in _TABLE),
+        "counts",
+        "The counts of an attack are --tp, --fn, --fp and --tn, all four.",
+    )
+    tp, fn, fp, tn = (_count(name, given[name]) for name in _TABLE)
+    require(
+        tp + fn > 0 and fp + tn > 0,
+        "counts",
+        "There must be runs with the record (tp + fn) and runs without it (fp + tn).",
+    )
+    return AttackTable(tp=tp, fn=fn, fp=fp, tn=tn)
+
+
+def _totals(given: Mapping[str, Any]) -> CanaryTotals | None:
+    names = ("canaries", "guesses", "correct")
+    if given["canaries"] is None and given["correct"] is None:
+        return None
+    require(
+        all(given[name] is not None for name in names),
+        "counts",
+        "The counts of one run are --canaries, --guesses and --correct, all three.",
+    )
+    require(
+        not isinstance(given["guesses"], (tuple, list)),
+        "guesses",
+        "Beside --canaries, --guesses takes one number: all guesses made.",
+    )
+    canaries, guesses, correct = (_count(name, given[name]) for name in names)
+    return CanaryTotals(canaries=canaries, guesses=guesses, correct=correct)
+
+
+def _count(name: str, value: object) -> int:
+    count = whole(name, value)
+    require(
+        0 <= count <= _LARGEST_COUNT, name, f"--{name} must be at least 0 and at most 1000000000."
+    )
+    return count
+
+
+def _option(names: list[str]) -> str:
+    return "".join(f"--{name.replace('_', '-')}" for name in names[:1])

@@ -1,0 +1,116 @@
+"""Epsilon from the scores of independent runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.audit.epsilon_runs import EpsilonLimit, epsilon_curve, epsilon_runs
+from mipaudit.maths.mechanism import GaussianDP
+from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack, ProfilePoint
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.api.epsilon_input import ScoredRows
+    from mipaudit.api.epsilon_question import EpsilonQuestion, MethodName
+    from mipaudit.audit.epsilon_runs import ChosenAttack
+
+# The delta at which mu is compared where none above 0 was named: any would do.
+_DELTA_FOR_MU: Final = 1e-5
+_DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
+
+
+def runs_statements(rows: ScoredRows, question: EpsilonQuestion) -> tuple[EpsilonStatement, ...]:
+    """Return a limit for each score, and one under the Gaussian assumption if asked for."""
+    methods: list[MethodName] = [question.method]
+    if question.assume_gdp and question.method != "gdp":
+        methods.append("gdp")
+    return tuple(
+        _statement(name, limit, decides=method == question.method)
+        for method in methods
+        for name, limit in _limits(rows, question, method, question.delta)
+    )
+
+
+def mu_is_refuted(rows: ScoredRows, question: EpsilonQuestion, mu: float) -> bool:
+    """Tell whether the runs refute mu-Gaussian differential privacy.
+
+    No assumption is needed: the claim itself bounds every attacker's rates by the Gaussian
+    curve, and epsilon at any one delta above 0 rises with mu.
+    """
+    delta = question.delta or _DELTA_FOR_MU
+    claimed = GaussianDP(mu=mu).epsilon_at(delta)
+    return any(limit.lower > claimed for _, limit in _limits(rows, question, "gdp", delta))
+
+
+def runs_profile(rows: ScoredRows, question: EpsilonQuestion) -> tuple[ProfilePoint, ...]:
+    """Return epsilon at many deltas, the named one among them."""
+    deltas = sorted({*_DELTAS, question.delta})
+    points: list[ProfilePoint] = []
+    for name, members, holdout in rows.columns():
+        confidence = question.confidence_of_one(len(rows.names))
+        curve = epsilon_curve(members, holdout, deltas, confidence=confidence)
+        points.extend(
+            ProfilePoint(
+                score=safe_name(name), delta=delta, lower=float(lower), estimate=float(estimate)
+            )
+            for delta, lower, estimate in zip(deltas, curve.lower, curve.estimate, strict=True)
+        )
+    return tuple(points)
+
+
+def _limits(
+    rows: ScoredRows, question: EpsilonQuestion, method: MethodName, delta: float
+) -> list[tuple[str, EpsilonLimit]]:
+    confidence = question.confidence_of_one(len(rows.names))
+    return [
+        (
+            name,
+            epsilon_runs(
+                members,
+                holdout,
+                delta=delta,
+                confidence=confidence,
+                method=method,
+                rng=_generator(question.seed, at),
+                splits=question.splits,
+            ),
+        )
+        for at, (name, members, holdout) in enumerate(rows.columns())
+    ]
+
+
+def _generator(seed: int, column: int) -> np.random.Generator:
+    """Return the random numbers of one column, apart from those of every other."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(column,)))
+
+
+def _statement(name: str, limit: EpsilonLimit, *, decides: bool) -> EpsilonStatement:
+    return EpsilonStatement(
+        score=safe_name(name),
+        method=limit.method,
+        validity=limit.validity,
+        decides=decides,
+        lower=limit.lower,
+        lower_reason=limit.reason,
+        estimate=None if limit.attack is None else limit.estimate,
+        mu_lower=None,
+        confidence=limit.confidence,
+        attack=None if limit.attack is None else _attack(limit.attack),
+        guesses=None,
+    )
+
+
+def _attack(attack: ChosenAttack) -> JudgedAttack:
+    counts = attack.counts
+    return JudgedAttack(
+        direction=attack.direction,
+        numerator=attack.numerator,
+        tp=counts.tp,
+        fp=counts.fp,
+        tn=counts.tn,
+        fn=counts.fn,
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
+    )

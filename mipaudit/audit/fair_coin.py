@@ -1,0 +1,68 @@
+"""Whether canaries were included as independent fair coins would have it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from mipaudit.audit.finding import Finding
+
+_SUSPICIOUS: Final = 1e-3
+# Coins give exactly half less often than this from 255 canaries on.
+_RARE_HALF: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairCoin:
+    """How many canaries were included, beside what fair coins do.
+
+    Attributes:
+        canaries: how many coins.
+        included: how many of them came up heads.
+        p_value: exact two-sided p-value of that number.
+        findings: what speaks against independent fair coins. They are warnings, not
+            errors: a number cannot show how the choice was made.
+    """
+
+    canaries: int
+    included: int
+    p_value: float
+    findings: tuple[Finding, ...]
+
+
+def check_fair_coin(*, canaries: int, included: int) -> FairCoin:
+    """Compare the number of canaries included with the binomial law of fair coins.
+
+    Args:
+        canaries: m, at least 1.
+        included: in [0, m].
+    """
+    from scipy.special import betainc
+
+    more = max(included, canaries - included)
+    p_value = min(1.0, 2 * float(betainc(more, canaries - more + 1, 0.5)))
+    findings = (*_unfair(p_value), *_fixed_half(canaries, included))
+    return FairCoin(canaries=canaries, included=included, p_value=p_value, findings=findings)
+
+
+def _unfair(p_value: float) -> tuple[Finding, ...]:
+    if p_value >= _SUSPICIOUS:
+        return ()
+    text = (
+        f"Fair coins include so many or so few canaries with probability {p_value:.1e}. "
+        "The limit holds only if each canary was included by an independent fair coin."
+    )
+    return (Finding(code="inclusion_not_fair", text=text),)
+
+
+def _fixed_half(canaries: int, included: int) -> tuple[Finding, ...]:
+    chance = math.sqrt(2 / (math.pi * canaries))
+    if 2 * included != canaries or chance >= _RARE_HALF:
+        return ()
+    text = (
+        "Exactly half of the canaries were included, which fair coins do with probability "
+        f"{chance:.2g}. A half of fixed size is not independent coins: guessing some "
+        "canaries then tells about the others, and the limit is not valid."
+    )
+    return (Finding(code="inclusion_exactly_half", text=text),)

@@ -1,0 +1,66 @@
+"""The files that ``simulate`` writes: the scores, and the truth beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.cli.destination import Destination
+from mipaudit.cli.notes import note
+from mipaudit.cli.presentation import encode
+from mipaudit.cli.streamed_file import streamed
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from mipaudit.api.simulate import Simulation
+    from mipaudit.cli.options import Format
+    from mipaudit.report.truth import ScenarioList, TruthReport
+
+_SUFFIX: Final = ".truth.json"
+
+
+def write_simulated(
+    simulation: Simulation,
+    output: str | None,
+    *,
+    format: Format,  # noqa: A002
+    quiet: bool,
+) -> None:
+    """Draw the scores, write them with their truth beside, and show the truth.
+
+    Both places are checked before anything is drawn, and both files are there in the end
+    or neither is.
+
+    Raises:
+        UsageError: a file name that stands for no form.
+        OutputError: a place cannot be written to.
+    """
+    if output is None or output == "-":
+        scores = Destination.open(None)
+        with streamed(scores) as file:
+            simulation.write(file, "csv")
+        note(encode(simulation.truth, format, to_file=True).decode().rstrip("\n"), quiet=quiet)
+        return
+    from mipaudit.api.simulate import output_format
+
+    form = output_format(output)
+    if form is None:
+        raise UsageError(
+            "output", "-o takes a file name that ends in .csv, .csv.gz or .parquet here."
+        )
+    scores, sidecar = Destination.open(output), Destination.open(output + _SUFFIX)
+    with streamed(scores) as file:
+        simulation.write(file, form)
+        # Scores without their truth would be worth nothing.
+        sidecar.write(encode(simulation.truth, "json", to_file=True))
+    write_report(simulation.truth, format, None)
+    note("The scores are written, and their truth beside them.", quiet=quiet)
+
+
+def write_report(
+    report: TruthReport | ScenarioList,
+    format: Format,  # noqa: A002
+    output: str | None,
+) -> None:
+    """Write a report to a file, or to standard output."""
+    destination = Destination.open(output)
+    destination.write(encode(report, format, to_file=destination.path is not None))

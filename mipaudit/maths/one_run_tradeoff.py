@@ -1,0 +1,145 @@
+"""How surprising right guesses about canaries are under a whole trade-off curve.
+
+The design is that of `mipaudit.maths.one_run`: m canaries, each included by an
+independent fair coin, r guesses, v right. The argument is that of Mahloujifar, Melis and
+Chaudhuri (2024), "Auditing f-differential privacy in one run". With C the number of right
+guesses and p_j = P(C = j), let
+
+    R_i = sum over j >= i of j p_j / m,          H_i = sum over j >= i of (r - j) p_j / m.
+
+Turning one canary's coin over turns "guessed right and C > i" into "guessed wrong and
+C >= i". The mean over canaries and coins of a concave ROC, TPR <= g(FPR), then gives
+R_(i+1) <= g(H_i). If P(C >= v) is tau, R_v + H_v is at least tau r / m, and the
+inequalities force R_0 + H_0 to be at least what the recursion from v down to 0 adds up
+to when they hold with equality; but R_0 + H_0 = r / m. So tau is at most the value at
+which the recursion just reaches r / m: a p-value.
+
+That equality, and no mass above v, is the least case: call a change (dR, dS) of R_i and
+S_i = R_i + H_i upward if dS >= 0 and dR >= (i / r) dS. More mass at any j >= i is upward,
+and so is, after a step of the recursion, what follows from an upward change.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.maths.bisection import crossing
+from mipaudit.maths.mechanism import GaussianDP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mipaudit.maths.tradeoff import TradeOff
+
+# Below it 1 - TPR keeps too few digits of the TPR in some curves.
+SMALLEST_P_VALUE: Final = 1e-9
+_LARGEST_PARAMETER: Final = 1e3
+
+
+def one_run_curve_p_value(curve: TradeOff, *, canaries: int, guesses: int, correct: int) -> float:
+    """Return a bound of P(at least ``correct`` right guesses) if ``curve`` bounds every ROC.
+
+    Args:
+        curve: what is claimed for adding or removing one canary.
+        canaries: m, at least 1, each included by an independent fair coin.
+        guesses: r in [1, m], fixed before the coins were known.
+        correct: v in [0, r].
+
+    Returns:
+        A p-value in [`SMALLEST_P_VALUE`, 1].
+    """
+    found = crossing(
+        lambda tau: (
+            tau >= 1
+            or (
+                tau > 0
+                and not _possible(curve, tau, canaries=canaries, guesses=guesses, correct=correct)
+            )
+        ),
+        start=1 / 64,
+        limit=1.0,
+    )
+    return max(SMALLEST_P_VALUE, min(1.0, found))
+
+
+def refutes_curve(
+    curve: TradeOff, *, canaries: int, guesses: int, correct: int, alpha: float
+) -> bool:
+    """Return whether v right guesses refute the curve at one-sided error ``alpha``."""
+    return not _possible(curve, alpha, canaries=canaries, guesses=guesses, correct=correct)
+
+
+def parameter_one_run(
+    family: Callable[[float], TradeOff],
+    *,
+    canaries: int,
+    guesses: int,
+    correct: int,
+    alpha: float,
+) -> float:
+    """Return the least parameter of a family of curves that is not refuted.
+
+    It bounds the true parameter from below, with probability at least 1 - ``alpha``, only
+    if the mechanism's own curve belongs to the family. Assuming a family is a choice
+    that the data cannot confirm.
+
+    Args:
+        family: curves by a parameter from 0 (no leak) on, each within the next.
+        canaries: m, at least 1.
+        guesses: r in [1, m].
+        correct: v in [0, r].
+        alpha: one-sided error in (0, 1).
+
+    Returns:
+        A parameter in [0, 1000]; infinity if even 1000 is refuted.
+    """
+    return crossing(
+        lambda parameter: (
+            not refutes_curve(
+                family(parameter), canaries=canaries, guesses=guesses, correct=correct, alpha=alpha
+            )
+        ),
+        start=1.0,
+        limit=_LARGEST_PARAMETER,
+    )
+
+
+def mu_one_run(*, canaries: int, guesses: int, correct: int, alpha: float) -> float:
+    """Return a lower limit of mu, if the mechanism is mu-GDP with that curve as its own."""
+    return parameter_one_run(
+        lambda mu: GaussianDP(mu=mu),
+        canaries=canaries,
+        guesses=guesses,
+        correct=correct,
+        alpha=alpha,
+    )
+
+
+def _possible(curve: TradeOff, tau: float, *, canaries: int, guesses: int, correct: int) -> bool:
+    """Return whether the curve lets P(C >= v) be ``tau``."""
+    if correct == 0:
+        return True
+    least_fpr = _inverse(curve)
+    whole = guesses / canaries
+    right = tau * correct / canaries
+    wrong = tau * (guesses - correct) / canaries
+    for count in range(correct - 1, -1, -1):
+        needed = least_fpr(right)
+        if needed <= wrong:
+            return True  # nothing has changed, so nothing ever will
+        right += count / (guesses - count) * (needed - wrong)
+        wrong = needed
+        if right + wrong > whole:
+            return False
+    return True
+
+
+def _inverse(curve: TradeOff) -> Callable[[float], float]:
+    """Return TPR to the least FPR that allows it."""
+    if isinstance(curve, GaussianDP):
+        # At a quarter of the price, and exact at every TPR.
+        normal, mu = NormalDist(), curve.mu
+        return lambda tpr: normal.cdf(normal.inv_cdf(tpr) - mu) if 0 < tpr < 1 else max(0.0, tpr)
+    # A symmetric trade-off curve is its own inverse.
+    return lambda tpr: curve.fnr(1 - tpr) if tpr < 1 else 1.0

@@ -1,0 +1,96 @@
+"""What a reader must know of a calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.audit.finding import Finding
+from mipaudit.perturbation.clipping import count_outside
+from mipaudit.perturbation.measurement import PAPER_FRACTION
+from mipaudit.perturbation.share import Share
+from mipaudit.perturbation.swap import FEWEST_PAIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.perturbation.demand import Demand
+    from mipaudit.perturbation.measurement import Measured
+    from mipaudit.perturbation.swap import SwapPairs
+    from mipaudit.perturbation.workbench import Workbench
+
+
+def calibration_findings(
+    bench: Workbench,
+    demand: Demand,
+    gap: float,
+    measured: list[Measured],
+    pairs: SwapPairs | None,
+) -> Iterator[Finding]:
+    """Yield what a reader must know of a calibration, beside what concerns its splits alone."""
+    if gap >= 1:
+        yield Finding(
+            code="no_noise_needed",
+            text="eta is at least the smaller of the fractions in and out of the training"
+            " set: every release keeps the promise without noise.",
+        )
+        return
+    if demand.train_fraction != PAPER_FRACTION:
+        yield Finding(
+            code="paper_needs_half",
+            text="The published calibration is for a training set of half of the records.",
+        )
+    outside = 0 if demand.ball is None else count_outside(bench.splits, demand.ball)
+    if outside:
+        yield Finding(
+            code="clipped",
+            text=f"{outside} of {len(bench.splits)} splits lie outside the ball and were"
+            " clipped, as the release may be.",
+        )
+    if demand.sure and "direct" in demand.allow:
+        yield from _direct_findings(bench, demand, pairs)
+    if pairs is not None:
+        yield from _pair_findings(measured, pairs)
+
+
+def _direct_findings(
+    bench: Workbench, demand: Demand, pairs: SwapPairs | None
+) -> Iterator[Finding]:
+    count, dimension = bench.splits.shape
+    needed = Share.of(demand, dimension, pairs).fewest_splits(count)
+    if needed > count:
+        yield Finding(
+            code="direct_needs_splits",
+            text=f"The direct calibration needs {needed} splits for this eta in strict mode;"
+            f" there are {count}.",
+        )
+
+
+def _pair_findings(measured: list[Measured], pairs: SwapPairs) -> Iterator[Finding]:
+    swaps = [row for row in measured if row.calibration == "swap"]
+    if any(row.moment.value == 0 for row in swaps):
+        yield Finding(
+            code="pairs_do_not_differ",
+            text="The two sides of every pair are equal: they say nothing about noise.",
+        )
+    if pairs.record is None:
+        yield Finding(
+            code="records_not_named",
+            text="The pairs do not name their records: the swap calibration holds for the"
+            " average record only.",
+        )
+        return
+    records = len(np.unique(pairs.record))
+    yield Finding(
+        code="tested_records_only",
+        text=f"The swap calibration speaks for the {records} records that the pairs exchange,"
+        " not for others.",
+    )
+    worst = [row for row in swaps if row.protects == "tested-records"]
+    if any(row.moment.validity == "not-an-interval" for row in worst):
+        yield Finding(
+            code="few_pairs_of_a_record",
+            text=f"A record has fewer than {FEWEST_PAIRS} pairs: the largest swap distance"
+            " has no limits, and its estimate is the scale.",
+        )

@@ -1,0 +1,129 @@
+"""What ``noise`` found on random splits, in plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import (
+    count_text,
+    lower_figure,
+    lower_text,
+    upper_figure,
+)
+from mipaudit.render.plain import columns, paragraph
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.report.noise import Measured, NoiseCandidate
+
+_EXACT: Final = 12
+_NUMBERS: Final = ("moment", "lower", "upper", "scale", "total error")
+_FEW: Final = 20
+
+
+def calibrated_section(measured: Measured, width: int) -> str:
+    """Return the candidates, what the choice rests on, and the noise on each number."""
+    unit = "each number in units of its spread over the splits"
+    if measured.error_units == "given":
+        unit = "in the units of the table"
+    about = f"{count_text(measured.n_splits)} splits of {numbers_text(measured.n_coordinates)}"
+    if measured.n_pairs:
+        about += f" and {count_text(measured.n_pairs)} swap pairs"
+    title = f"Calibrated on {about}."
+    if measured.candidates:
+        title += f" The total error is the root mean square length of the noise, {unit}."
+    if measured.clip_radius is not None:
+        radius = exact_text(measured.clip_radius)
+        title += f" The release is first moved into a ball of radius {radius}."
+    if measured.skipped_columns:
+        title += f" Not taken: {_names(measured.skipped_columns)}."
+    header = ["", "calibration", "noise", "shape", *_NUMBERS]
+    rows = [_candidate(candidate) for candidate in measured.candidates]
+    parts = [paragraph(title, width=width)]
+    if rows:
+        parts.append("\n" + columns(rows, header=header, numbers=len(_NUMBERS)))
+        parts.append(_legend(measured.candidates, width))
+    if measured.coordinates:
+        parts.append("\n" + _coordinates(measured))
+    return "".join(parts)
+
+
+def _candidate(candidate: NoiseCandidate) -> list[str]:
+    moment = candidate.moment
+    return [
+        "->" if candidate.chosen else "",
+        candidate.calibration + _PROTECTS[candidate.protects],
+        candidate.mechanism,
+        candidate.shape,
+        upper_figure(moment.value),
+        "-" if moment.lower is None else lower_figure(moment.lower),
+        "-" if moment.upper is None else upper_figure(moment.upper),
+        upper_figure(candidate.scale),
+        upper_figure(candidate.total_error**0.5),
+    ]
+
+
+_PROTECTS: Final = {
+    "every-record": "",
+    "tested-records": ", tested records",
+    "average-record": ", average record",
+}
+
+
+def _legend(candidates: tuple[NoiseCandidate, ...], width: int) -> str:
+    chosen = next((c for c in candidates if c.chosen), None)
+    if chosen is None:
+        return ""
+    text = (
+        f"-> is chosen: the least total error of those allowed. {_grounds(chosen)} Moments of "
+        "different shapes are in different units and do not compare; total errors do."
+    )
+    return paragraph(text, width=width, indent="  ")
+
+
+def _grounds(chosen: NoiseCandidate) -> str:
+    """Return what the scale of the chosen noise rests on."""
+    basis = chosen.gap or chosen.moment
+    sure = f" at {lower_text(basis.confidence).rstrip('0')} confidence"
+    number = {
+        "finite-sample": f"upper limit, which holds at every sample size{sure},",
+        "approximate": f"upper limit, which is approximate{sure},",
+        "not-an-interval": "best estimate, which has no limits,",
+    }[basis.validity]
+    if chosen.scaled_by != "upper":
+        number = "best estimate"
+    behind = "swap pairs" if "swap" in chosen.calibration else "of the splits"
+    of = f"from {count_text(basis.n_splits)} {behind}"
+    if chosen.gap is not None:
+        return (
+            f"Its scale is the least at which the {number} of what the noise leaves to be seen "
+            f"of a move (the mean of h: docs/mip-noise.md, sections 4 and 11), {of}, is at most "
+            f"{upper_figure(chosen.gap.at_most)}. Its moment is for information."
+        )
+    multiplier = upper_figure(chosen.multiplier or 0.0)
+    return f"Its scale is {multiplier} times the {number} of its moment, {of}."
+
+
+def _coordinates(measured: Measured) -> str:
+    rows = [
+        [safe_name(c.column), upper_figure(c.noise_rms), upper_figure(c.spread)]
+        for c in measured.coordinates[:_FEW]
+    ]
+    table = columns(rows, header=["number", "noise (rms)", "spread over splits"], numbers=2)
+    rest = len(measured.coordinates) - _FEW
+    return table + (f"  ... and {count_text(rest)} more\n" if rest > 0 else "")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    shown = ", ".join(safe_name(name) for name in names[:_FEW])
+    return shown if len(names) <= _FEW else f"{shown} and {count_text(len(names) - _FEW)} more"
+
+
+def numbers_text(count: int) -> str:
+    """Return how many numbers a release has."""
+    return f"{count_text(count)} number{'s' * (count != 1)}"
+
+
+def exact_text(number: float) -> str:
+    """Return a sum of what the user chose, without what binary fractions add to it."""
+    return upper_figure(number, digits=_EXACT)

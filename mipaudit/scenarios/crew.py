@@ -1,0 +1,154 @@
+"""A crew: several processes that replicate cells, and the order in which they report."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import MipauditError
+from mipaudit.scenarios.replication import replicate, seconds_each
+from mipaudit.scenarios.statement import joined
+from mipaudit.scenarios.tally import tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from mipaudit.report.validation import CoverageRow
+    from mipaudit.scenarios.replication import Task
+    from mipaudit.scenarios.statement import Statements
+
+    Progress = Callable[[int, int | None], None]
+    Finished = Callable[[Task, tuple[CoverageRow, ...]], None]
+
+_AHEAD: Final = 16  # pieces of work for each process
+_MICRO: Final = 1_000_000  # progress is counted in whole numbers
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    *,
+    seed: int,
+    jobs: int,
+    finished: Finished,
+    progress: Progress | None = None,
+) -> None:
+    """Replicate all cells; what is found does not depend on the number of processes.
+
+    Args:
+        tasks: cells and methods.
+        seed: of the whole run.
+        jobs: processes, at least 1; 1 runs here.
+        finished: called with each task and its rows, in the order of the tasks.
+        progress: called with microseconds of CPU time behind us, and in all.
+
+    Raises:
+        MipauditError: ``worker_lost``, when a process was ended from outside.
+    """
+    meter = _Meter(tasks, progress)
+    pieces = [(task, part) for task in tasks for part in task.pieces()]
+    jobs = min(jobs, len(pieces))
+    if jobs <= 1:
+        _collect(tasks, (replicate(task, seed, part) for task, part in pieces), finished, meter)
+        return
+    with _crew(jobs) as pool:
+        _collect(tasks, _results(pool, pieces, seed, _AHEAD * jobs), finished, meter)
+
+
+def _results(
+    pool: ProcessPoolExecutor, pieces: Iterable[tuple[Task, range]], seed: int, ahead: int
+) -> Iterator[Statements]:
+    """Yield the results in order, while ``ahead`` pieces of work are given out."""
+    waiting: deque[Future[Statements]] = deque()
+    try:
+        for task, part in pieces:
+            with _interrupts_held():
+                waiting.append(pool.submit(replicate, task, seed, part))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise MipauditError(
+            "worker_lost",
+            "A process of the run ended before its work was done.",
+            hint="Was there enough memory? Try --jobs 1; with --resume FILE no cell is run twice.",
+        ) from None
+
+
+def _collect(
+    tasks: Sequence[Task], results: Iterator[Statements], finished: Finished, meter: _Meter
+) -> None:
+    for task in tasks:
+        parts = []
+        for part in task.pieces():
+            parts.append(next(results))
+            meter.advance(task, len(part))
+        finished(task, tally(task.cell, joined(parts)))
+
+
+class _Meter:
+    """Turns replications into the share of the work that is done."""
+
+    def __init__(self, tasks: Sequence[Task], progress: Progress | None) -> None:
+        self._progress = progress
+        self._total = sum(task.cell.replications * seconds_each(task.cell) for task in tasks)
+        self._done = 0.0
+
+    def advance(self, task: Task, replications: int) -> None:
+        """Take in that so many replications of a task are done."""
+        self._done += replications * seconds_each(task.cell)
+        if self._progress is not None:
+            self._progress(int(self._done * _MICRO), int(self._total * _MICRO))
+
+
+@contextmanager
+def _crew(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of fresh processes that is gone afterwards, whatever happens."""
+    others = set(active_children())
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_enlist)
+    try:
+        yield pool
+    except BaseException:
+        # Nobody waits for what they are at.
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold control-C back, so that processes which start now are born deaf to it.
+
+    The terminal sends it to all of them; it is this process that ends the run.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _enlist() -> None:
+    """Prepare a process of the crew: deaf to control-C, and gone when its parent is."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,83 @@
+"""What an estimand is: something with a true value that the tool states limits of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from mipaudit.scenarios.interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mipaudit.audit.estimate import Attackers, Estimate, Quantity
+    from mipaudit.scenarios.audited_file import AuditedFile
+    from mipaudit.scenarios.interval import Args
+    from mipaudit.scenarios.law import Law
+
+
+class Estimand(ABC):
+    """One quantity: what is true of it, and what the tool says about it.
+
+    Attributes:
+        name: stable, lower case, with underscores.
+        meaning: a few words.
+        statements: the pairs of quantity and attackers in a report that it is the truth of.
+        restates: the estimand that it is a linear function of, whose limits miss exactly
+            when its own do; it is then run only when asked for by name.
+    """
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    statements: ClassVar[frozenset[tuple[Quantity, Attackers]]] = frozenset()
+    restates: ClassVar[str | None] = None
+
+    def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
+        """Tell whether it has a true value, and a finite one, under this law."""
+        return True
+
+    @abstractmethod
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the true value.
+
+        Args:
+            law: to which it applies.
+            prior: p in (0, 1).
+            args: as in `Interval.estimand_args`.
+
+        Raises:
+            ValueError: arguments that it does not take.
+        """
+
+    @abstractmethod
+    def baseline(self, prior: float, args: Args) -> float:
+        """Return its value where nothing leaks."""
+
+    @abstractmethod
+    def intervals(self, audited: AuditedFile) -> Iterable[Interval]:
+        """Return what the tool says about it on a file."""
+
+
+def interval_of(
+    estimate: Estimate, estimand: Estimand, *, args: Args = (), label: str = ""
+) -> Interval:
+    """Return both limits and the best estimate of a report's row."""
+    return Interval(
+        estimand=estimand.name,
+        lower=estimate.lower,
+        upper=estimate.upper,
+        nominal=one_sided(estimate.confidence),
+        value=estimate.value,
+        estimand_args=args,
+        label=label,
+    )
+
+
+def one_sided(confidence: float) -> float:
+    """Return what each limit of a pair promises alone."""
+    return 1 - (1 - confidence) / 2
+
+
+def wrong_arguments(estimand: Estimand) -> ValueError:
+    """Return the error to raise for arguments that an estimand does not take."""
+    return ValueError(f"{estimand.name} does not take these arguments")

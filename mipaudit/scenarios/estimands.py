@@ -1,0 +1,60 @@
+"""The registry of estimands: a new one is a class in ``estimand_*.py`` and a name here."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import UsageError
+from mipaudit.scenarios.estimand_advantage import (
+    Accuracy,
+    Advantage,
+    AdvantageBins,
+    AdvantageIntervals,
+    AdvantageThresholds,
+    Eta,
+    Excess,
+)
+from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
+from mipaudit.scenarios.estimand_ranking import Auc, TprAtFpr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.scenarios.estimand import Estimand
+
+_ALL: Final[tuple[type[Estimand], ...]] = (
+    Advantage,
+    Excess,
+    Eta,
+    Accuracy,
+    AdvantageThresholds,
+    AdvantageIntervals,
+    AdvantageBins,
+    Auc,
+    TprAtFpr,
+    AttackEpsilon,
+    AttackMu,
+)
+ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
+
+
+def estimand(name: str) -> Estimand:
+    """Return the estimand of this name.
+
+    Raises:
+        UsageError: ``unknown_estimand``, with the nearest names.
+    """
+    found = ESTIMANDS.get(name)
+    if found is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, ESTIMANDS, n=3) or list(ESTIMANDS)
+        hint = f"Try {', '.join(near)}."
+        raise UsageError("unknown_estimand", "There is no estimand of that name.", hint=hint)
+    return found
+
+
+def default_estimands() -> tuple[str, ...]:
+    """Return the names of all that do not merely restate another."""
+    return tuple(name for name, one in ESTIMANDS.items() if one.restates is None)

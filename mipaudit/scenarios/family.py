@@ -1,0 +1,121 @@
+"""A family: things that differ in numbers, which their names carry, as ``laplace-2.5``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T_co = TypeVar("T_co", covariant=True)
+
+_NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
+_LONGEST: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A number in a name.
+
+    Attributes:
+        name: how it is written in the pattern, in capitals.
+        lowest: least value allowed.
+        highest: greatest value allowed.
+        step: if given, a whole number of which it must be a multiple.
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    step: int | None = None
+
+    @property
+    def range_text(self) -> str:
+        """The accepted range, in words."""
+        what = {None: "a number", 1: "a whole number", 2: "an even number"}[self.step]
+        return f"{what} from {self.lowest:g} to {self.highest:g}"
+
+    def accepts(self, value: float) -> bool:
+        """Tell whether a value is in the range."""
+        return self.lowest <= value <= self.highest and (not self.step or value % self.step == 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family(Generic[T_co]):
+    """What a name of a certain form stands for.
+
+    Attributes:
+        prefix: what the names begin with.
+        parameters: the numbers that follow, each after a hyphen.
+        make: takes the numbers.
+        examples: numbers for which the family is listed by name.
+        summary: one line, with the parameters by name.
+    """
+
+    prefix: str
+    parameters: tuple[Parameter, ...]
+    make: Callable[..., T_co]
+    examples: tuple[tuple[float, ...], ...]
+    summary: str
+
+    @property
+    def pattern(self) -> str:
+        """The form of the names."""
+        return "-".join([self.prefix, *(parameter.name for parameter in self.parameters)])
+
+    def name(self, values: Sequence[float]) -> str:
+        """Return the name with these numbers, as short as they go."""
+        return "-".join([self.prefix, *(short(value) for value in values)])
+
+    def names(self) -> list[str]:
+        """Return the names of the examples."""
+        return [self.name(values) for values in self.examples]
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a name begins as those of the family do."""
+        return name == self.prefix or name.startswith(f"{self.prefix}-")
+
+    def parse(self, name: str) -> tuple[float, ...]:
+        """Return the numbers in a name that the family owns.
+
+        Raises:
+            UsageError: ``scenario_parameter``.
+        """
+        form = re.fullmatch(re.escape(self.prefix) + f"-{_NUMBER}" * len(self.parameters), name)
+        values = tuple(map(float, form.groups())) if form else ()
+        accepted = form and all(
+            parameter.accepts(value)
+            for parameter, value in zip(self.parameters, values, strict=True)
+        )
+        if not accepted:
+            ranges = ", ".join(f"{p.name} is {p.range_text}" for p in self.parameters)
+            raise UsageError(
+                "scenario_parameter",
+                f"The scenario {self.pattern} takes other numbers: {ranges}.",
+                hint=f"For example {self.names()[0]}.",
+            )
+        return values
+
+
+def short(value: float) -> str:
+    """Return a number as short as it goes: 1.0 is ``1``."""
+    return f"{value:.12g}"
+
+
+def family_of(name: str, families: Sequence[Family[T_co]]) -> Family[T_co] | None:
+    """Return the family with the longest prefix that owns a name, or None."""
+    owners = [family for family in families if family.owns(name)]
+    return max(owners, key=lambda family: len(family.prefix), default=None)
+
+
+def unknown(name: str, known: Sequence[str]) -> UsageError:
+    """Return the error for a name that nothing has, with the nearest names."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:_LONGEST], known, n=3, cutoff=0.5)
+    hint = f"Try {', '.join(near)}." if near else "`mipaudit simulate --list` names them all."
+    return UsageError("unknown_scenario", "There is no scenario of that name.", hint=hint)

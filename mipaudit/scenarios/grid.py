@@ -1,0 +1,150 @@
+"""The grids: which cells a validation run replicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle, product
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.scenarios.cell import Cell
+from mipaudit.scenarios.laws import LAWS, law
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mipaudit.scenarios.cell import Order
+
+Form = Literal["quick", "full"]
+_Setting = tuple[str, int, float]
+
+# The most telling laws: no leak in three guises, leaks that thresholds miss, rare
+# leaks, heavy tails, ties, infinities, discrete scores, near-perfect separation.
+TELLING: Final = (
+    "null-gaussian",
+    "null-discrete-1000",
+    "null-ties",
+    "gauss-shift-1",
+    "gauss-scale-3",
+    "leaked-atoms",
+    "cauchy-shift",
+    "comb-64",
+    "randomized-response-1",
+    "multinomial-1000",
+    "infinite-scores",
+    "laplace-4",
+)
+# Fewer of them where a replication is dear or a low prior hides most leaks.
+_FEWER: Final = (
+    "null-gaussian",
+    "gauss-shift-1",
+    "leaked-atoms",
+    "comb-64",
+    "multinomial-1000",
+    "laplace-4",
+)
+_FEWEST: Final = ("null-gaussian", "leaked-atoms", "multinomial-1000", "laplace-4")
+_UNEVEN: Final = ("null-gaussian", "gauss-shift-1", "null-discrete-1000", "leaked-shift")
+_SMALL: Final = (50, 1_000)
+_LARGE: Final = 10_000
+_LARGEST: Final = 100_000
+_MEMBERS_IN: Final = 100  # one in so many, where the classes are uneven
+_EVEN: Final = 0.5
+_LOW: Final = 0.1
+_LOWEST: Final = 0.01
+_ORDERS: Final[tuple[Order, ...]] = ("shuffled", "sorted", "reversed")
+_REPLICATIONS: Final[dict[Form, int]] = {"quick": 1_000, "full": 4_000}
+_CONTROL_REPLICATIONS: Final = 200
+_CONTROL_RECORDS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a run is narrowed to; empty for all that the form has.
+
+    Attributes:
+        scenarios: names of laws.
+        sizes: records per file, half of them members.
+        priors: each in (0, 1).
+        replications: files per cell; None for the form's own.
+    """
+
+    scenarios: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    priors: tuple[float, ...] = ()
+    replications: int | None = None
+
+
+def cells_of(form: Form, choice: Choice) -> list[Cell]:
+    """Return the form's own cells, or all combinations once any of them is chosen."""
+    replications = choice.replications or _REPLICATIONS[form]
+    if choice.scenarios or choice.sizes or choice.priors:
+        chosen = product(
+            choice.scenarios or (TELLING if form == "quick" else tuple(LAWS)),
+            choice.sizes or (_SMALL if form == "quick" else (*_SMALL, _LARGE, _LARGEST)),
+            choice.priors or (_EVEN, _LOW, _LOWEST),
+        )
+        return _in_orders(chosen, replications)
+    cells = _in_orders(_quick() if form == "quick" else _full(), replications)
+    return cells if form == "quick" else [*cells, *_uneven(replications)]
+
+
+def control_cell(replications: int) -> Cell:
+    """Return the cell, without any leak, in which invalid methods must be caught."""
+    return Cell(
+        scenario="null-gaussian",
+        n_members=_CONTROL_RECORDS // 2,
+        n_holdout=_CONTROL_RECORDS // 2,
+        prior=_EVEN,
+        order="shuffled",
+        replications=max(replications, _CONTROL_REPLICATIONS),
+    )
+
+
+def _quick() -> Iterator[_Setting]:
+    yield from product(TELLING, _SMALL, (_EVEN,))
+    yield from product(_FEWEST, _SMALL, (_LOW,))
+    yield from product(_FEWEST[:2], _SMALL, (_LOWEST,))
+    yield from ((name, _LARGE, _EVEN) for name in ("multinomial-1000", "gauss-shift-1"))
+    yield from (("null-gaussian", _LARGE, _LOW), ("leaked-atoms", _LARGE, _LOWEST))
+
+
+def _full() -> Iterator[_Setting]:
+    yield from product(LAWS, _SMALL, (_EVEN, _LOW))
+    yield from product(TELLING, _SMALL, (_LOWEST,))
+    yield from product(TELLING, (_LARGE,), (_EVEN,))
+    yield from product(_FEWER, (_LARGE,), (_LOW, _LOWEST))
+    yield from product(_FEWER, (_LARGEST,), (_EVEN,))
+    yield from ((name, _LARGEST, _LOW) for name in ("null-gaussian", "laplace-4"))
+    yield from ((name, _LARGEST, _LOWEST) for name in ("null-gaussian", "leaked-atoms"))
+
+
+def _uneven(replications: int) -> list[Cell]:
+    """Return cells with one member among 100 records."""
+    return [
+        Cell(
+            scenario=name,
+            n_members=_LARGE // _MEMBERS_IN,
+            n_holdout=_LARGE - _LARGE // _MEMBERS_IN,
+            prior=_EVEN,
+            order="shuffled",
+            replications=replications,
+        )
+        for name in _UNEVEN
+    ]
+
+
+def _in_orders(settings: Iterable[_Setting], replications: int) -> list[Cell]:
+    """Return cells with the orders of rows in turn."""
+    return [
+        Cell(
+            scenario=name,
+            n_members=size // 2,
+            n_holdout=size - size // 2,
+            prior=prior,
+            order=order,
+            replications=replications,
+            # Whoever has a discrete score says so; now and then it must be found out.
+            discrete=law(name).discrete and order != "sorted",
+        )
+        for (name, size, prior), order in zip(settings, cycle(_ORDERS))
+    ]

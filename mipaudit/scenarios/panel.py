@@ -1,0 +1,46 @@
+"""A panel: the methods that are run on every file of a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mipaudit.scenarios.alternatives import ALTERNATIVES
+from mipaudit.scenarios.estimands import ESTIMANDS
+
+if TYPE_CHECKING:
+    from mipaudit.scenarios.audited_file import AuditedFile
+    from mipaudit.scenarios.interval import Interval
+    from mipaudit.scenarios.law import Law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Names of estimands and of other methods; light, so that it travels to processes.
+
+    Attributes:
+        estimands: whose limits by the tool are tested.
+        alternatives: other methods beside them.
+        strict: whether the tool's finite-sample methods are asked for.
+        only_selected: leave out what other methods say of other estimands.
+    """
+
+    estimands: tuple[str, ...]
+    alternatives: tuple[str, ...]
+    strict: bool = False
+    only_selected: bool = True
+
+    def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
+        """Return all that the methods say of a file drawn from a law."""
+        said: list[Interval] = []
+        for name in self.estimands:
+            one = ESTIMANDS[name]
+            if one.applies(law):
+                said.extend(one.intervals(audited))
+        for name in self.alternatives:
+            said.extend(
+                interval
+                for interval in ALTERNATIVES[name].intervals(audited)
+                if not self.only_selected or interval.estimand in self.estimands
+            )
+        return said

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_without_a_file_the_scores_are_on_stdout_and_the_truth_on_stderr(mipaudit):
+    done = mipaudit("simulate", "laplace-1", "--n-members", "3", "--n-holdout", "2")
+
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "record_id,member,score"
+    assert len(lines) == 6
+    assert "advantage, any attacker" in done.stderr
+    assert "0.393469" in done.stderr
+
+
+def test_quiet_says_nothing_but_the_scores(mipaudit, tmp_path):
+    done = mipaudit("simulate", "laplace-1", "-q")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 2001
+    assert names(tmp_path) == []
+
+
+def test_with_a_file_the_truth_is_on_stdout_and_beside_it(mipaudit, tmp_path):
+    done = mipaudit("simulate", "laplace-1", "-o", "s.parquet", "-f", "json", "--prior", "0.2")
+
+    assert done.returncode == 0
+    assert names(tmp_path) == ["s.parquet", "s.parquet.truth.json"]
+    shown = json.loads(done.stdout)
+    assert shown == json.loads((tmp_path / "s.parquet.truth.json").read_text(encoding="utf-8"))
+    assert (shown["schema"], shown["scenario"], shown["prior"]) == (
+        "mipaudit.truth/1",
+        "laplace-1",
+        0.2,
+    )
+    settings = {s["name"]: (s["value"], s["source"]) for s in shown["provenance"]["settings"]}
+    assert settings["prior"] == ("0.2", "command line")
+    assert settings["order"] == ("shuffled", "default")
+    assert pq.read_table(tmp_path / "s.parquet").num_rows == 2000
+
+
+@pytest.mark.parametrize("file", ["s.csv", "s.csv.gz", "s.parquet"])
+def test_estimate_takes_the_file(mipaudit, tmp_path, file):
+    mipaudit("simulate", "gauss-shift-1", "-o", file)
+    done = mipaudit("estimate", file, "-f", "json")
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["design"]["n_members"], report["design"]["n_holdout"]) == (1000, 1000)
+    (row,) = [
+        e for e in report["estimates"] if (e["quantity"], e["attackers"]) == ("advantage", "any")
+    ]
+    assert 0.25 < row["lower"] <= 0.3829
+
+
+def test_every_form_holds_the_same_rows(mipaudit, tmp_path):
+    for file in ("s.csv", "s.csv.gz"):
+        mipaudit("simulate", "subgroup-leak", "-o", file, "--seed", "5")
+    plain = (tmp_path / "s.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "s.csv.gz").read_bytes()) == plain
+    assert mipaudit("simulate", "subgroup-leak", "--seed", "5").stdout.encode() == plain
+    other = mipaudit("simulate", "subgroup-leak", "--seed", "6").stdout.encode()
+    assert other != plain
+
+
+def test_noise_takes_the_splits(mipaudit):
+    mipaudit("simulate", "random-half-mean-100", "-o", "splits.csv", "--n-splits", "200")
+    done = mipaudit("noise", "--eta", "0.1", "--from", "splits.csv", "-f", "json")
+
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)["measured"]
+    assert (measured["n_splits"], measured["n_coordinates"]) == (200, 1)
+
+
+def test_truth_only_draws_nothing(mipaudit, tmp_path):
+    done = mipaudit("simulate", "laplace-1", "--truth-only", "--n-members", "900000000")
+
+    assert done.returncode == 0
+    assert "900,000,000 members" in done.stdout
+    assert (done.stderr, names(tmp_path)) == ("", [])
+
+
+def test_the_list(mipaudit):
+    done = mipaudit("simulate", "--list")
+    listed = json.loads(mipaudit("simulate", "--list", "-f", "json").stdout)
+
+    assert done.returncode == 0
+    assert listed["schema"] == "mipaudit.scenarios/1"
+    for entry in listed["scenarios"]:
+        assert f"  {entry['name']}" in done.stdout
+        assert entry["heading"] in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["simulate", "laplac-1"], "There is no scenario of that name."),
+        (["simulate", "laplace-99"], "EPS is a number from 0.01 to 30"),
+        (["simulate", "laplace-1", "--list"], "one scenario, or --list"),
+        (["simulate", "-q"], "one scenario, or --list"),
+        (["simulate", "laplace-1", "-o", "s.json"], ".csv, .csv.gz or .parquet"),
+        (["simulate", "laplace-1", "-o", "no/such.csv"], "cannot be written"),
+        (["simulate", "laplace-1", "--n-members", "0"], "--n-members must be a whole number from"),
+        (["simulate", "laplace-1", "--n-members", "x"], "Invalid value for '--n-members'"),
+        (["simulate", "laplace-1", "--n-splits", "9"], "--n-splits has no meaning"),
+        (["simulate", "laplace-1", "--order", "up"], "Invalid value for '--order'"),
+        (["simulate", "laplace-1", "--prior", "1"], "prior must be above 0 and below 1"),
+        (["simulate", "laplace-1", "--seed", "-1"], "at least 0"),
+        (["simulate", "izzo-prop9-14", "--order", "sorted"], "no order"),
+    ],
+)
+def test_bad_input_ends_with_one_clear_message(mipaudit, tmp_path, arguments, said):
+    done = mipaudit(*arguments)
+
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_errors_follow_the_format(mipaudit):
+    done = mipaudit("simulate", "laplac-1", "-f", "json")
+
+    error = json.loads(done.stderr)["error"]
+    assert (done.returncode, error["code"]) == (2, "unknown_scenario")
+    assert "laplace-1" in error["hint"]
+
+
+def test_an_existing_file_is_replaced_and_keeps_its_mode(mipaudit, tmp_path):
+    (tmp_path / "s.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "s.csv").chmod(0o600)
+    assert mipaudit("simulate", "laplace-1", "-o", "s.csv").returncode == 0
+    assert (tmp_path / "s.csv").read_text(encoding="utf-8").startswith("record_id")
+    assert stat.S_IMODE((tmp_path / "s.csv").stat().st_mode) == 0o600
+
+
+def test_scores_whose_truth_cannot_be_written_are_not_there(mipaudit, tmp_path):
+    (tmp_path / "s.csv.truth.json").mkdir()
+    done = mipaudit("simulate", "laplace-1", "-o", "s.csv")
+    assert done.returncode == 2
+    assert names(tmp_path) == ["s.csv.truth.json"]
+
+
+def test_control_c_leaves_nothing_behind(environment, tmp_path):
+    command = ["simulate", "laplace-1", "--n-members", "400000000", "-o", "s.parquet"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mipaudit", *command],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    end = time.monotonic() + 30
+    while not any(path.stat().st_size > 1000 for path in tmp_path.iterdir()):
+        assert time.monotonic() < end
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+    assert names(tmp_path) == []
+
+
+def test_a_closed_pipe_ends_quietly(environment, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "mipaudit", "simulate", "laplace-1"],
+        env=environment,
+        cwd=tmp_path,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_help_is_quick_and_has_examples(environment, tmp_path):
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
+        "sys.argv = ['mipaudit', 'simulate', '--help']\n"
+        "from mipaudit.cli.app import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "mipaudit simulate --list" in done.stdout
+    loaded = {name.split(".")[0] for name in done.stderr.split()}
+    assert loaded & {"numpy", "scipy", "pandas", "pyarrow", "rich", "msgspec"} == set()

@@ -1,0 +1,47 @@
+"""Writes the table of ``docs/validation.md``: runs the command and puts in what it prints.
+
+Run as ``python tests/docs/validation_page.py --full`` from anywhere, with the options of
+``mipaudit validate``; exits as that does. Stopped and run again, it goes on.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PAGE: Final = ROOT / "docs" / "validation.md"
+# Finished cells of an unfinished run; `make clean` removes it.
+CELLS: Final = ROOT / "build" / "validation-cells.jsonl"
+_TABLE: Final = re.compile(
+    r"(?<=<!-- table of: mipaudit validate -->\n).*?(?=<!-- end of table -->)", flags=re.DOTALL
+)
+
+
+def with_table(page: str, table: str) -> str:
+    """Return the page with another table."""
+    renewed, places = _TABLE.subn(lambda _: f"\n{table}\n", page)
+    if places != 1:
+        raise ValueError("the page has no place for the table, or several")
+    return renewed
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command, rewrite the page, and return the exit code."""
+    CELLS.parent.mkdir(exist_ok=True)
+    command = ["validate", *arguments, "-f", "markdown", "--resume", str(CELLS)]
+    done = subprocess.run(
+        [sys.executable, "-m", "mipaudit", *command], stdout=subprocess.PIPE, check=False
+    )
+    if done.returncode in {0, 1}:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(with_table(page, done.stdout.decode()), encoding="utf-8")
+        CELLS.unlink(missing_ok=True)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
