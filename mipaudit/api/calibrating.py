@@ -12,6 +12,7 @@ from mipaudit.api.noise_choices import check_choices, refuse_shared_stdin
 from mipaudit.api.opening import column_names
 from mipaudit.api.promise import promise_report
 from mipaudit.errors import InputError
+from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +126,27 @@ def _splits(given: Mapping[str, Any]) -> Splits:
 
     data = path_of(given["splits"])
     read = read_splits if isinstance(data, str) else splits_of
-    return read(data, columns=column_names(given["columns"]), ignore=column_names(given["ignore"]))
+    splits = read(
+        data, columns=column_names(given["columns"]), ignore=column_names(given["ignore"])
+    )
+    if not given["columns"]:
+        _refuse_scores(splits)
+    return splits
+
+
+def _refuse_scores(splits: Splits) -> None:
+    """Refuse a score file: its rows are records, and noise would be made to measure of them."""
+    from mipaudit.tables.membership import CANDIDATES
+
+    found = [name for name in splits.columns if name.casefold() in CANDIDATES]
+    if found:
+        raise InputError(
+            "score_file",
+            f"{splits.source.name}: the column {quoted_name(found[0])} says that the rows are "
+            "records, not random splits.",
+            hint="Give a table with one row per random split; a released number of that name "
+            "is taken with --columns.",
+        )
 
 
 def _pairs(given: Mapping[str, Any], splits: Splits) -> Pairs | None:

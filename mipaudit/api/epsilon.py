@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.report.epsilon import EpsilonReport
-    from mipaudit.report.origin import Setting
+    from mipaudit.report.origin import InputFile, Setting
 
 _NOT_ASKED = ("data", "members", "holdout", "jobs", "progress", "settings")
 
@@ -109,7 +109,8 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     if question.table is not None or question.totals is not None:
         from mipaudit.api.epsilon_evidence import evidence_from_counts
 
-        found, inputs = evidence_from_counts(question), ()
+        inputs: tuple[InputFile, ...] = ()
+        found = evidence_from_counts(question)
     else:
         from mipaudit.api.epsilon_evidence import evidence_from_scores
         from mipaudit.api.opening import column_names, open_input

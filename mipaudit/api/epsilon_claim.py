@@ -194,5 +194,5 @@ def _none(question: EpsilonQuestion, reason: str) -> tuple[DetectionPower, ...]:
 
 def _rounded_up(size: float) -> int:
     """Return a size of two digits that is not smaller."""
-    unit = 10 ** max(0, math.floor(math.log10(max(size, 1))) - _TWO_DIGITS + 1)
+    unit: int = 10 ** max(0, math.floor(math.log10(max(size, 1))) - _TWO_DIGITS + 1)
     return math.ceil(size / unit) * unit

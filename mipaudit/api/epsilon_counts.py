@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, assert_never
 from mipaudit.audit.counted_attack import (
     conditional_from_counts,
     estimate_from_counts,
+    smoothed_rates,
 )
 from mipaudit.maths.attack import refuted_mu
 from mipaudit.maths.epsilon_rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
@@ -14,7 +15,8 @@ from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack
 
 if TYPE_CHECKING:
-    from mipaudit.api.epsilon_question import AttackTable, EpsilonQuestion
+    from mipaudit.api.epsilon_question import EpsilonQuestion
+    from mipaudit.api.epsilon_totals import AttackTable
     from mipaudit.report.epsilon import StatementValidity
 
 _Method = Literal["conditional", "clopper-pearson", "bayes", "gdp"]
@@ -53,7 +55,7 @@ def _statement(
     table: AttackTable, question: EpsilonQuestion, method: _Method, *, decides: bool
 ) -> EpsilonStatement:
     lower, mu, numerator, validity = _limit(table, question, method)
-    estimate = estimate_from_counts(*_four(table), delta=question.delta)
+    estimate = _estimate(table, question.delta, method)
     return EpsilonStatement(
         score=None,
         method=method,
@@ -76,6 +78,13 @@ def _statement(
         ),
         guesses=None,
     )
+
+
+def _estimate(table: AttackTable, delta: float, method: _Method) -> float:
+    if method == "gdp":
+        mu = refuted_mu(*smoothed_rates(*_four(table)))
+        return GaussianDP(mu=mu).epsilon_at(delta)
+    return estimate_from_counts(*_four(table), delta=delta)
 
 
 def _limit(

@@ -22,7 +22,8 @@ from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.api.epsilon_input import ScoredRows
-    from mipaudit.api.epsilon_question import CanaryTotals, EpsilonQuestion
+    from mipaudit.api.epsilon_question import EpsilonQuestion
+    from mipaudit.api.epsilon_totals import CanaryTotals
     from mipaudit.audit.canary_guesses import GuessCount
 
 Runs = tuple[tuple[str | None, OneRun], ...]

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
+from mipaudit.api.epsilon_totals import TABLE, attack_table, canary_totals
 from mipaudit.report.epsilon import DesignKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mipaudit.api.epsilon_totals import AttackTable, CanaryTotals
+
 MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
 DEFAULT_DELTA: Final = 1e-5
 _HALF: Final = 0.5
-_LARGEST_COUNT: Final = 10**9
 _LARGEST_SPLITS: Final = 1000
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
 _NEED_SCORES: Final = frozenset({"grid-cp", "bands"})
-_TABLE: Final = ("tp", "fn", "fp", "tn")
 # What belongs to one design, with the value that stands for "not given".
 _OF_RUNS: Final = {"method": "conditional", "splits": 1, "curve": False}
 _OF_ONE_RUN: Final = {"guesses": None, "member_side": "auto", "canaries": None, "correct": None}
@@ -33,25 +34,6 @@ _DESIGNS: Final = (
     "certifies epsilon.\n"
     "  one-model         a row is a member or holdout record of one model: certifies nothing."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackTable:
-    """Guesses of an attack that was fixed beforehand, on independent runs."""
-
-    tp: int
-    fn: int
-    fp: int
-    tn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryTotals:
-    """Guesses about canaries of which only the totals are known."""
-
-    canaries: int
-    guesses: int
-    correct: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +117,8 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         true_epsilon=true,
         profile=bool(given["curve"]),
         seed=seed,
-        table=_table(given),
-        totals=_totals(given),
+        table=attack_table(given),
+        totals=canary_totals(given),
     )
 
 
@@ -168,11 +150,11 @@ def _check_choices(given: Mapping[str, Any]) -> None:
 
 def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
     """Refuse settings of another design, or of scores where there are none."""
-    table = any(given[name] is not None for name in _TABLE)
+    table = any(given[name] is not None for name in TABLE)
     totals = given["canaries"] is not None or given["correct"] is not None
     foreign: dict[str, Any] = {}
     if design != "independent-runs":
-        foreign |= {**_OF_RUNS, **dict.fromkeys(_TABLE)}
+        foreign |= {**_OF_RUNS, **dict.fromkeys(TABLE)}
     if design != "one-run":
         foreign |= _OF_ONE_RUN
     if design == "one-model":
@@ -199,7 +181,7 @@ def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
 
 
 def _check_method(design: DesignKind, given: Mapping[str, Any], delta: float) -> None:
-    method, table = given["method"], any(given[name] is not None for name in _TABLE)
+    method, table = given["method"], any(given[name] is not None for name in TABLE)
     require(
         not (table and method in _NEED_SCORES), "needs_scores", f"--method {method} needs scores."
     )
@@ -261,49 +243,6 @@ def _guesses(value: Any) -> int | tuple[int, int] | None:  # noqa: ANN401 - chec
         require(len(value) == len(("in", "out")), "guesses", accepted)
         return whole("guesses", value[0]), whole("guesses", value[1])
     return whole("guesses", value)
-
-
-def _table(given: Mapping[str, Any]) -> AttackTable | None:
-    if all(given[name] is None for name in _TABLE):
-        return None
-    require(
-        all(given[name] is not None for name in _TABLE),
-        "counts",
-        "The counts of an attack are --tp, --fn, --fp and --tn, all four.",
-    )
-    tp, fn, fp, tn = (_count(name, given[name]) for name in _TABLE)
-    require(
-        tp + fn > 0 and fp + tn > 0,
-        "counts",
-        "There must be runs with the record (tp + fn) and runs without it (fp + tn).",
-    )
-    return AttackTable(tp=tp, fn=fn, fp=fp, tn=tn)
-
-
-def _totals(given: Mapping[str, Any]) -> CanaryTotals | None:
-    names = ("canaries", "guesses", "correct")
-    if given["canaries"] is None and given["correct"] is None:
-        return None
-    require(
-        all(given[name] is not None for name in names),
-        "counts",
-        "The counts of one run are --canaries, --guesses and --correct, all three.",
-    )
-    require(
-        not isinstance(given["guesses"], (tuple, list)),
-        "guesses",
-        "Beside --canaries, --guesses takes one number: all guesses made.",
-    )
-    canaries, guesses, correct = (_count(name, given[name]) for name in names)
-    return CanaryTotals(canaries=canaries, guesses=guesses, correct=correct)
-
-
-def _count(name: str, value: object) -> int:
-    count = whole(name, value)
-    require(
-        0 <= count <= _LARGEST_COUNT, name, f"--{name} must be at least 0 and at most 1000000000."
-    )
-    return count
 
 
 def _option(names: list[str]) -> str:

@@ -37,12 +37,7 @@ def epsilon_report(
     return EpsilonReport(
         command="epsilon",
         design=found.design,
-        summary=epsilon_summary(
-            found.design,
-            statements,
-            status=None if claim is None else claim.status,
-            reason=None if claim is None else claim.reason,
-        ),
+        summary=epsilon_summary(found.design, statements, claim=claim),
         statements=statements,
         claim=claim,
         coin=found.coin,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.audit.counted_attack import estimate_from_counts
 from mipaudit.audit.epsilon_runs import EpsilonLimit, epsilon_curve, epsilon_runs
 from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack, ProfilePoint
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon_input import ScoredRows
     from mipaudit.api.epsilon_question import EpsilonQuestion, MethodName
     from mipaudit.audit.epsilon_runs import ChosenAttack
+    from mipaudit.maths.epsilon_bands import RocBand
 
 # The delta at which mu is compared where none above 0 was named: any would do.
 _DELTA_FOR_MU: Final = 1e-5
@@ -53,11 +55,21 @@ def runs_profile(rows: ScoredRows, question: EpsilonQuestion) -> tuple[ProfilePo
         curve = epsilon_curve(members, holdout, deltas, confidence=confidence)
         points.extend(
             ProfilePoint(
-                score=safe_name(name), delta=delta, lower=float(lower), estimate=float(estimate)
+                score=safe_name(name),
+                delta=delta,
+                lower=float(lower),
+                estimate=_estimate(curve.roc, delta, members.size, holdout.size),
             )
-            for delta, lower, estimate in zip(deltas, curve.lower, curve.estimate, strict=True)
+            for delta, lower in zip(deltas, curve.lower, strict=True)
         )
     return tuple(points)
+
+
+def _estimate(band: RocBand, delta: float, n_members: int, n_holdout: int) -> float:
+    """Return the plug-in epsilon at the point of the ROC that gave the limit."""
+    best = int(band.refuted(delta).argmax())
+    tp, fp = int(band.tp[best]), int(band.fp[best])
+    return estimate_from_counts(tp, n_members - tp, fp, n_holdout - fp, delta=delta)
 
 
 def _limits(

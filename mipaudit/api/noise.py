@@ -39,7 +39,7 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
     calibration: CalibrationKind | None = None,
     mechanism: Mechanism | None = None,
     shape: ShapeKind | None = None,
-    protect: Literal["every-record", "average-record"] = "every-record",
+    protect: Literal["every-record", "tested-records", "average-record"] = "every-record",
     error_units: Literal["standardised", "given"] = "standardised",
     scaled_by: Literal["upper", "value"] = "upper",
     seed: int | None = None,
@@ -73,7 +73,9 @@ def noise(  # noqa: PLR0913 - one keyword for each setting
         calibration: choose only among these calibrations.
         mechanism: choose only among this kind of noise.
         shape: choose only among noise of this shape.
-        protect: ``average-record`` allows calibrations that hold on average over records.
+        protect: whose membership is hidden. ``tested-records`` allows swap calibrations,
+            which speak for the records that the pairs exchange; ``average-record`` those
+            that hold on average over records.
         error_units: in which units the total error is made least.
         scaled_by: scale the noise by the upper limit of what is estimated, or by its value.
         seed: repeat a run, for experiments only: whoever knows it can take the noise away.

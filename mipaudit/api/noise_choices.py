@@ -10,7 +10,7 @@ from mipaudit.maths.mip import Mechanism
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PROTECT: Final = ("every-record", "average-record")
+_PROTECT: Final = ("every-record", "tested-records", "average-record")
 _UNITS: Final = ("standardised", "given")
 _SCALED_BY: Final = ("upper", "value")
 _STDIN: Final = "-"

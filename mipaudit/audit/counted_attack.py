@@ -49,8 +49,13 @@ def conditional_from_counts(
 
 
 def estimate_from_counts(tp: int, fn: int, fp: int, tn: int, *, delta: float) -> float:
-    """Return the plug-in epsilon, with half a run of each kind added: finite."""
-    return refuted_epsilon((tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1), delta)
+    """Return the plug-in epsilon of the smoothed rates: finite."""
+    return refuted_epsilon(*smoothed_rates(tp, fn, fp, tn), delta)
+
+
+def smoothed_rates(tp: int, fn: int, fp: int, tn: int) -> tuple[float, float]:
+    """Return TPR and FPR with half a run of each kind added: neither is 0 or 1."""
+    return (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
 
 
 def pooled_limit() -> Callable[[int, int, int, int, float, float], float]:

@@ -33,6 +33,8 @@ BY_SUBSTITUTION: Final = "member or holdout, neighbours by substitution"
 BY_TWO_STEPS: Final = "member or holdout, neighbours by add or remove"
 BY_PRESENCE: Final = "present or absent, neighbours by add or remove"
 _UNBOUNDED: Final = "no epsilon holds at this delta"
+# Their curves are upper bounds, close ones, and reached by nothing.
+_ROUNDED_UP: Final = frozenset({"zero-concentrated-dp", "dp-sgd", "composition"})
 _CURVES: Final = {
     "approximate-dp": "Kairouz, Oh and Viswanath 2015: reached by some mechanism",
     "gaussian-dp": "Dong, Roth and Su 2022: reached by Gaussian noise",
@@ -84,7 +86,7 @@ class Reading:
 class Bound:
     """An upper bound of the advantage, published or exact, with where it comes from.
 
-    ``tight`` tells whether it equals the bound of the trade-off curve.
+    ``tight`` tells whether it equals the bound of an exact trade-off curve.
     """
 
     name: str
@@ -174,7 +176,7 @@ def bounds_of(
             value=bound.advantage,
             source=bound.source,
             assumes=bound.assumes,
-            tight=bound.advantage <= advantage * (1 + _SAME),
+            tight=stated.kind not in _ROUNDED_UP and bound.advantage <= advantage * (1 + _SAME),
         )
         for bound in published_bounds(epsilon, delta, prior)
     )
@@ -183,7 +185,7 @@ def bounds_of(
         value=advantage,
         source=stated.curve,
         assumes=f"the guarantee as stated, by {stated.adjacency}",
-        tight=True,
+        tight=stated.kind not in _ROUNDED_UP,
     )
     return (*published, exact)
 

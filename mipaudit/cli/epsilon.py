@@ -73,7 +73,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
         int,
         typer.Option("--splits", metavar="N", help="Independent runs: combine N random splits."),
     ] = 1,
-    assume_gdp: Annotated[
+    assume_gdp: Annotated[  # noqa: FBT002 - a flag
         bool,
         typer.Option("--assume-gdp", help="Add what holds only if the mechanism is Gaussian."),
     ] = False,
@@ -131,7 +131,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     output: o.OutputOption = None,
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
-    exit_zero: Annotated[
+    exit_zero: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--exit-zero", help="Exit 0 also when the claim is refuted.")
     ] = False,
 ) -> int:

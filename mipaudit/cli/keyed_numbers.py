@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parse_keyed_numbers(
-    text: str | None, *, option: str, keys: Sequence[str]
+    text: str | None, *, option: str, keys: Sequence[str], prefix: str = ""
 ) -> dict[str, float] | None:
     """Return the numbers by name, or None from None.
 
@@ -19,23 +19,25 @@ def parse_keyed_numbers(
         text: what the user typed.
         option: the option's name, for messages.
         keys: the names that must be there, each once, and no others.
+        prefix: what stands before the numbers in the option: ``gaussian:``.
 
     Raises:
         UsageError: another form, a name that is unknown, missing or repeated, or no number.
     """
     if text is None:
         return None
+    whole = f"{option} {prefix.rstrip(':')}".rstrip()
     example = ",".join(f"{key}=..." for key in keys)
     pairs = [part.partition("=") for part in text.split(",")]
     names = [name.strip() for name, _, _ in pairs]
     if sorted(names) != sorted(keys) or not all(equals for _, equals, _ in pairs):
         raise UsageError(
             option.lstrip("-").replace("-", "_"),
-            f"{option} takes exactly {', '.join(keys)}.",
-            hint=f"Write {option} {example}.",
+            f"{whole} takes exactly {', '.join(keys)}.",
+            hint=f"Write {option} {prefix}{example}.",
         )
     return {
-        name: _number(value, option, name) for name, (_, _, value) in zip(names, pairs, strict=True)
+        name: _number(value, whole, name) for name, (_, _, value) in zip(names, pairs, strict=True)
     }
 
 
@@ -56,7 +58,7 @@ def parse_parts(
                 f"{option} takes KIND:NAME=NUMBER,..., KIND being one of {', '.join(kinds)}.",
                 hint=f"For example {option} gaussian:noise_multiplier=2,count=10.",
             )
-        found = parse_keyed_numbers(numbers, option=f"{option} {kind}", keys=kinds[kind])
+        found = parse_keyed_numbers(numbers, option=option, keys=kinds[kind], prefix=f"{kind}:")
         parts.append((kind, found or {}))
     return tuple(parts)
 

@@ -126,8 +126,11 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
         _optional("--shape", "<isotropic|diagonal|full>", "Choose only noise of this shape."),
     ] = None,
     protect: Annotated[
-        Literal["every-record", "average-record"],
-        typer.Option("--protect", help="Every record, or records on average."),
+        Literal["every-record", "tested-records", "average-record"],
+        typer.Option(
+            "--protect",
+            help="Every record, the records that --pairs exchanges, or records on average.",
+        ),
     ] = "every-record",
     error_units: Annotated[
         Literal["standardised", "given"],

@@ -41,7 +41,9 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
 
 
-def _table(report: AnyReport, *, width: int, color: bool) -> str:
+def _table(  # noqa: PLR0911 - one for each command
+    report: AnyReport, *, width: int, color: bool
+) -> str:
     """Draw the report; what draws the other kinds is not loaded."""
     match report.command:
         case "bounds":

@@ -12,6 +12,8 @@ Adjacency = Literal["add-remove", "substitution"]
 MOST_STEPS: Final = 10**7
 LEAST_NOISE: Final = 0.01
 MOST_NOISE: Final = 1e4
+# Below it the floats of the accountant hide what a batch gives away, and its limits are none.
+LEAST_SAMPLING: Final = 1e-9
 # e to twice this power is still a float.
 LARGEST_EPSILON: Final = 300.0
 
@@ -22,7 +24,7 @@ class DpSgd:
 
     Attributes:
         noise_multiplier: standard deviation of the noise / clipping norm, in [0.01, 10^4].
-        q: probability of each record to be in a batch, in (0, 1].
+        q: probability of each record to be in a batch, in [1e-9, 1].
         steps: whole number of batches, in [1, 10^7].
     """
 
@@ -37,8 +39,10 @@ class DpSgd:
             UsageError: ``bad_noise_multiplier``, ``bad_sampling``, ``bad_count``.
         """
         _check_noise(self.noise_multiplier)
-        if not 0 < self.q <= 1:
-            raise UsageError("bad_sampling", "The sampling probability q must be in (0, 1].")
+        if not LEAST_SAMPLING <= self.q <= 1:
+            raise UsageError(
+                "bad_sampling", f"The sampling probability q must be in [{LEAST_SAMPLING:g}, 1]."
+            )
         _check_count(self.steps, "The number of steps")
 
 

@@ -47,7 +47,9 @@ class Demand:
         strict: the scale rests on a limit that holds at every sample size.
         ball: strict mode too, and the release is clipped into this ball, fixed without the
             data: with it the moment and swap calibrations have such limits as well.
-        protect: ``average-record`` admits calibrations that hold on average over records.
+        protect: whose membership is hidden. ``tested-records`` admits calibrations for the
+            records that the swap pairs exchange, ``average-record`` those that hold on
+            average over records.
         allow: calibrations to choose from.
         mechanisms: to consider.
         shapes: to consider.
@@ -61,7 +63,7 @@ class Demand:
     scaled_by: Literal["upper", "value"] = "upper"
     strict: bool = False
     ball: Ball | None = None
-    protect: Literal["every-record", "average-record"] = "every-record"
+    protect: Protects = "every-record"
     allow: frozenset[CalibrationKind] = frozenset({"moment", "swap", "direct", "direct-swap"})
     mechanisms: frozenset[Mechanism] = frozenset({"laplace", "norm-exponential", "gaussian"})
     shapes: frozenset[ShapeKind] = frozenset({"isotropic", "diagonal", "full"})

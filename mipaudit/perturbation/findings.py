@@ -41,6 +41,14 @@ def calibration_findings(
             code="paper_needs_half",
             text="The published calibration is for a training set of half of the records.",
         )
+    repeated = len(bench.splits) - len(np.unique(bench.splits, axis=0))
+    if repeated and len(bench.constant) < bench.splits.shape[1]:
+        yield Finding(
+            code="repeated_splits",
+            text=f"{repeated} of {len(bench.splits)} splits repeat an earlier one. Few records may"
+            " explain it; if rows were copied, the splits are not independent and no limit"
+            " holds.",
+        )
     outside = 0 if demand.ball is None else count_outside(bench.splits, demand.ball)
     if outside:
         yield Finding(
@@ -78,14 +86,15 @@ def _pair_findings(measured: list[Measured], pairs: SwapPairs) -> Iterator[Findi
         yield Finding(
             code="records_not_named",
             text="The pairs do not name their records: the swap calibration holds for the"
-            " average record only.",
+            " average record only, and only if the record of every pair was drawn at random,"
+            " afresh for each.",
         )
         return
     records = len(np.unique(pairs.record))
     yield Finding(
         code="tested_records_only",
         text=f"The swap calibration speaks for the {records} records that the pairs exchange,"
-        " not for others.",
+        " not for others; it is chosen only with --protect tested-records.",
     )
     worst = [row for row in swaps if row.protects == "tested-records"]
     if any(row.moment.validity == "not-an-interval" for row in worst):

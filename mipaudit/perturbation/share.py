@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.perturbation.betting import fewest_terms
 from mipaudit.perturbation.workbench import shape_kinds
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from mipaudit.perturbation.shape import ShapeKind
     from mipaudit.perturbation.swap import SwapPairs
 
+# From the strongest protection to the weakest.
+_ORDER: Final[tuple[Protects, ...]] = ("every-record", "tested-records", "average-record")
+
 
 def may_choose(calibration: CalibrationKind, protects: Protects, demand: Demand) -> bool:
-    """Return whether noise of this kind, and for these records, is what was demanded."""
-    if protects == "average-record" and demand.protect != "average-record":
-        return False
-    return calibration in demand.allow
+    """Return whether noise of this kind, and for these records, is what was demanded.
+
+    Whatever protects more records is admitted as well.
+    """
+    enough = _ORDER.index(protects) <= _ORDER.index(demand.protect)
+    return enough and calibration in demand.allow
 
 
 def mechanisms_for(kind: ShapeKind, dimension: int, demand: Demand) -> tuple[Mechanism, ...]:

@@ -122,8 +122,8 @@ def _how(statement: EpsilonStatement) -> str:
 
 def _coin(coin: CoinCheck, width: int) -> str:
     text = (
-        f"Included: {count_text(coin.included)} of {count_text(coin.canaries)} canaries. Fair coins "
-        f"stray so far or further with probability {upper_figure(coin.p_value, digits=2)}."
+        f"Included: {count_text(coin.included)} of {count_text(coin.canaries)} canaries. Fair "
+        f"coins stray so far or further with probability {upper_figure(coin.p_value, digits=2)}."
     )
     return paragraph(text, width=width)
 
@@ -151,7 +151,7 @@ def _refutable(one: DetectionPower) -> str:
 
 def _needed(one: DetectionPower) -> str:
     if one.needed is None:
-        return f"none: {one.needed_reason}"
+        return "-" if one.needed_reason == one.refutable_reason else f"none: {one.needed_reason}"
     guesses = "" if one.needed_guesses is None else f", {count_text(one.needed_guesses)} guesses"
     return f"{count_text(one.needed)}{guesses}"
 

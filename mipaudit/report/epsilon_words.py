@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mipaudit.report.epsilon import (
         ClaimStatus,
+        ClaimVerdict,
         EpsilonDesign,
         EpsilonStatement,
         StatementValidity,
@@ -42,6 +43,22 @@ _METHODS: Final = {
     "mu). Where it is not, the limit may exceed the truth.",
 }
 _COUNTED: Final = "The attack was fixed before its guesses were counted."
+_COINS: Final = (
+    "Each canary was included in the one run by its own fair coin, independent of all else."
+)
+_BLIND_GUESSES: Final = (
+    "Guesses were settled without a look at the coins: how many in all, and by scores of the "
+    "run's output alone."
+)
+_NOTHING: Final = (
+    "Nothing is certified. Members and holdout of one model share that model, and which record "
+    "is a member was not decided by coins: the rows are no independent trials of a mechanism, "
+    "and any other difference between the classes counts as leakage."
+)
+_FIGURE_OF_SPEECH: Final = (
+    "The figures would hold if each row were an independent trial. Take them as a way to say "
+    "how well members can be told apart, in units of epsilon."
+)
 _LOWER: Final = (
     "These are lower limits. A better attack or a worse record may show more; a limit of 0, or "
     "a claim that is not refuted, is no evidence of privacy."
@@ -72,11 +89,11 @@ def claim_reason(
         case "refuted":
             return f"{_sure(design, validity)} this mechanism is not {name}."
         case "not_refuted":
-            return f"The data do not contradict that it is {name}. This does not verify it."
+            agrees = f"The data do not contradict that this mechanism is {name}."
+            return f"{agrees} This does not verify it."
         case "not_certifiable":
-            return (
-                f"Members and holdout of one model can neither refute nor verify that it is {name}."
-            )
+            both = "Members and holdout of one model can neither refute nor verify"
+            return f"{both} that its training is {name}."
         case _:
             assert_never(status)
 
@@ -92,16 +109,20 @@ def epsilon_summary(
     design: EpsilonDesign,
     statements: Sequence[EpsilonStatement],
     *,
-    status: ClaimStatus | None,
-    reason: str | None,
+    claim: ClaimVerdict | None,
 ) -> str:
     """Return the plain paragraph; the verdict on a claim comes first."""
+    status = None if claim is None else claim.status
+    reason = None if claim is None else claim.reason
+    of_epsilon = claim is not None and claim.epsilon is not None
     top = statements[0]
     if design.kind == "one-model":
         return _one_model(design, statements, reason)
-    if status == "refuted":
+    if status == "refuted" and of_epsilon:
         more = f"Nor is it for any epsilon below {lower_figure(top.lower or 0.0)}."
         said = ["Claim refuted.", reason or "", more]
+    elif status == "refuted":
+        said = ["Claim refuted.", reason or "", _limit(design, top)]
     elif status == "not_refuted":
         said = ["Claim not refuted.", reason or "", _limit(design, top)]
     else:
@@ -128,21 +149,12 @@ def rests_on(
             return (runs, worth, _NEIGHBOURS)
         case "one-run":
             return (
-                "Each canary was included in the one run by its own fair coin, independent of "
-                "all else.",
-                "Guesses were settled without a look at the coins: how many in all, and by "
-                "scores of the run's output alone.",
+                _COINS,
+                _BLIND_GUESSES,
                 _CANARY_NEIGHBOURS,
             )
         case "one-model":
-            return (
-                "Nothing is certified. Members and holdout of one model share that model, and "
-                "which record is a member was not decided by coins: the rows are no independent "
-                "trials of a mechanism, and any other difference between the classes counts as "
-                "leakage.",
-                "The figures would hold if each row were an independent trial. Take them as a "
-                "figure of speech for how well members can be told apart.",
-            )
+            return (_NOTHING, _FIGURE_OF_SPEECH)
         case _:
             assert_never(design.kind)
 

@@ -36,8 +36,8 @@ def report_schema() -> dict[str, Any]:
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate`, `epsilon`, `check`, `bounds`, `noise`, `simulate` and "
-        "`validate` write as JSON.",
+        "description": "What `mipaudit estimate`, `epsilon`, `check`, `bounds`, `noise`, "
+        "`simulate` and `validate` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

@@ -391,8 +391,35 @@ def test_a_ball_that_cuts_says_so(splits):
 # Swap pairs
 
 
-def test_pairs_with_records_protect_the_records_tested(folder):
+def test_pairs_protect_every_record_only_through_the_splits(folder):
+    # Noise for the records that happen to be in the pairs would leave the others bare.
     report = noise(eta=0.1, splits=folder / "splits.csv", pairs=folder / "pairs.csv")
+
+    assert chosen(report).protects == "every-record"
+    assert "tested_records_only" in codes(report)
+
+
+def test_a_score_file_is_no_table_of_splits(folder):
+    scores = folder / "scores.csv"
+    scores.write_text("member,loss\n1,0.5\n0,0.25\n1,0.75\n0,0.125\n", encoding="utf-8")
+    with pytest.raises(InputError, match="rows are records") as caught:
+        noise(eta=0.1, splits=scores)
+    assert caught.value.code == "score_file"
+
+
+def test_repeated_splits_are_said(splits):
+    report = noise(eta=0.1, splits=np.concatenate([splits, splits[:7]]))
+    (text,) = (f.text for f in report.findings if f.code == "repeated_splits")
+    assert text.startswith(f"7 of {len(splits) + 7} splits")
+
+
+def test_pairs_with_records_protect_the_records_tested(folder):
+    report = noise(
+        eta=0.1,
+        splits=folder / "splits.csv",
+        pairs=folder / "pairs.csv",
+        protect="tested-records",
+    )
 
     one = chosen(report)
     assert "swap" in one.calibration

@@ -27,6 +27,7 @@ PAGES: Final = (
     ROOT / "README.md",
     ROOT / "docs" / "reading-a-report.md",
     ROOT / "docs" / "bounds.md",
+    ROOT / "docs" / "epsilon.md",
     ROOT / "docs" / "scenarios.md",
 )
 _QUOTATION: Final = re.compile(

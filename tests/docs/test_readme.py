@@ -24,6 +24,7 @@ VALIDATION = ROOT / "docs" / "validation.md"
 SAMPLES = ROOT / "sample_data" / "README.md"
 BOUNDS = ROOT / "docs" / "bounds.md"
 MIP_NOISE = ROOT / "docs" / "mip-noise.md"
+EPSILON = ROOT / "docs" / "epsilon.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
 WRITTEN = (
     README,
@@ -31,12 +32,13 @@ WRITTEN = (
     READING,
     BOUNDS,
     MIP_NOISE,
+    EPSILON,
     SCENARIOS,
     VALIDATION,
     SAMPLES,
     ROOT / "CHANGELOG.md",
 )
-COMMANDS = ("estimate", "check", "bounds", "noise", "simulate", "validate", "schema")
+COMMANDS = ("estimate", "epsilon", "check", "bounds", "noise", "simulate", "validate", "schema")
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
 
@@ -218,7 +220,7 @@ def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
 
 @pytest.mark.parametrize(
     "path",
-    [README, METHODS, READING, BOUNDS, MIP_NOISE, SCENARIOS, VALIDATION],
+    [README, METHODS, READING, BOUNDS, MIP_NOISE, EPSILON, SCENARIOS, VALIDATION],
     ids=lambda path: path.name,
 )
 def test_links_lead_somewhere(path):
@@ -240,7 +242,9 @@ def headings(path):
 def test_findings_documented_are_the_programs():
     sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
     stated = {
-        row[0].strip("`") for page in (READING, MIP_NOISE) for row in table(page, "finding", "says")
+        row[0].strip("`")
+        for page in (READING, MIP_NOISE, EPSILON)
+        for row in table(page, "finding", "says")
     }
     assert {code for code in stated if f'"{code}"' not in sources} == set()
     assert set(re.findall(r'Finding\(\s*code="(\w+)"', sources)) <= stated

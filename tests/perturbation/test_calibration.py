@@ -183,7 +183,9 @@ def pairs(rng):
 
 
 def test_swap_distances_need_less_noise(rng, pairs):
-    found = run(rng.standard_normal((100, 2)), pairs=pairs)
+    splits = rng.standard_normal((100, 2))
+    assert run(splits, pairs=pairs).chosen.protects == "every-record"
+    found = run(splits, pairs=pairs, protect="tested-records")
     rows = by_name(found)
     tested = rows["swap", "gaussian", "isotropic", "tested-records"]
     average = rows["swap", "gaussian", "isotropic", "average-record"]
@@ -221,7 +223,9 @@ def test_few_pairs_of_a_record_are_named(rng, pairs):
 
 def test_strict_swaps_share_the_error(rng, pairs):
     ball = Ball(centre=np.zeros(2), radius=8.0)
-    found = run(rng.standard_normal((100, 2)), pairs=pairs, ball=ball)
+    found = run(
+        rng.standard_normal((100, 2)), pairs=pairs, ball=ball, protect="tested-records"
+    )
     assert all(row.guaranteed for row in found.candidates if row.calibration != "paper")
     rows = [row for row in found.candidates if row.guaranteed]
     # Three shapes with a moment and the largest swap distance, five mechanisms and shapes

@@ -126,12 +126,13 @@ def test_swap_pairs_have_sure_limits(rng):
     in_side = rng.standard_normal((240, 2))
     step = 0.05 * (1 + record[:, None]) * rng.standard_normal((240, 2))
     pairs = SwapPairs(in_side=in_side, out_side=in_side + step, record=record)
-    found = run(rng.standard_normal((200, 2)), pairs=pairs)
+    tested = {"pairs": pairs, "protect": "tested-records"}
+    found = run(rng.standard_normal((200, 2)), **tested)
     assert found.chosen.calibration == "direct-swap"
     assert found.chosen.protects == "tested-records"
     assert found.chosen.gap.at_most == 0.2
     assert {row.calibration for row in guaranteed(found)} == {"direct", "direct-swap"}
-    only = run(rng.standard_normal((20, 2)), pairs=pairs, allow=frozenset({"direct-swap"}))
+    only = run(rng.standard_normal((20, 2)), **tested, allow=frozenset({"direct-swap"}))
     assert only.chosen.calibration == "direct-swap"
 
 

@@ -1,0 +1,191 @@
+"""``mipaudit epsilon``: what the command writes, where, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+FIXED = ["--design", "independent-runs", "--tp", "500", "--fn", "0", "--fp", "0", "--tn", "500"]
+ONE_RUN = ["--canaries", "1000", "--guesses", "100", "--correct", "90"]
+
+
+@pytest.fixture
+def runs_csv(tmp_path):
+    """Randomized response at epsilon 2, with a little noise, 1,000 runs of each kind."""
+    flips, noise = np.random.default_rng(5).random((2, 2000))
+    lines = ["run_id,canary,score"]
+    for index in range(2000):
+        present = index % 2 == 0
+        bit = present if flips[index] < 0.8808 else not present
+        lines.append(f"{index},{int(present)},{bit + noise[index] / 2:.6f}")
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "runs.csv"
+
+
+def test_without_a_design_three_designs_are_explained(mipaudit, runs_csv):
+    done = mipaudit("epsilon", runs_csv)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("Error: Say with --design")
+    assert [line.split()[0] for line in lines[1:]] == ["independent-runs", "one-run", "one-model"]
+    assert sum("certifies epsilon" in line for line in lines) == 2
+    assert sum("certifies nothing" in line for line in lines) == 1
+
+
+def test_the_first_line_is_the_limit(mipaudit, runs_csv):
+    done = mipaudit("epsilon", runs_csv, "--design", "independent-runs", "--delta", "0")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    text = " ".join(done.stdout.split())
+    assert text.startswith(
+        "With 95% confidence this mechanism is not (epsilon, 0)-differentially private for any "
+        "epsilon below 1."
+    )
+    assert "1,000 independent runs with the record and 1,000 without" in text
+    for part in ("What it rests on", "Keep in mind"):
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("claim", "status", "code"),
+    [("1", "refuted", 1), ("2", "not_refuted", 0)],
+)
+def test_a_claim_has_a_verdict_and_an_exit_code(mipaudit, runs_csv, claim, status, code):
+    asked = ["--design", "independent-runs", "--delta", "0", "--claimed-epsilon", claim]
+    done = mipaudit("epsilon", runs_csv, *asked, "-f", "json")
+
+    assert (done.returncode, done.stderr) == (code, "")
+    report = json.loads(done.stdout)
+    assert report["schema"] == "mipaudit.epsilon/1"
+    assert report["claim"]["status"] == status
+    assert report["statements"][0]["lower"] <= 2
+    assert [one["mechanism"] for one in report["claim"]["power"]] == ["gaussian", "laplace"]
+    sources = {s["name"]: s["source"] for s in report["provenance"]["settings"]}
+    assert (sources["design"], sources["method"]) == ("command line", "default")
+    assert report["provenance"]["inputs"][0]["rows"] == 2000
+
+    softened = mipaudit("epsilon", runs_csv, *asked, "--exit-zero")
+    assert softened.returncode == 0
+    assert softened.stdout.startswith("Claim refuted." if code else "Claim not refuted.")
+
+
+def test_one_model_is_never_refuted(mipaudit, runs_csv):
+    done = mipaudit("epsilon", runs_csv, "--design", "one-model", "--claimed-epsilon", "0.1")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    text = " ".join(done.stdout.split())
+    assert text.startswith("Members and holdout of one model can neither refute nor verify")
+    assert "No epsilon is certified" in text
+    assert "--design independent-runs" in text
+
+
+def test_scores_from_standard_input_and_two_files(mipaudit, runs_csv, tmp_path):
+    text = (tmp_path / runs_csv).read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for name, wanted in (("in.csv", "1"), ("out.csv", "0")):
+        scores = "".join(f"{row['score']}\n" for row in rows if row["canary"] == wanted)
+        (tmp_path / name).write_text(f"score\n{scores}", encoding="utf-8")
+    asked = ["--design", "independent-runs", "--method", "bands", "-f", "json"]
+    found = [
+        mipaudit("epsilon", runs_csv, *asked),
+        mipaudit("epsilon", "-", *asked, input=text),
+        mipaudit("epsilon", "--members", "in.csv", "--holdout", "out.csv", *asked),
+    ]
+    lowers = [json.loads(done.stdout)["statements"][0]["lower"] for done in found]
+    assert lowers == [lowers[0]] * 3
+
+
+def test_counts_of_independent_runs(mipaudit):
+    done = mipaudit("epsilon", *FIXED, "--delta", "0", "--confidence", "0.99")
+
+    assert done.returncode == 0
+    assert "below\n4.5419. From 500 independent runs" in done.stdout
+    assert "clopper-pearson" in done.stdout
+
+
+def test_counts_of_one_run(mipaudit):
+    done = mipaudit("epsilon", *ONE_RUN, "--claimed-epsilon", "1", "--claimed-epsilon", "1.5")
+
+    assert done.returncode == 1
+    assert "(1.5, 1e-5)" in done.stdout
+    assert "p-value" in done.stdout
+    assert "90 of 100 guesses right" in done.stdout
+
+
+@pytest.mark.parametrize(("given", "made"), [("100,50", (100, 50)), ("51", (26, 25))])
+def test_guesses_in_and_out(mipaudit, runs_csv, given, made):
+    done = mipaudit("epsilon", runs_csv, "--design", "one-run", "--guesses", given, "-f", "json")
+
+    guesses = json.loads(done.stdout)["statements"][0]["guesses"]
+    assert (guesses["guessed_in"], guesses["guessed_out"]) == made
+    assert guesses["tried"] == 2
+
+
+def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
+    asked = ["epsilon", runs_csv, "--design", "independent-runs"]
+    done = mipaudit(*asked, "--curve", "c.csv", "-o", "report.json", "-f", "json")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "The report is written.\n"
+    assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
+    assert set(rows[0]) == {"score", "delta", "lower", "estimate"}
+    assert float(rows[0]["delta"]) == 0
+    assert float(rows[0]["lower"]) > float(rows[-1]["lower"]) >= 0
+
+    assert mipaudit(*asked, "--curve", "c.json").returncode == 0
+    points = json.loads((tmp_path / "c.json").read_text())
+    assert [(p["delta"], p["lower"]) for p in points] == [
+        (float(row["delta"]), float(row["lower"])) for row in rows
+    ]
+
+
+BAD = [
+    (["--design", "many"], "'many' is not one of"),
+    (["--design", "one-run", "--guesses", "1,2,3"], "--guesses takes one whole number, or two"),
+    (["--design", "one-run", "--guesses", "half"], "--guesses takes numbers"),
+    (["--design", "one-run", "--guesses", "5000"], "must be from 1 to the number of canaries"),
+    (["--design", "one-run", "--splits", "3"], "--splits has no meaning with --design one-run"),
+    (["--design", "independent-runs", "--method", "gdp"], "add --assume-gdp if it is"),
+    (["--design", "independent-runs", "--delta", "2"], "Delta must be at least 0 and at most 1."),
+    (["--design", "independent-runs", "--curve", "c.txt"], "ends in .csv, .json."),
+    (["--design", "independent-runs", "--curve", "runs.csv"], "is one of the inputs"),
+    (["--design", "independent-runs", "--curve", "a.csv", "-o", "a.csv"], "need a file each"),
+    (["--design", "independent-runs", "--score-col", "nothing"], "nothing"),
+    (["--design", "independent-runs", "--where", "canary = 1"], "holdout"),
+    (["--design", "independent-runs", "--tp", "1"], "Scores and counts are given"),
+    (["--design", "independent-runs", "--claimed-epsilon", "-1"], "at least 0 and finite"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(bad[0]) for bad in BAD])
+def test_a_bad_option_ends_with_two_and_one_message(
+    mipaudit, runs_csv, tmp_path, arguments, message
+):
+    done = mipaudit("epsilon", runs_csv, *arguments, "-f", "json")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    error = json.loads(done.stderr)["error"]
+    assert message in f"{error['message']} {error['hint']}"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.csv"]
+
+
+def test_without_arguments_there_is_help(mipaudit):
+    done = mipaudit("epsilon")
+
+    assert done.returncode == 2
+    assert "mipaudit epsilon runs.parquet --design independent-runs" in done.stderr
+
+
+@pytest.mark.parametrize("charset", ["ascii", "latin-1"])
+def test_a_narrow_character_set_is_enough(mipaudit, charset):
+    done = mipaudit("epsilon", *FIXED, env={"PYTHONIOENCODING": charset})
+
+    assert done.returncode == 0
+    assert done.stdout.isascii()
