@@ -67,6 +67,7 @@ _COMMANDS: Final = {
     "validate": "Check on your own machine that every interval holds.",
     "schema": "Print the JSON Schema of the reports.",
 }
+_HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
 _SUFFICIENT: Final = frozenset({"schema", "validate"})
 
@@ -82,11 +83,12 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     app.callback(help=_HELP)(_options)
     # The options before a command take no values.
     wanted = next((word for word in arguments if not word.startswith("-")), None)
+    if wanted in _COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
+        # Alone: making the others' help costs more than many an answer.
+        _add(app, wanted)
+        return app
     for name, summary in _COMMANDS.items():
-        if name == wanted:
-            _add(app, name)
-        else:
-            app.command(name, help=summary)(_unloaded)
+        app.command(name, help=summary)(_unloaded)
     return app
 
 

@@ -223,9 +223,7 @@ def test_few_pairs_of_a_record_are_named(rng, pairs):
 
 def test_strict_swaps_share_the_error(rng, pairs):
     ball = Ball(centre=np.zeros(2), radius=8.0)
-    found = run(
-        rng.standard_normal((100, 2)), pairs=pairs, ball=ball, protect="tested-records"
-    )
+    found = run(rng.standard_normal((100, 2)), pairs=pairs, ball=ball, protect="tested-records")
     assert all(row.guaranteed for row in found.candidates if row.calibration != "paper")
     rows = [row for row in found.candidates if row.guaranteed]
     # Three shapes with a moment and the largest swap distance, five mechanisms and shapes
