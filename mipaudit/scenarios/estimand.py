@@ -25,12 +25,14 @@ class Estimand(ABC):
         statements: the pairs of quantity and attackers in a report that it is the truth of.
         restates: the estimand that it is a linear function of, whose limits miss exactly
             when its own do; it is then run only when asked for by name.
+        by_name_only: whether it is run only when asked for by name for another reason.
     """
 
     name: ClassVar[str]
     meaning: ClassVar[str]
     statements: ClassVar[frozenset[tuple[Quantity, Attackers]]] = frozenset()
     restates: ClassVar[str | None] = None
+    by_name_only: ClassVar[bool] = False
 
     def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
         """Tell whether it has a true value, and a finite one, under this law."""

@@ -16,6 +16,7 @@ from mipaudit.scenarios.estimand_advantage import (
     Excess,
 )
 from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
+from mipaudit.scenarios.estimand_epsilon import EpsilonRuns
 from mipaudit.scenarios.estimand_ranking import Auc, TprAtFpr
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     TprAtFpr,
     AttackEpsilon,
     AttackMu,
+    EpsilonRuns,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 
@@ -56,5 +58,7 @@ def estimand(name: str) -> Estimand:
 
 
 def default_estimands() -> tuple[str, ...]:
-    """Return the names of all that do not merely restate another."""
-    return tuple(name for name, one in ESTIMANDS.items() if one.restates is None)
+    """Return the names of all that are run without being asked for."""
+    return tuple(
+        name for name, one in ESTIMANDS.items() if one.restates is None and not one.by_name_only
+    )
