@@ -78,9 +78,10 @@ def without_ripples(curve: NDArray[np.float64], count: int) -> NDArray[np.float6
     """Return the curve without rises and falls that few intervals do not profit from.
 
     To go on through a ripple, at most as high as what lies on either side of it, costs
-    its height and saves an interval. While the curve keeps more higher rises and falls
-    than ``count`` intervals can use, a saved interval gains more elsewhere; so the best
-    union passes over every ripple. If the curve keeps too few, it is returned whole.
+    its height and saves an interval. Once no ripple is left, the rises and falls above the
+    limit are neighbours, and alternate; where they are more than the 2 ``count`` ends of the
+    intervals can separate, a saved interval gains more at one of them than the ripple costs.
+    So the best union passes over every ripple. Otherwise the curve is returned whole.
     """
     if curve.size < _SHORT:
         return curve
@@ -100,5 +101,8 @@ def without_ripples(curve: NDArray[np.float64], count: int) -> NDArray[np.float6
         stays[at + 1] = stays[at + 2] = False
         smooth = smooth[stays.nonzero()[0]]
         heights = np.abs(smooth[1:] - smooth[:-1])
+    else:
+        # Small ones may still stand between higher ones, which then need not alternate.
+        return curve
     enough = np.count_nonzero(heights > limit) >= 2 * count + 4
     return smooth if enough else curve

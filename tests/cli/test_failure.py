@@ -56,7 +56,12 @@ def test_errors_are_json_when_the_report_would_be(stand_in, flags):
 @pytest.mark.parametrize(
     ("arguments", "code", "message", "hint"),
     [
-        (["estimat"], "usage_error", "No such command 'estimat'.", "Did you mean 'estimate'?"),
+        (
+            ["estimat"],
+            "usage_error",
+            "No such command 'estimat'.",
+            "Did you mean 'estimate', 'simulate'?",
+        ),
         (
             ["estimate", "--scor-col", "x"],
             "no_such_option",
