@@ -19,7 +19,7 @@ def test_left_out_first_moment_is_not_low_where_the_plug_in_is(rng):
         left_out.append(estimate_moment(points, 1, rng).value)
         plug_in.append(np.linalg.norm(points - points.mean(axis=0), axis=1).mean())
     assert truth == pytest.approx(3.0843, abs=1e-4)
-    # METHODS section 14: 2.89 for 3.08.
+    # The plug-in is low: 2.89 for 3.08.
     assert np.mean(plug_in) == pytest.approx(2.89, abs=0.02)
     # Measured from a centre of seven others: sqrt(8 / 7), and a little for the median.
     assert truth < np.mean(left_out) < 1.1 * truth
