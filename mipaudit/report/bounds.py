@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.allowance import Allowance  # noqa: TC001 - the codec reads it
-from mipaudit.audit.counting_queries import CountingQueries  # noqa: TC001 - the codec reads it
-from mipaudit.audit.curves import Curves  # noqa: TC001 - the codec reads it
 from mipaudit.audit.guarantee import Bound, Guarantee  # noqa: TC001 - the codec reads it
-from mipaudit.audit.refutation import Refutation  # noqa: TC001 - the codec reads it
-from mipaudit.audit.requirement import Requirement, Target  # noqa: TC001 - the codec reads it
 from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
+
+if TYPE_CHECKING:
+    # One answer has few of these, and making a dataclass takes time: what an answer does
+    # not have is not loaded. `complete` puts them here for the schema.
+    from mipaudit.audit.counting_queries import CountingQueries
+    from mipaudit.audit.curves import Curves
+    from mipaudit.audit.refutation import Refutation
+    from mipaudit.audit.requirement import Requirement, Target
 
 BOUNDS_SCHEMA: Final = "mipaudit.bounds/1"
 
@@ -43,3 +47,14 @@ class BoundsReport:
     provenance: Provenance
     curves: Curves | None = None
     schema: str = field(default=BOUNDS_SCHEMA)
+
+
+def complete() -> None:
+    """Load every type that a report may hold, so that its annotations can be resolved."""
+    from mipaudit.audit.counting_queries import CountingQueries
+    from mipaudit.audit.curves import Curves
+    from mipaudit.audit.refutation import Refutation
+    from mipaudit.audit.requirement import Requirement, Target
+
+    kinds = (CountingQueries, Curves, Refutation, Requirement, Target)
+    globals().update({kind.__name__: kind for kind in kinds})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mipaudit.report import bounds
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
@@ -21,6 +22,7 @@ def report_schema() -> dict[str, Any]:
     """
     import msgspec
 
+    bounds.complete()
     kinds: dict[type, str] = {
         Report: SCHEMA,
         CheckReport: CHECK_SCHEMA,
