@@ -6,7 +6,6 @@ in the same way, and again as a command, which pays for its start and for readin
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from functools import partial
@@ -52,16 +51,6 @@ print(time.process_time() - cpu, time.perf_counter() - wall)
 )
 
 
-def call_cost(script: str, path: Path) -> measure.Cost:
-    """Return what one call took inside a process of its own."""
-    command = (sys.executable, "-c", script, str(path))
-    done = subprocess.run(
-        command, env=measure.environment(), capture_output=True, text=True, check=True
-    )
-    cpu, wall = (float(word) for word in done.stdout.split())
-    return measure.Cost(cpu=cpu, wall=wall, peak=0)
-
-
 def main() -> int:
     """Print the table; return 1 when a budget is missed."""
     chosen = measure.settings(__doc__)
@@ -71,10 +60,10 @@ def main() -> int:
         scores.write_parquet(path, rows)
         command = (*chosen.command, "epsilon", str(path), "--design", "independent-runs")
         runs = {
-            "call": partial(call_cost, RUNS, path),
+            "call": partial(measure.call_cost, RUNS, path),
             "command": partial(measure.run, command),
-            "one run": partial(call_cost, ONE_RUN, path),
-            "roc_curve": partial(roc_curve.roc_cost, path),
+            "one run": partial(measure.call_cost, ONE_RUN, path),
+            "roc_curve": partial(measure.call_cost, roc_curve.ROC, path),
         }
         costs = measure.interleaved(runs, chosen.rounds(ROUNDS))
     print(measure.HEADER)

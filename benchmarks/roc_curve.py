@@ -6,7 +6,6 @@ for its start and for reading the file twice.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from functools import partial
@@ -34,16 +33,6 @@ print(time.process_time() - cpu, time.perf_counter() - wall)
 """
 
 
-def roc_cost(path: Path) -> measure.Cost:
-    """Return what the call took inside a process of its own."""
-    command = (sys.executable, "-c", ROC, str(path))
-    done = subprocess.run(
-        command, env=measure.environment(), capture_output=True, text=True, check=True
-    )
-    cpu, wall = (float(word) for word in done.stdout.split())
-    return measure.Cost(cpu=cpu, wall=wall, peak=0)
-
-
 def main() -> int:
     """Print the table; return 1 when the budget is missed."""
     chosen = measure.settings(__doc__)
@@ -53,7 +42,7 @@ def main() -> int:
         scores.write_parquet(path, rows)
         runs = {
             "mipaudit": partial(measure.run, (*chosen.command, "estimate", str(path))),
-            "roc_curve": partial(roc_cost, path),
+            "roc_curve": partial(measure.call_cost, ROC, path),
         }
         costs = measure.interleaved(runs, chosen.rounds(ROUNDS))
     print(measure.HEADER)

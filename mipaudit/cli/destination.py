@@ -6,15 +6,16 @@ import errno
 import os
 import stat
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, Self, cast
 
 from mipaudit.cli.input_guard import refuse_inputs
 from mipaudit.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _LONGEST_STEM: Final = 100
 
@@ -65,14 +66,29 @@ class Destination:
             OutputError: the system refused.
             BrokenPipeError: the reader has gone.
         """
+        with self.stream() as file:
+            file.write(data)
+
+    @contextmanager
+    def stream(self) -> Iterator[BinaryIO]:
+        """Yield a binary file; a regular file appears when all of it is written.
+
+        Raises:
+            OutputError: the system refused.
+            BrokenPipeError: the reader has gone.
+        """
         try:
             if self.path is None:
-                _write_stdout(data)
+                sys.stdout.flush()
+                yield cast("BinaryIO", _Patient(sys.stdout.buffer))
+                sys.stdout.buffer.flush()
             elif self.atomic:
-                _replace(self.path, data)
+                with _staged(self.path) as (file, beside):
+                    yield file
+                _take_place(beside, self.path)
             else:
                 with self.path.open("wb") as file:
-                    file.write(data)
+                    yield file
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -129,21 +145,20 @@ def _probe(path: Path) -> bool:
     return True
 
 
-def _replace(path: Path, data: bytes) -> None:
-    beside = _stage(path, data)
-    try:
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def _stage(path: Path, data: bytes) -> Path:
     """Write a file that can take the place of ``path``; return where it is."""
+    with _staged(path) as (file, beside):
+        file.write(data)
+    return beside
+
+
+@contextmanager
+def _staged(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Yield a file that can take the place of ``path`` when it is written, and where it is."""
     beside, descriptor = _create_beside(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file, beside
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
@@ -151,7 +166,14 @@ def _stage(path: Path, data: bytes) -> Path:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    return beside
+
+
+def _take_place(beside: Path, path: Path) -> None:
+    try:
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def _create_beside(path: Path) -> tuple[Path, int]:
@@ -161,17 +183,24 @@ def _create_beside(path: Path) -> tuple[Path, int]:
     return beside, os.open(beside, flags, 0o666)
 
 
-def _write_stdout(data: bytes) -> None:
-    sys.stdout.flush()
-    stream = sys.stdout.buffer
-    rest = memoryview(data)
-    while rest:
-        # With PYTHONUNBUFFERED the stream may take less than it is given.
-        written = stream.write(rest)
-        if not written:
-            raise BlockingIOError(errno.EAGAIN, "")
-        rest = rest[written:]
-    stream.flush()
+class _Patient:
+    """Writes all that it is given: with PYTHONUNBUFFERED standard output may take less."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes | memoryview) -> int:
+        rest = memoryview(data)
+        size = len(rest)
+        while rest:
+            written = self._stream.write(rest)
+            if not written:
+                raise BlockingIOError(errno.EAGAIN, "")
+            rest = rest[written:]
+        return size
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def _refused(error: OSError | ValueError | RuntimeError) -> OutputError:

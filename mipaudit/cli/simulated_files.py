@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.cli.destination import Destination
 from mipaudit.cli.notes import note
 from mipaudit.cli.presentation import encode
-from mipaudit.cli.streamed_file import streamed
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def write_simulated(
     """
     if output is None or output == "-":
         scores = Destination.open(None)
-        with streamed(scores) as file:
+        with scores.stream() as file:
             simulation.write(file, "csv")
         note(encode(simulation.truth, format, to_file=True).decode().rstrip("\n"), quiet=quiet)
         return
@@ -48,7 +47,7 @@ def write_simulated(
             "output", "-o takes a file name that ends in .csv, .csv.gz or .parquet here."
         )
     scores, sidecar = Destination.open(output), Destination.open(output + _SUFFIX)
-    with streamed(scores) as file:
+    with scores.stream() as file:
         simulation.write(file, form)
         # Scores without their truth would be worth nothing.
         sidecar.write(encode(simulation.truth, "json", to_file=True))

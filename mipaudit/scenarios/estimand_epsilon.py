@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from mipaudit.audit.epsilon_runs import epsilon_runs
-from mipaudit.maths.mechanism import (
-    GaussianDP,
-    GeometricMechanism,
-    LaplaceMechanism,
-    RandomizedResponse,
-)
 from mipaudit.scenarios.audited_file import CONFIDENCE
 from mipaudit.scenarios.estimand import Estimand, wrong_arguments
 from mipaudit.scenarios.interval import Interval
+from mipaudit.scenarios.scenario_families import mechanism_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from mipaudit.maths.tradeoff import TradeOff
     from mipaudit.scenarios.audited_file import AuditedFile
     from mipaudit.scenarios.interval import Args
     from mipaudit.scenarios.law import Law
 
 _DELTA: Final = 1e-5
-_NAME: Final = re.compile(r"(?P<family>[a-z-]+?)-(?P<parameter>[0-9.e+-]+)")
-_MECHANISMS: Final[Mapping[str, Callable[[float], TradeOff]]] = {
-    "gauss-shift": lambda mu: GaussianDP(mu=mu),
-    "laplace": lambda epsilon: LaplaceMechanism(shift=epsilon),
-    "geometric": lambda epsilon: GeometricMechanism(scale=1 / epsilon, sensitivity=1),
-    "randomized-response": lambda epsilon: RandomizedResponse(
-        truth=1 / (1 + math.exp(-epsilon)), categories=2
-    ),
-}
 
 
 class EpsilonRuns(Estimand):
@@ -85,7 +68,5 @@ def _epsilon(law: Law) -> float | None:
     """Return the epsilon of the mechanism that a law is the output of, if it is one."""
     if law.name.startswith("null-") or law.name == "constant":
         return 0.0
-    named = _NAME.fullmatch(law.name)
-    if named is None or named["family"] not in _MECHANISMS:
-        return None
-    return _MECHANISMS[named["family"]](float(named["parameter"])).epsilon_at(_DELTA)
+    curve = mechanism_curve(law.name)
+    return None if curve is None else curve.epsilon_at(_DELTA)

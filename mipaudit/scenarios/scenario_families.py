@@ -12,7 +12,7 @@ from mipaudit.maths.mechanism import (
     RandomizedResponse,
 )
 from mipaudit.scenarios import attack
-from mipaudit.scenarios.family import Family, Parameter, short
+from mipaudit.scenarios.family import Family, Parameter, family_of, short
 from mipaudit.scenarios.law_families import LAW_FAMILIES, truthful
 from mipaudit.scenarios.score_scenario import ScoreScenario
 
@@ -46,6 +46,13 @@ _NOTES: Final[Mapping[str, str]] = {
     "yeom-regression": "The score is the absolute error: members' are smaller if overfitted.",
 }
 _COIN: Final = "Epsilon and mu are for adding or removing one canary."
+
+
+def mechanism_curve(law_name: str) -> TradeOff | None:
+    """Return the trade-off curve of the mechanism that a law is the output of, if it is one."""
+    family = family_of(law_name, LAW_FAMILIES)
+    curve = None if family is None else _CURVES.get(family.prefix)
+    return None if family is None or curve is None else curve(*family.parse(law_name))
 
 
 def law_family(prefix: str, heading: str) -> Family[ScoreScenario]:

@@ -11,6 +11,7 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.arrow import ArrowReader, arrow_kind
 from mipaudit.tables.column import Numbers
+from mipaudit.tables.parquet import arrow_errors
 from mipaudit.tables.tile import Tile
 
 if TYPE_CHECKING:
@@ -56,25 +57,16 @@ def read_lists(part: ParquetPart, names: Sequence[str]) -> dict[str, ListColumn]
 
 
 def _table(part: ParquetPart, names: Sequence[str]) -> pa.Table:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with part.blob.open() as stream:
-            file = pq.ParquetFile(
-                stream,
-                metadata=part.metadata,
-                pre_buffer=False,
-                page_checksum_verification=True,
-            )
-            return file.read(columns=list(names), use_threads=False)
-    except (pa.ArrowException, OSError, EOFError, ValueError):
-        # Arrow's message may quote the data.
-        raise InputError(
-            "bad_parquet",
-            f"{part.name}: not a complete Parquet file.",
-            hint="Was it cut off or damaged while it was written or copied?",
-        ) from None
+    with arrow_errors(part.name), part.blob.open() as stream:
+        file = pq.ParquetFile(
+            stream,
+            metadata=part.metadata,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+        return file.read(columns=list(names), use_threads=False)
 
 
 def _list_column(chunks: Sequence[pa.Array], name: str, source: str) -> ListColumn:

@@ -33,7 +33,7 @@ _SMALL_DICTIONARY: Final = 1 << 14
 
 
 @contextmanager
-def _as_input_error(name: str) -> Iterator[None]:
+def arrow_errors(name: str) -> Iterator[None]:
     """Turn Arrow's errors into ours: theirs may quote the data.
 
     For Arrow's own calls alone: a ValueError of ours is a bug, not a damaged file.
@@ -113,7 +113,7 @@ class RowGroup:
             raise _incomplete(self.part.name)
 
     def _batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
-        with _as_input_error(self.part.name), _opened(self.part.blob) as source:
+        with arrow_errors(self.part.name), _opened(self.part.blob) as source:
             file = _parquet_file(source, self.part, self.group, names)
             yield from file.iter_batches(
                 batch_size=CHUNK_ROWS,
@@ -179,7 +179,7 @@ def open_parquet(blob: Blob) -> ParquetPart:
     """
     import pyarrow.parquet as pq
 
-    with _as_input_error(blob.name), _opened(blob) as source:
+    with arrow_errors(blob.name), _opened(blob) as source:
         file = pq.ParquetFile(source, pre_buffer=False)
         schema, metadata = file.schema_arrow, file.metadata
     unique_names(schema.names, blob.name)

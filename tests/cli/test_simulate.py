@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,15 @@ import pytest
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def sizes(folder):
+    """Return the sizes of the files that are still there when they are looked at."""
+    found = []
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            found.append(path.stat().st_size)
+    return found
 
 
 def test_without_a_file_the_scores_are_on_stdout_and_the_truth_on_stderr(mipaudit):
@@ -167,7 +177,7 @@ def test_control_c_leaves_nothing_behind(environment, tmp_path):
         stderr=subprocess.PIPE,
     )
     end = time.monotonic() + 30
-    while not any(path.stat().st_size > 1000 for path in tmp_path.iterdir()):
+    while not any(size > 1000 for size in sizes(tmp_path)):
         assert time.monotonic() < end
         assert process.poll() is None
         time.sleep(0.02)
