@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, pair, require, whole
 from mipaudit.audit.claims import Adjacency
-from mipaudit.audit.estimate import Attackers, Side
+from mipaudit.audit.estimate import Against, Side
 from mipaudit.audit.judgement import EpsilonClaim
 from mipaudit.audit.policy import Policy
 
@@ -89,7 +89,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     _check_advantage_limits(max_advantage, max_eta, baseline)
     _check_tpr_limit(max_tpr_at_fpr)
     if against is not None:
-        one_of("against", against, get_args(Attackers))
+        one_of("against", against, get_args(Against))
     return Terms(
         prior=prior,
         confidence=confidence,

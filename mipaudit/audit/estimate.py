@@ -5,8 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Quantity = Literal["advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr"]
-Attackers = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
+Quantity = Literal[
+    "advantage",
+    "excess",
+    "eta",
+    "accuracy",
+    "auc",
+    "tpr_at_fpr",
+    "metric",
+    "risk",
+    "difference",
+]
+# The classes of attackers that a policy on the advantage may name.
+Against = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
+Attackers = Literal[
+    "any",
+    "thresholds",
+    "intervals-1",
+    "intervals-4",
+    "bins-16",
+    "noised-query",
+    "product-grid",
+    "learned",
+]
 Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 Side = Literal["high", "low"]
 
@@ -19,7 +40,10 @@ class Estimate:
     upward). ``lower`` and ``upper`` are each one-sided at (1-confidence)/2,
     shared over the score columns (but for a row that is ``not-an-interval``).
     ``n_members`` and ``n_holdout`` are the rows behind the value; an upper limit may
-    rest on others, as docs/methods.md says. ``fpr`` is set for ``tpr_at_fpr`` only.
+    rest on others, as docs/methods.md says. ``fpr`` is set for ``tpr_at_fpr`` only,
+    ``metric`` (its name) for ``metric``, ``bandwidth`` (in units of the score) for
+    kernel densities, ``group`` for a subgroup, ``versus`` (the other score) for
+    ``difference``.
     """
 
     quantity: Quantity
@@ -40,3 +64,7 @@ class Estimate:
     value_reason: str | None = None
     lower_reason: str | None = None
     upper_reason: str | None = None
+    metric: str | None = None
+    bandwidth: float | None = None
+    group: str | None = None
+    versus: str | None = None

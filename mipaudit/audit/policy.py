@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.audit.estimate import Attackers, Quantity  # noqa: TC001 - the codec reads them
+from mipaudit.audit.estimate import (  # noqa: TC001 - the codec reads them
+    Against,
+    Attackers,
+    Quantity,
+)
 from mipaudit.audit.figures import lower_text, number_text, upper_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 
@@ -25,7 +33,7 @@ class Policy:
     max_advantage: float | None = None
     max_eta: float | None = None
     max_tpr_at_fpr: tuple[float, float] | None = None
-    against: Attackers | None = None
+    against: Against | None = None
 
     @property
     def size(self) -> int:
@@ -100,14 +108,18 @@ def _advice(check: PolicyCheck) -> str:
 
 def against_phrase(attackers: Attackers) -> str:
     """Name a class of attackers, to follow a quantity."""
-    match attackers:
-        case "any":
-            return "for any attacker"
-        case "thresholds":
-            return "for attackers with one threshold"
-        case "intervals-1":
-            return "for attackers with one interval"
-        case "intervals-4":
-            return "for attackers with up to four intervals"
-        case "bins-16":
-            return "for attackers with 16 equal-mass bins"
+    return _PHRASES[attackers]
+
+
+_PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
+    {
+        "any": "for any attacker",
+        "thresholds": "for attackers with one threshold",
+        "intervals-1": "for attackers with one interval",
+        "intervals-4": "for attackers with up to four intervals",
+        "bins-16": "for attackers with 16 equal-mass bins",
+        "noised-query": "for any attacker who sees the score with noise",
+        "product-grid": "for attackers with a grid of cells",
+        "learned": "for attackers with one threshold on a learned score",
+    }
+)

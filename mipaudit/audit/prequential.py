@@ -19,6 +19,8 @@ from mipaudit.audit.attackers import attacker_sets
 from mipaudit.maths.binomial import mover_lower
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 EVALUATION_BLOCKS: Final = 15
@@ -181,16 +183,33 @@ def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
         burn_in: micro-blocks that only train.
         prior: p in (0, 1).
     """
-    run = trials(blocks, burn_in, prior)
-    totals = run.scored.sum(axis=1)
-    hits = _hits(run, exact_in_single=totals.max() < _SINGLE_EXACT)
+    return held_out_together([blocks], burn_in, prior)
+
+
+def held_out_together(scores: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> HeldOut:
+    """Return the held-out rates of one attacker at a time, chosen among several scores.
+
+    Each block is scored by the attacker, on whichever score, that had done best so far:
+    a lower limit of the advantage of all the scores seen together, and of the largest
+    of their advantages, without a share of the error for the choice.
+
+    Args:
+        scores: for each score the counts of the *same rows*, shape (64, K, 2); K may differ.
+        burn_in: micro-blocks that only train, the same for all.
+        prior: p in (0, 1).
+    """
+    runs = [trials(blocks, burn_in, prior) for blocks in scores]
+    totals = runs[0].scored.sum(axis=1)
+    exact = bool(totals.max() < _SINGLE_EXACT)
+    hits = np.concatenate([_hits(run, exact_in_single=exact) for run in runs], axis=1)
     usable = (totals > 0).all(axis=1)
     weight = _block_weights(totals, usable, prior)
     rates = hits / np.maximum(totals, 1)[:, None, :]
     gains = prior * rates[..., _MEMBER] - (1 - prior) * rates[..., _HOLDOUT]
     payoff = np.cumsum(weight[:, None] * gains, axis=0)
-    best = payoff[run.seeds - 1 : -1].argmax(axis=1)
-    block = np.arange(run.seeds, payoff.shape[0])
+    seeds = runs[0].seeds
+    best = payoff[seeds - 1 : -1].argmax(axis=1)
+    block = np.arange(seeds, payoff.shape[0])
     scored = block[usable[block]]
     return pool(hits[scored, best[usable[block]]], totals[scored], prior)
 

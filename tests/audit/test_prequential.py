@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.audit.prequential import HeldOut, held_out, pool
+from mipaudit.audit.prequential import HeldOut, held_out, held_out_together, pool
 from mipaudit.maths.binomial import mover_lower
 
 MERGED = (4, 8, 16, 32, 64, 128, 256)
@@ -206,3 +206,35 @@ def test_coverage(prior, shift):
         for _ in range(400)
     )
     assert missed <= 35  # P(Bin(400, 0.05) > 35) < 0.1%
+
+
+def test_a_score_twice_is_the_score_once():
+    blocks = draw_blocks(np.random.default_rng(4), 9, (200, 300), 0.7)
+    assert held_out_together([blocks, blocks], 13, 0.3) == held_out(blocks, 13, 0.3)
+
+
+def test_among_several_scores_the_leaking_one_is_found():
+    rng = np.random.default_rng(5)
+    idle = [draw_blocks(rng, cells, (4000, 4000), 0.0) for cells in (5, 12, 30)]
+    leaking = draw_blocks(rng, 12, (4000, 4000), 1.0)
+    idle = [_same_sizes(rng, one, leaking) for one in idle]
+    alone = held_out(leaking, 7, 0.5)
+    together = held_out_together([*idle, leaking], 7, 0.5)
+    assert together.value == pytest.approx(alone.value, abs=0.02)
+
+
+def test_choosing_among_many_idle_scores_never_lifts_the_limit():
+    rng = np.random.default_rng(6)
+    missed = 0
+    for _ in range(300):
+        first = draw_blocks(rng, 6, (150, 150), 0.0)
+        scores = [first, *(_same_sizes(rng, draw_blocks(rng, 6, (1, 1), 0.0), first) for _ in "ab")]
+        missed += held_out_together(scores, 16, 0.5).lower(0.05) > 1e-12
+    assert missed <= 28  # P(Bin(300, 0.05) > 28) < 0.1%
+
+
+def _same_sizes(rng, blocks, like):
+    """Counts of an idle score for the rows of another one."""
+    rows = like.sum(axis=1)
+    shares = np.full(blocks.shape[1], 1 / blocks.shape[1])
+    return np.stack([rng.multinomial(rows[:, side], shares) for side in (0, 1)], axis=2)
