@@ -7,15 +7,19 @@ caught: a coverage run in which they pass has shown nothing about the rest.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.histogram import mace_histogram
-from mipaudit.scenarios.interval import Interval
+from mipaudit.scenarios.alternative import NOMINAL, Alternative
+from mipaudit.scenarios.epsilon_alternatives import (
+    AbsoluteMu,
+    SameDataEpsilon,
+    SameDataPosterior,
+)
 from mipaudit.scenarios.threshold import best_threshold
 
 if TYPE_CHECKING:
@@ -23,39 +27,8 @@ if TYPE_CHECKING:
 
     from mipaudit.scenarios.audited_file import AuditedFile
 
-NOMINAL: Final = 0.975
 _BOOTSTRAP_BINS: Final = 20
 _REPLICATES: Final = 100
-
-
-class Alternative(ABC):
-    """Another method, with limits at the same nominal coverage as ours.
-
-    Attributes:
-        name: the label of its rows.
-        description: what it does, in a sentence.
-        valid: whether its limits are known to hold; if not, a run must catch it.
-    """
-
-    name: ClassVar[str]
-    description: ClassVar[str]
-    valid: ClassVar[bool]
-
-    @abstractmethod
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
-        """Return what it says of a file."""
-
-    def _interval(
-        self, lower: float | None, upper: float | None, *, estimand: str = "advantage"
-    ) -> Interval:
-        return Interval(
-            estimand=estimand,
-            lower=lower,
-            upper=upper,
-            nominal=NOMINAL,
-            label=self.name,
-            source="valid" if self.valid else "invalid",
-        )
 
 
 class DkwBand(Alternative):
@@ -65,19 +38,20 @@ class DkwBand(Alternative):
     description = "Two Dvoretzky-Kiefer-Wolfowitz bands around the best threshold: proven, wide."
     valid = True
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return the lower limit of the best threshold: one for all attackers, too."""
-        return (self._interval(dkw_limits(audited)[0], None),)
+        return dkw_limits(audited)[0], None
 
 
 class DkwThresholds(DkwBand):
     """The same two bands, for the best threshold."""
 
     name = "other: DKW band, thresholds"
+    estimand = "advantage_thresholds"
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return both limits of the best threshold's advantage."""
-        return (self._interval(*dkw_limits(audited), estimand="advantage_thresholds"),)
+        return dkw_limits(audited)
 
 
 class SplitHalf(Alternative):
@@ -87,14 +61,14 @@ class SplitHalf(Alternative):
     description = "The best threshold of one half, two Clopper-Pearson limits on the other: proven."
     valid = True
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return the lower limit of the chosen threshold's advantage."""
         member, score, prior = audited.member, audited.score, audited.prior
         chosen = np.random.default_rng([audited.seed, 2]).random(member.size) < 1 / 2
         sizes = [int((half & one).sum()) for half in (chosen, ~chosen) for one in (member, ~member)]
         baseline = abs(2 * prior - 1)
         if min(sizes) == 0:
-            return (self._interval(baseline, None),)
+            return baseline, None
         best = best_threshold(member[chosen], score[chosen], prior)
         called = score[~chosen] <= best.cut
         if not best.low_side:
@@ -104,7 +78,7 @@ class SplitHalf(Alternative):
         tpr = clopper_pearson_lower(int((called & judged).sum()), sizes[2], alpha)
         fpr = clopper_pearson_upper(int((called & ~judged).sum()), sizes[3], alpha)
         lower = 1 - 2 * prior + 2 * (prior * float(tpr) - (1 - prior) * float(fpr))
-        return (self._interval(max(baseline, lower), None),)
+        return max(baseline, lower), None
 
 
 class MaceBand(Alternative):
@@ -117,14 +91,14 @@ class MaceBand(Alternative):
     )
     valid = False
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return the band as published."""
         table = audited.equal_width
         table = table[table.sum(axis=1) > 0]
         result = mace_histogram(
             table[:, 1], table[:, 0], prior=audited.prior, delta=2 * (1 - NOMINAL)
         )
-        return (self._interval(result.value - result.half_width, result.value + result.half_width),)
+        return result.value - result.half_width, result.value + result.half_width
 
 
 class PercentileBootstrap(Alternative):
@@ -134,7 +108,7 @@ class PercentileBootstrap(Alternative):
     description = "Percentiles of the plug-in W_N over resampled rows: twice as biased as W_N."
     valid = False
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return the percentiles; counts are resampled, which is the same as rows."""
         rng = np.random.default_rng([audited.seed, 4])
         merged = audited.equal_width.reshape(_BOOTSTRAP_BINS, -1, 2).sum(axis=1)
@@ -148,7 +122,7 @@ class PercentileBootstrap(Alternative):
         )
         plugin = np.abs(members - holdout).sum(axis=1)
         lower, upper = np.quantile(plugin, [1 - NOMINAL, NOMINAL])
-        return (self._interval(float(lower), float(upper)),)
+        return float(lower), float(upper)
 
 
 class SameDataThreshold(Alternative):
@@ -157,8 +131,9 @@ class SameDataThreshold(Alternative):
     name = "common: same-data threshold"
     description = "Clopper-Pearson limits at a threshold chosen on the same rows."
     valid = False
+    estimand = "advantage_thresholds"
 
-    def intervals(self, audited: AuditedFile) -> tuple[Interval, ...]:
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
         """Return a lower limit that ignores the choice.
 
         It is too high wherever thresholds that differ have nearly the same advantage,
@@ -173,7 +148,7 @@ class SameDataThreshold(Alternative):
             prior=prior,
             alpha=1 - NOMINAL,
         )
-        return (self._interval(lower, None, estimand="advantage_thresholds"),)
+        return lower, None
 
 
 _ALL: Final[tuple[type[Alternative], ...]] = (
@@ -183,6 +158,9 @@ _ALL: Final[tuple[type[Alternative], ...]] = (
     MaceBand,
     PercentileBootstrap,
     SameDataThreshold,
+    SameDataEpsilon,
+    SameDataPosterior,
+    AbsoluteMu,
 )
 ALTERNATIVES: Final[Mapping[str, Alternative]] = MappingProxyType({one.name: one() for one in _ALL})
 

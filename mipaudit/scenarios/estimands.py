@@ -16,7 +16,7 @@ from mipaudit.scenarios.estimand_advantage import (
     Excess,
 )
 from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
-from mipaudit.scenarios.estimand_epsilon import EpsilonRuns
+from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.scenarios.estimand_ranking import Auc, TprAtFpr
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     AttackEpsilon,
     AttackMu,
     EpsilonRuns,
+    EpsilonGaussian,
+    EpsilonOneRun,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 

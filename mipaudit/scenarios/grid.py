@@ -53,7 +53,6 @@ _LOW: Final = 0.1
 _LOWEST: Final = 0.01
 _ORDERS: Final[tuple[Order, ...]] = ("shuffled", "sorted", "reversed")
 _REPLICATIONS: Final[dict[Form, int]] = {"quick": 1_000, "full": 4_000}
-_CONTROL_REPLICATIONS: Final = 200
 _CONTROL_RECORDS: Final = 1_000
 
 
@@ -89,14 +88,18 @@ def cells_of(form: Form, choice: Choice) -> list[Cell]:
 
 
 def control_cell(replications: int) -> Cell:
-    """Return the cell, without any leak, in which invalid methods must be caught."""
+    """Return the cell, without any leak, in which invalid methods must be caught.
+
+    Args:
+        replications: files to draw, above 0.
+    """
     return Cell(
         scenario="null-gaussian",
         n_members=_CONTROL_RECORDS // 2,
         n_holdout=_CONTROL_RECORDS // 2,
         prior=_EVEN,
         order="shuffled",
-        replications=max(replications, _CONTROL_REPLICATIONS),
+        replications=replications,
     )
 
 

@@ -63,7 +63,11 @@ def judge_rows(rows: Sequence[CoverageRow], control_rows: Sequence[CoverageRow])
         rows=judged,
         limits=_summaries(judged),
         failures=tuple(replace(row, falls_short=True) for row in short),
-        controls=tuple(_control(name, control_rows) for name in _invalid()),
+        controls=tuple(
+            _control(name, control_rows)
+            for name in ALTERNATIVES
+            if any(row.label == name for row in control_rows)
+        ),
         detectable=_detectable(ours),
         tests=len(ours),
     )
@@ -71,10 +75,6 @@ def judge_rows(rows: Sequence[CoverageRow], control_rows: Sequence[CoverageRow])
 
 def _of(source: Source, rows: Iterable[CoverageRow]) -> list[CoverageRow]:
     return [row for row in rows if row.source == source]
-
-
-def _invalid() -> list[str]:
-    return [name for name, one in ALTERNATIVES.items() if not one.valid]
 
 
 def _control(name: str, rows: Iterable[CoverageRow]) -> ControlOutcome:

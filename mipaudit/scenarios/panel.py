@@ -37,10 +37,10 @@ class Panel:
             one = ESTIMANDS[name]
             if one.applies(law):
                 said.extend(one.intervals(audited))
-        for name in self.alternatives:
-            said.extend(
-                interval
-                for interval in ALTERNATIVES[name].intervals(audited)
-                if not self.only_selected or interval.estimand in self.estimands
-            )
+        others = (ALTERNATIVES[name] for name in self.alternatives)
+        said.extend(
+            one.interval(audited)
+            for one in others
+            if not self.only_selected or one.estimand in self.estimands
+        )
         return said

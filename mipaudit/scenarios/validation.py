@@ -85,7 +85,7 @@ def carry_out(run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None)
         MipauditError: a process was lost.
         OutputError: the ledger cannot be written.
     """
-    control = Task(cell=control_cell(run.cells[0].replications), methods=_control_panel())
+    control = _control(run)
     tasks = [Task(cell=cell, methods=run.panel) for cell in run.cells]
     missing = [task for task in (control, *tasks) if ledger.find(task) is None]
     run_tasks(missing, seed=run.seed, jobs=jobs, finished=ledger.add, progress=progress)
@@ -98,9 +98,19 @@ def open_ledger(name: str | None, run: Run) -> Ledger:
     return Ledger.open(name, run.identity() if name is not None else {})
 
 
-def _control_panel() -> Panel:
-    invalid = tuple(name for name, one in ALTERNATIVES.items() if not one.valid)
-    return Panel(estimands=(), alternatives=invalid, only_selected=False)
+def _control(run: Run) -> Task:
+    """Return the invalid methods that must be caught, and enough files for that."""
+    concerned = {*default_estimands(), *run.panel.estimands}
+    invalid = {
+        name: one
+        for name, one in ALTERNATIVES.items()
+        if not one.valid and one.estimand in concerned
+    }
+    replications = max(run.cells[0].replications, *(one.enough for one in invalid.values()))
+    return Task(
+        cell=control_cell(replications),
+        methods=Panel(estimands=(), alternatives=tuple(invalid), only_selected=False),
+    )
 
 
 def _rows(ledger: Ledger, task: Task) -> tuple[CoverageRow, ...]:

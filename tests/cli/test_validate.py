@@ -21,7 +21,7 @@ BREAKING = {
     "a limit": "import mipaudit.audit.evidence as m; m.Evidence.lower = lambda self, a: 0.4",
     "a control": (
         "import mipaudit.scenarios.alternatives as m; "
-        "m.MaceBand.intervals = lambda self, f: (self._interval(0.0, 1.0),)"
+        "m.MaceBand.limits = lambda self, f: (0.0, 1.0)"
     ),
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.scenarios.audited_file import AuditedFile
-from mipaudit.scenarios.estimand_epsilon import EpsilonRuns
+from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.scenarios.estimands import default_estimands
 from mipaudit.scenarios.laws import law
 
@@ -36,17 +36,41 @@ def test_what_is_no_mechanism_has_no_epsilon(name):
         EPSILON.truth(law(name), 0.5, ())
 
 
-def test_a_limit_is_stated_and_only_when_asked_for():
-    rng = np.random.default_rng(3)
-    members, holdout = law("laplace-1").sample(rng, 2000, 2000)
-    file = AuditedFile(
+@pytest.fixture
+def laplace_file():
+    members, holdout = law("laplace-1").sample(np.random.default_rng(3), 2000, 2000)
+    return AuditedFile(
         member=np.repeat([True, False], 2000),
         score=np.concatenate([members, holdout]),
         prior=0.5,
         seed=1,
     )
-    (interval,) = EPSILON.intervals(file)
-    assert 0.5 < interval.lower < 1 < interval.value + 0.3
-    assert interval.upper is None
-    assert interval.nominal == 0.95
-    assert "epsilon_runs" not in default_estimands()
+
+
+def test_every_valid_method_states_a_limit(laplace_file):
+    intervals = list(EPSILON.intervals(laplace_file))
+    assert [interval.row_label for interval in intervals] == [
+        "epsilon_runs",
+        "epsilon_runs, split-cp",
+        "epsilon_runs, grid-cp",
+        "epsilon_runs, bands",
+    ]
+    assert all(0.5 < interval.lower < 1 for interval in intervals)
+    assert {(interval.upper, interval.nominal) for interval in intervals} == {(None, 0.95)}
+
+
+def test_one_run_states_two_limits_of_coins_that_are_fair(laplace_file):
+    by_grid, fixed = EpsilonOneRun().intervals(laplace_file)
+    assert 0 < by_grid.lower < 1
+    assert 0 < fixed.lower < 1
+    assert (by_grid.nominal, fixed.nominal) == (0.95, 0.95)
+
+
+def test_epsilon_is_validated_only_when_asked_for():
+    assert not {"epsilon_runs", "epsilon_gdp", "epsilon_one_run"} & set(default_estimands())
+
+
+def test_the_gaussian_method_is_asked_where_its_assumption_is_true():
+    gaussian = EpsilonGaussian()
+    applies = [gaussian.applies(law(name)) for name in ("gauss-shift-1", "null-ties", "laplace-1")]
+    assert applies == [True, True, False]
