@@ -25,6 +25,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     confidence: float = 0.95,
     claimed_epsilon: float | None = None,
     claimed_mu: float | None = None,
+    claimed_curve: Any = None,  # noqa: ANN401 - a path, or the points
     true_epsilon: float | None = None,
     method: Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"] = "conditional",
     splits: int = 1,
@@ -66,6 +67,8 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         confidence: one-sided, jointly over the score columns, in [0.5, 1).
         claimed_epsilon: a claim at ``delta`` to refute, at least 0.
         claimed_mu: a claim of Gaussian differential privacy, at least 0.
+        claimed_curve: a claim that no attacker exceeds an ROC: a file with its points, such
+            as ``bounds --curve`` writes, or a pair of sequences (FPR, TPR).
         true_epsilon: plan for this truth, above the claim; twice the claim by default.
         method: for independent runs; ``gdp`` is valid for Gaussian mechanisms only.
         splits: repeat the split of independent runs and combine the limits.
@@ -99,17 +102,20 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the input cannot be audited as it is.
     """
     given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
+    from mipaudit.api.epsilon_curve import named_curve
     from mipaudit.api.epsilon_question import check_question
     from mipaudit.report.provenance import settings_from
 
     has_input = data is not None or members is not None or holdout is not None
-    question = check_question({**given, "has_input": has_input})
+    claim, read = named_curve(claimed_curve)
+    question = check_question({**given, "claimed_curve": claim, "has_input": has_input})
+    given["claimed_curve"] = None if claim is None else claim.name
     if settings is None:
         settings = settings_from(given, source="api")
     if question.table is not None or question.totals is not None:
         from mipaudit.api.epsilon_evidence import evidence_from_counts
 
-        inputs: tuple[InputFile, ...] = ()
+        inputs: tuple[InputFile, ...] = read
         found = evidence_from_counts(question)
     else:
         from mipaudit.api.epsilon_evidence import evidence_from_scores
@@ -129,7 +135,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         with open_input(data, members, holdout, request) as source:
             found = evidence_from_scores(source, question, jobs=jobs, progress=progress)
             source.check_unchanged()
-            inputs = source.inputs(hash_all=hash_inputs)
+            inputs = (*source.inputs(hash_all=hash_inputs), *read)
     from mipaudit.api.epsilon_report import epsilon_report
 
     return epsilon_report(question, found, inputs=inputs, settings=settings)

@@ -9,6 +9,7 @@ from mipaudit.audit.counted_attack import (
     estimate_from_counts,
     smoothed_rates,
 )
+from mipaudit.audit.curve_refutation import counts_refute_curve
 from mipaudit.maths.attack import refuted_mu
 from mipaudit.maths.epsilon_rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
 from mipaudit.maths.mechanism import GaussianDP
@@ -36,7 +37,17 @@ def counts_statements(
     )
 
 
-def mu_from_counts(table: AttackTable, question: EpsilonQuestion) -> float:
+def curve_is_refuted_by_counts(table: AttackTable, question: EpsilonQuestion) -> bool:
+    """Tell whether the counts refute a claimed mu or trade-off curve, if there is one."""
+    if question.claimed_mu is not None:
+        return _mu(table, question) > question.claimed_mu
+    if question.claimed_curve is None:
+        return False
+    curve = question.claimed_curve.curve
+    return counts_refute_curve(*_four(table), curve, confidence=question.confidence)
+
+
+def _mu(table: AttackTable, question: EpsilonQuestion) -> float:
     """Return the lower limit of mu; as a test of a claimed mu it assumes nothing."""
     return refuted_mu(*rate_limits(*_four(table), alpha=1 - question.confidence))
 
@@ -105,7 +116,7 @@ def _limit(
             lower = credible_epsilon(*four, delta=delta, alpha=alpha)
             return lower, None, "both", "credible"
         case "gdp":
-            mu = mu_from_counts(table, question)
+            mu = _mu(table, question)
             return GaussianDP(mu=mu).epsilon_at(delta), mu, "both", "assumes-gdp"
         case _:
             assert_never(method)

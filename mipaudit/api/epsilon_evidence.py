@@ -27,7 +27,7 @@ class EpsilonEvidence:
         statements: in the order of the columns.
         columns: limits that share the error, at least 1.
         p_value: of the claim, for one run.
-        mu_refuted: whether independent runs refute the claimed mu.
+        curve_refuted: whether independent runs refute the claimed mu or trade-off curve.
         coin: for one run from scores.
         profile: if asked for.
         findings: about the input.
@@ -37,7 +37,7 @@ class EpsilonEvidence:
     statements: tuple[EpsilonStatement, ...]
     columns: int = 1
     p_value: float | None = None
-    mu_refuted: bool = False
+    curve_refuted: bool = False
     coin: CoinCheck | None = None
     profile: tuple[ProfilePoint, ...] | None = None
     findings: tuple[Finding, ...] = ()
@@ -54,15 +54,14 @@ def evidence_from_counts(question: EpsilonQuestion) -> EpsilonEvidence:
         from mipaudit.api.epsilon_one_run import runs_from_totals
 
         return _one_run(runs_from_totals(question.totals), question, design)
-    from mipaudit.api.epsilon_counts import counts_statements, mu_from_counts
+    from mipaudit.api.epsilon_counts import counts_statements, curve_is_refuted_by_counts
 
     table = question.table
     assert table is not None  # noqa: S101 - the caller chose counts
-    mu = question.claimed_mu
     return EpsilonEvidence(
         design=replace(design, n_members=table.tp + table.fn, n_holdout=table.fp + table.tn),
         statements=counts_statements(table, question),
-        mu_refuted=mu is not None and mu_from_counts(table, question) > mu,
+        curve_refuted=curve_is_refuted_by_counts(table, question),
     )
 
 
@@ -86,7 +85,7 @@ def evidence_from_scores(
         UsageError: a setting does not fit the input.
     """
     from mipaudit.api.epsilon_input import input_findings, read_scores
-    from mipaudit.api.epsilon_runs import mu_is_refuted, runs_profile, runs_statements
+    from mipaudit.api.epsilon_runs import curve_is_refuted, runs_profile, runs_statements
 
     one_run = question.design == "one-run"
     rows = read_scores(source, ids=one_run, jobs=jobs, progress=progress)
@@ -110,12 +109,11 @@ def evidence_from_scores(
 
         implied = advantage_statements(source, question, jobs=jobs)
         statements = (*implied, *hypothetical(statements))
-    mu = question.claimed_mu
     return EpsilonEvidence(
         design=design,
         statements=statements,
         columns=len(rows.names),
-        mu_refuted=mu is not None and mu_is_refuted(rows, question, mu),
+        curve_refuted=curve_is_refuted(rows, question),
         profile=runs_profile(rows, question) if question.profile else None,
         findings=findings,
     )

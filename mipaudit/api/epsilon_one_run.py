@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon_question import EpsilonQuestion
     from mipaudit.api.epsilon_totals import CanaryTotals
     from mipaudit.audit.canary_guesses import GuessCount
+    from mipaudit.maths.tradeoff import TradeOff
 
 Runs = tuple[tuple[str | None, OneRun], ...]
 
@@ -91,12 +92,17 @@ def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
         values = [
             claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta) for _, run in runs
         ]
-    elif question.claimed_mu is not None:
-        curve = GaussianDP(mu=question.claimed_mu)
+    elif (curve := _claimed_curve(question)) is not None:
         values = [curve_p_value_one_run(run, curve) for _, run in runs]
     else:
         return None
     return min(1.0, len(runs) * min(values))
+
+
+def _claimed_curve(question: EpsilonQuestion) -> TradeOff | None:
+    if question.claimed_mu is not None:
+        return GaussianDP(mu=question.claimed_mu)
+    return None if question.claimed_curve is None else question.claimed_curve.curve
 
 
 def _statement(

@@ -13,6 +13,7 @@ from mipaudit.report.epsilon import DesignKind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mipaudit.api.epsilon_curve import NamedCurve
     from mipaudit.api.epsilon_totals import AttackTable, CanaryTotals
 
 MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
@@ -52,6 +53,7 @@ class EpsilonQuestion:
         numerator: of counts of independent runs.
         claimed_epsilon: at least 0, at ``delta``.
         claimed_mu: at least 0.
+        claimed_curve: a bound of every attacker's ROC.
         true_epsilon: above ``claimed_epsilon``, to plan for.
         profile: whether epsilon at many deltas is asked for.
         seed: at least 0.
@@ -70,6 +72,7 @@ class EpsilonQuestion:
     numerator: NumeratorChoice
     claimed_epsilon: float | None
     claimed_mu: float | None
+    claimed_curve: NamedCurve | None
     true_epsilon: float | None
     profile: bool
     seed: int
@@ -114,6 +117,7 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         numerator=given["numerator"] or "either",
         claimed_epsilon=claimed,
         claimed_mu=mu,
+        claimed_curve=given["claimed_curve"],
         true_epsilon=true,
         profile=bool(given["curve"]),
         seed=seed,
@@ -158,7 +162,12 @@ def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
     if design != "one-run":
         foreign |= _OF_ONE_RUN
     if design == "one-model":
-        foreign |= {"assume_gdp": False, "claimed_mu": None, "true_epsilon": None}
+        foreign |= {
+            "assume_gdp": False,
+            "claimed_mu": None,
+            "claimed_curve": None,
+            "true_epsilon": None,
+        }
     idle = [name for name, none in foreign.items() if given[name] != none]
     require(
         not idle,
@@ -211,7 +220,10 @@ def _claim(
         label = name.replace("_", " ")
         accepted = f"The {label} must be at least 0 and finite."
         require(value is None or 0 <= value < math.inf, name, accepted)
-    require(claimed is None or mu is None, "one_claim", "One claim at a time: an epsilon, or a mu.")
+    claims = sum(one is not None for one in (claimed, mu, given["claimed_curve"]))
+    require(
+        claims <= 1, "one_claim", "One claim at a time: an epsilon, a mu or a trade-off curve."
+    )
     require(
         true is None or (claimed is not None and true > claimed),
         "true_epsilon",

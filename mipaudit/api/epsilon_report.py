@@ -69,15 +69,17 @@ def _verdict(
     question: EpsilonQuestion, found: EpsilonEvidence, statements: tuple[EpsilonStatement, ...]
 ) -> ClaimVerdict | None:
     claimed, mu = question.claimed_epsilon, question.claimed_mu
-    if claimed is None and mu is None:
+    curve = None if question.claimed_curve is None else question.claimed_curve.name
+    if claimed is None and mu is None and curve is None:
         return None
     status = _status(question, found, statements[0])
-    name = claim_name(claimed, mu, question.delta)
-    # A claimed mu is tested without the assumption that a limit of epsilon may rest on.
+    name = claim_name(claimed, mu, curve, question.delta)
+    # Whole curves are tested without the assumption that a limit of epsilon may rest on.
     validity = "finite-sample" if claimed is None else statements[0].validity
     return ClaimVerdict(
         epsilon=claimed,
         mu=mu,
+        curve=curve,
         status=status,
         p_value=found.p_value,
         reason=claim_reason(status, found.design, name, validity),
@@ -95,7 +97,7 @@ def _status(
     elif question.design == "one-run":
         refuted = found.p_value is not None and found.p_value <= 1 - question.confidence
     else:
-        refuted = found.mu_refuted
+        refuted = found.curve_refuted
     return "refuted" if refuted else "not_refuted"
 
 

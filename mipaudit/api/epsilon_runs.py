@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.audit.counted_attack import estimate_from_counts
+from mipaudit.audit.curve_refutation import runs_refute_curve
 from mipaudit.audit.epsilon_runs import EpsilonLimit, epsilon_curve, epsilon_runs
 from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack, ProfilePoint
@@ -35,7 +36,27 @@ def runs_statements(rows: ScoredRows, question: EpsilonQuestion) -> tuple[Epsilo
     )
 
 
-def mu_is_refuted(rows: ScoredRows, question: EpsilonQuestion, mu: float) -> bool:
+def curve_is_refuted(rows: ScoredRows, question: EpsilonQuestion) -> bool:
+    """Tell whether the runs refute a claimed mu or trade-off curve, if there is one."""
+    if question.claimed_mu is not None:
+        return _mu_is_refuted(rows, question, question.claimed_mu)
+    if question.claimed_curve is None:
+        return False
+    curve = question.claimed_curve.curve
+    return any(
+        runs_refute_curve(
+            members,
+            holdout,
+            curve,
+            confidence=question.confidence_of_one(len(rows.names)),
+            rng=_generator(question.seed, at),
+            splits=question.splits,
+        )
+        for at, (_, members, holdout) in enumerate(rows.columns())
+    )
+
+
+def _mu_is_refuted(rows: ScoredRows, question: EpsilonQuestion, mu: float) -> bool:
     """Tell whether the runs refute mu-Gaussian differential privacy.
 
     No assumption is needed: the claim itself bounds every attacker's rates by the Gaussian

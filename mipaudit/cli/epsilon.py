@@ -27,6 +27,8 @@ Examples:
       A claim: exit 1 if it is refuted, else 0, with what the runs could have found.
   mipaudit epsilon canaries.csv --design one-run --guesses 200,200
       The 200 highest scores are guessed in, the 200 lowest out.
+  mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
+      A whole guarantee, as mipaudit bounds --curve dpsgd.csv writes it.
   mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
       From counts, of an attack that was fixed beforehand.
@@ -58,6 +60,15 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     claimed_mu: Annotated[
         float | None, _number("--claimed-mu", "A claim of Gaussian differential privacy.", "MU")
+    ] = None,
+    claimed_curve: Annotated[
+        str | None,
+        _number(
+            "--claimed-curve",
+            "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or "
+            "what bounds --curve writes.",
+            "FILE",
+        ),
     ] = None,
     true_epsilon: Annotated[
         float | None,
@@ -147,7 +158,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
-    inputs = (scores, members, holdout)
+    inputs = (scores, members, holdout, claimed_curve)
     destination = Destination.open(output, inputs=inputs)
     profile = None
     if curve is not None:
@@ -164,6 +175,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             confidence=confidence,
             claimed_epsilon=claimed_epsilon,
             claimed_mu=claimed_mu,
+            claimed_curve=claimed_curve,
             true_epsilon=true_epsilon,
             method=method,
             splits=splits,

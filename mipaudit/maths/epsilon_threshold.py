@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.maths.epsilon_choice import Candidates, Sizes
+    from mipaudit.maths.tradeoff import TradeOff
 
     Criterion = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
@@ -74,6 +75,21 @@ def gdp_criterion(sizes: Sizes, alpha: float) -> Criterion:
 
         tpr, fpr = _predicted_rates(tp, fp, sizes.burn_in, sizes.burn_in, alpha)
         return np.asarray(ndtri(tpr) - ndtri(fpr))
+
+    return predict
+
+
+def curve_criterion(sizes: Sizes, alpha: float, curve: TradeOff) -> Criterion:
+    """Prefer the rates that are cautiously predicted to be farthest above a curve.
+
+    In standard errors of the burn-in, because a curve leaves less room at its ends.
+    """
+
+    def predict(tp: NDArray[np.float64], fp: NDArray[np.float64]) -> NDArray[np.float64]:
+        tpr, fpr = _predicted_rates(tp, fp, sizes.burn_in, sizes.judged, alpha)
+        allowed = np.array([curve.tpr(min(1.0, rate)) for rate in fpr.tolist()])
+        share = (tp + 0.5) / (sizes.burn_in[0] + 1)
+        return np.asarray((tpr - allowed) / np.sqrt(share * (1 - share) / sizes.burn_in[0]))
 
     return predict
 

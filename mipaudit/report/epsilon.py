@@ -150,7 +150,8 @@ class ClaimVerdict:
 
     Attributes:
         epsilon: what was claimed, at the design's delta; or
-        mu: Gaussian differential privacy.
+        mu: Gaussian differential privacy; or
+        curve: the file with the points of a trade-off curve.
         status: ``not_refuted`` verifies nothing.
         p_value: of the claim, over all scores, for one run; None elsewhere.
         reason: the verdict in a sentence.
@@ -163,6 +164,7 @@ class ClaimVerdict:
     p_value: float | None
     reason: str
     power: tuple[DetectionPower, ...]
+    curve: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

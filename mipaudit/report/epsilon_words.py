@@ -98,8 +98,10 @@ def claim_reason(
             assert_never(status)
 
 
-def claim_name(epsilon: float | None, mu: float | None, delta: float) -> str:
+def claim_name(epsilon: float | None, mu: float | None, curve: str | None, delta: float) -> str:
     """Return a claim as the reader knows it."""
+    if curve is not None:
+        return f"within the claimed trade-off curve ({curve})"
     if epsilon is not None:
         return f"({number_text(epsilon)}, {number_text(delta)})-differentially private"
     return f"{number_text(mu or 0.0)}-Gaussian differentially private"

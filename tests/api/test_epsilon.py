@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import mipaudit
+from mipaudit.errors import UsageError
+from mipaudit.maths.mechanism import GaussianDP
 
 METHODS = ("conditional", "grid-cp", "split-cp", "bands", "bayes")
 CERTAIN = ("conditional", "grid-cp", "split-cp", "bands")
@@ -265,6 +267,27 @@ def test_a_claimed_mu_is_tested_without_an_assumption(rng):
         assert (broken.status, true.status) == ("refuted", "not_refuted")
     assert "Gaussian" in broken.reason
     assert broken.power == ()
+
+
+def test_a_claimed_curve_may_be_points_and_agrees_with_the_mu_that_they_are_of(rng):
+    members, holdout = rng.normal(1, 1, 2000), rng.normal(0, 1, 2000)
+    fprs = np.geomspace(1e-5, 1, 200).tolist()
+    statuses = [
+        runs(
+            members,
+            holdout,
+            claimed_curve=(fprs, [GaussianDP(mu=mu).tpr(fpr) for fpr in fprs]),
+        ).claim.status
+        for mu in (0.5, 1.0)
+    ]
+    assert statuses == ["refuted", "not_refuted"]
+
+
+@pytest.mark.parametrize("points", [([0.1], [0.2, 0.3]), ([], []), ([0.5], [0.4]), 7, ([0.1],)])
+def test_points_that_are_no_roc_are_refused(rng, points):
+    with pytest.raises(UsageError) as refused:
+        runs(rng.normal(size=50), rng.normal(size=50), claimed_curve=points)
+    assert refused.value.code == "claimed_curve"
 
 
 def test_counts_test_a_claimed_mu():

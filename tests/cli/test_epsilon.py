@@ -189,3 +189,38 @@ def test_a_narrow_character_set_is_enough(mipaudit, charset):
 
     assert done.returncode == 0
     assert done.stdout.isascii()
+
+
+def test_a_claimed_curve_is_the_file_that_bounds_writes(mipaudit, runs_csv):
+    for name, epsilon in (("kept.csv", "2.2"), ("broken.csv", "1")):
+        mipaudit("bounds", "--epsilon", epsilon, "--curve", name, "-o", "bounds.txt")
+    named = ("epsilon", runs_csv, "--design", "independent-runs", "--claimed-curve")
+    kept, broken = (mipaudit(*named, name) for name in ("kept.csv", "broken.csv"))
+
+    assert (kept.returncode, broken.returncode) == (0, 1)
+    assert "Claim not refuted." in kept.stdout
+    assert "This does not verify it." in kept.stdout.replace("\n", " ")
+    assert "not within the claimed trade-off curve" in broken.stdout.replace("\n", " ")
+    assert "(broken.csv)" in broken.stdout
+
+
+def test_a_claimed_curve_is_recorded_with_its_hash(mipaudit):
+    mipaudit("bounds", "--mu", "0.5", "--curve", "curve.json", "-o", "bounds.txt")
+    done = mipaudit("epsilon", *ONE_RUN, "--claimed-curve", "curve.json", "-f", "json")
+    fields = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert fields["claim"]["curve"] == "curve.json"
+    assert 0.001 < fields["claim"]["p_value"] < 0.05
+    (source,) = fields["provenance"]["inputs"]
+    assert (source["name"], source["rows"], len(source["sha256"])) == ("curve.json", 453, 64)
+    settings = {one["name"]: one["value"] for one in fields["provenance"]["settings"]}
+    assert settings["claimed_curve"] == "curve.json"
+
+
+def test_a_file_without_a_curve_is_refused_and_so_are_two_claims(mipaudit, runs_csv):
+    named = ("epsilon", runs_csv, "--design", "independent-runs", "--claimed-curve", runs_csv)
+    refused = mipaudit(*named)
+    assert refused.returncode == 2
+    assert "no points of an ROC" in refused.stderr
+    twice = mipaudit(*named, "--claimed-epsilon", "1")
+    assert twice.returncode == 2
