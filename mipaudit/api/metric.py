@@ -1,0 +1,151 @@
+"""Metrics in an audit: the names checked, the evidence gathered, the rows and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mipaudit.api.checking import number, require
+from mipaudit.audit.metric_findings import metric_findings
+from mipaudit.audit.metric_kinds import metric_evidence
+from mipaudit.audit.metric_published import published_metric
+from mipaudit.audit.metric_table import metric_estimates
+from mipaudit.maths.metric_names import LEAST_RECALL, parse_metric, split_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.api.terms import Terms
+    from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.evidence import Evidence
+    from mipaudit.audit.finding import Finding
+    from mipaudit.audit.metric_evidence import MetricEvidence
+    from mipaudit.audit.table import ErrorShare
+    from mipaudit.maths.metric import Metric
+
+_LIMITS = "max_metric must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTerms:
+    """The metrics of an audit, each once, and the limits on them."""
+
+    metrics: tuple[Metric, ...]
+    limits: tuple[tuple[str, float], ...]
+
+
+def names_of(metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - one name or several
+    """Return metric names as a tuple; a single name is one.
+
+    Raises:
+        UsageError: ``metric``: not text.
+    """
+    return _texts("metric", metric, "metric must be a name, or several names.")
+
+
+def limits_of(max_metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - a mapping, or texts
+    """Return limits on metrics as ``NAME=LIMIT``.
+
+    Raises:
+        UsageError: ``max_metric``: another form.
+    """
+    if isinstance(max_metric, Mapping):
+        return tuple(
+            f"{name}={number('max_metric', limit, _LIMITS)!r}" for name, limit in max_metric.items()
+        )
+    return _texts("max_metric", max_metric, _LIMITS)
+
+
+def _texts(code: str, given: Any, accepted: str) -> tuple[str, ...]:  # noqa: ANN401
+    """Return one text or several as a tuple."""
+    listed = (given,) if isinstance(given, str) else given or ()
+    require(isinstance(listed, Iterable), code, accepted)
+    texts = tuple(listed)
+    require(all(isinstance(text, str) for text in texts), code, accepted)
+    return texts
+
+
+def check_metrics(
+    metric: Iterable[str], max_metric: Iterable[str], min_recall: float | None, prior: float
+) -> MetricTerms:
+    """Return the metrics asked for and limited.
+
+    Args:
+        metric: names.
+        max_metric: ``NAME=LIMIT`` each.
+        min_recall: least recall, or specificity, of the metrics that need one; None for
+            the default.
+        prior: p in (0, 1), checked.
+
+    Raises:
+        UsageError: a name is unknown, or a limit can never be kept or always is.
+    """
+    least = LEAST_RECALL if min_recall is None else number("min_recall", min_recall)
+    require(0 < least < 1, "min_recall", "The least recall must be above 0 and below 1.")
+    found: dict[str, Metric] = {}
+    for name in metric:
+        one = parse_metric(name, prior=prior, least=least)
+        found[one.name] = one
+    limits: dict[str, float] = {}
+    for text in max_metric:
+        name, limit = split_limit(text)
+        one = parse_metric(name, prior=prior, least=least)
+        found[one.name] = one
+        _check_limit(one, limit)
+        require(one.name not in limits, "max_metric", f"'{one.name}' has two limits.")
+        limits[one.name] = limit
+    return MetricTerms(metrics=tuple(found.values()), limits=tuple(limits.items()))
+
+
+def gather_metrics(
+    evidence: Sequence[Evidence], metrics: Sequence[Metric]
+) -> dict[tuple[str, str], MetricEvidence]:
+    """Return the evidence about every metric of every score, by (score, metric)."""
+    return {
+        (one.score, metric.name): metric_evidence(one, metric)
+        for one in evidence
+        for metric in metrics
+    }
+
+
+def metric_rows(
+    score: str, gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare
+) -> list[Estimate]:
+    """Return the rows of all metrics of one score."""
+    return [
+        row
+        for (name, _), found in gathered.items()
+        if name == score
+        for row in metric_estimates(found, share)
+    ]
+
+
+def published_rows(
+    gathered: Mapping[tuple[str, str], MetricEvidence], terms: Terms
+) -> list[Estimate]:
+    """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
+    if terms.method != "mace":
+        return []
+    rows = [
+        published_metric(found.evidence, found.metric, terms.confidence)
+        for found in gathered.values()
+    ]
+    return [row for row in rows if row is not None]
+
+
+def findings_of(metrics: Iterable[Metric]) -> list[Finding]:
+    """Return what the reader must know about the metrics themselves."""
+    return [finding for metric in metrics for finding in metric_findings(metric)]
+
+
+def _check_limit(metric: Metric, limit: float) -> None:
+    """A limit that the trivial attacker breaks could never be met; the largest value always is."""
+    lowest, highest = metric.baseline, metric.most
+    require(
+        lowest < limit < highest,
+        "max_metric",
+        f"The limit on '{metric.name}' must be above {lowest:g}, which the trivial attacker "
+        f"reaches at this prior, and below {highest:g}, which nobody passes.",
+        "A larger value is a better attacker; a cost is given as its negative.",
+    )

@@ -1,0 +1,165 @@
+"""The best value of a metric: of all attackers, and of the best of a class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, get_args
+
+import numpy as np
+
+from mipaudit.audit.estimate import Attackers
+from mipaudit.audit.metric_kinds import metric_evidence
+from mipaudit.audit.metric_table import metric_estimates
+from mipaudit.audit.table import ErrorShare
+from mipaudit.maths.metric_class import MetricClass, subset_rates
+from mipaudit.maths.metric_limits import observed_metric
+from mipaudit.maths.metric_names import parse_metric
+from mipaudit.scenarios.audited_file import CONFIDENCE
+from mipaudit.scenarios.estimand import Estimand, interval_of, wrong_arguments
+from mipaudit.scenarios.law import ladder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.audit.estimate import Estimate
+    from mipaudit.maths.metric import Metric
+    from mipaudit.scenarios.audited_file import AuditedFile
+    from mipaudit.scenarios.interval import Args, Interval
+    from mipaudit.scenarios.law import Law
+
+NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")
+_CLASSES: Final[tuple[Attackers, ...]] = (
+    "any",
+    "thresholds",
+    "intervals-1",
+    "intervals-4",
+    "bins-16",
+)
+_PARTS_OF_UNIT: Final = 2**40  # masses as whole numbers, for counting code
+_CHUNK: Final = 1e-12
+
+
+class MetricOptimum(Estimand):
+    """The optimum of a metric; ``args`` is (name, attackers), then cut points for bins."""
+
+    name = "metric"
+    meaning = "best value of a metric of an attacker's guesses"
+    statements = frozenset({("metric", attackers) for attackers in _CLASSES})
+    by_name_only = True
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the supremum over the class, at least the trivial attacker's value."""
+        match args:
+            case (str(name), str(attackers), *edges) if attackers in get_args(Attackers):
+                metric = parse_metric(name, prior=prior)
+                best = _optimum(law, metric, attackers, [float(edge) for edge in edges])
+                return max(best, metric.baseline)
+            case _:
+                raise wrong_arguments(self)
+
+    def baseline(self, prior: float, args: Args) -> float:
+        """Return the trivial attacker's value."""
+        return parse_metric(str(args[0]), prior=prior).baseline
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return what is stated of every metric against every class."""
+        for name in NAMES:
+            for estimate in stated_metrics(audited, name):
+                edges = audited.bin_edges if estimate.attackers == "bins-16" else ()
+                yield interval_of(
+                    estimate,
+                    self,
+                    args=(name, estimate.attackers, *edges),
+                    label=f"metric {name}, {estimate.attackers}",
+                )
+
+
+def stated_metrics(audited: AuditedFile, name: str) -> list[Estimate]:
+    """Return what ``estimate --metric NAME`` prints of the file, at 95% confidence."""
+    metric = parse_metric(name, prior=audited.prior)
+    found = metric_evidence(audited.evidence, metric)
+    return metric_estimates(found, ErrorShare(confidence=CONFIDENCE, columns=1))
+
+
+def _optimum(law: Law, metric: Metric, attackers: str, edges: list[float]) -> float:
+    match attackers:
+        case "any":
+            return _best_of_all(law, metric)
+        case "thresholds":
+            ladder = ladder_of(law)
+            return _best_listed(_directions(ladder.members, ladder.holdout), metric)
+        case "bins-16":
+            return _best_listed(_bin_sets(law, edges), metric)
+        case _:
+            return _best_intervals(law, metric, int(attackers.rpartition("-")[2]))
+
+
+def _best_of_all(law: Law, metric: Metric) -> float:
+    """Follow the ROC curve of the likelihood ratio, coin tosses included.
+
+    A quasi-linear metric is largest at a vertex of the curve, or where the floor cuts an edge.
+    """
+    ladder = ladder_of(law)
+    order = np.argsort(np.arctan2(ladder.holdout, ladder.members), kind="stable")
+    tpr = np.append(0.0, np.cumsum(ladder.members[order]))
+    fpr = np.append(0.0, np.cumsum(ladder.holdout[order]))
+    # The other way round is a ROC curve too; it matters where errors are rewarded.
+    curves = [(tpr, fpr), (1 - tpr, 1 - fpr)]
+    best = -np.inf
+    for t, f in curves:
+        rates = np.stack([t, f], axis=1)
+        if metric.floor == "recall":
+            rates = np.append(rates, _at_floor(t, f, metric.least), axis=0)
+        if metric.floor == "specificity":
+            rates = np.append(rates, 1 - _at_floor(1 - f, 1 - t, metric.least)[:, ::-1], axis=0)
+        best = max(best, _best_listed(rates, metric))
+    return best
+
+
+def _at_floor(
+    picked: NDArray[np.float64], against: NDArray[np.float64], least: float
+) -> NDArray[np.float64]:
+    """Return the point of a curve where the first rate is ``least``, shape (1, 2)."""
+    order = np.argsort(picked, kind="stable")
+    return np.array([[least, float(np.interp(least, picked[order], against[order]))]])
+
+
+def _best_listed(rates: NDArray[np.float64], metric: Metric) -> float:
+    """Return the best value over listed (TPR, FPR) that keep the floor."""
+    tpr, fpr = rates[:, 0], rates[:, 1]
+    kept = np.ones(len(rates), dtype=bool)
+    if metric.floor == "recall":
+        kept = tpr >= metric.least - _CHUNK
+    if metric.floor == "specificity":
+        kept = 1 - fpr >= metric.least - _CHUNK
+    top = metric.top[0] + metric.top[1] * tpr[kept] + metric.top[2] * fpr[kept]
+    bottom = metric.bottom[0] + metric.bottom[1] * tpr[kept] + metric.bottom[2] * fpr[kept]
+    return float((top / bottom).max())
+
+
+def _directions(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> NDArray[np.float64]:
+    below = np.stack([np.cumsum(members), np.cumsum(holdout)], axis=1)
+    below = np.concatenate([np.zeros((1, 2)), below])
+    return np.concatenate([below, 1 - below])
+
+
+def _bin_sets(law: Law, edges: list[float]) -> NDArray[np.float64]:
+    cuts = np.asarray(edges, dtype=np.float64)
+    masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
+    table = np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64)
+    rates = subset_rates(table)
+    if rates is None:
+        raise ValueError("more than 16 bins")
+    return rates
+
+
+def _best_intervals(law: Law, metric: Metric, count: int) -> float:
+    """Return the best over unions of intervals, coins included, from the advantage at each prior.
+
+    With a floor this can exceed what a discrete law's intervals reach without coins.
+    """
+    of_law = MetricClass(
+        advantage=lambda prior: law.advantage_intervals(prior, count), n_members=1, n_holdout=1
+    )
+    return observed_metric(metric, of_law)
