@@ -1,0 +1,108 @@
+"""From an opened input to the counts of all its scores, of one number or of several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.api.counting import (
+    Counts,
+    Meter,
+    count,
+    require_classes,
+    require_identities,
+    thread_count,
+)
+from mipaudit.tables.derived_source import scalar_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mipaudit.tables.source import ScoreSource
+
+
+def count_all(
+    source: ScoreSource,
+    *,
+    seed: int,
+    prior: float = 0.5,
+    discrete: bool = False,
+    mace: bool = False,
+    kernel: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Counts:
+    """Return the counts of every score of an input: columns by themselves, and vectors.
+
+    Args:
+        source: the opened input.
+        seed: of the row assignment and of the fits.
+        prior: p in (0, 1).
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too.
+        kernel: count for kernel densities too, of columns by themselves.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
+
+    Raises:
+        InputError: a class is empty, or a score taken as discrete has too many values.
+    """
+    if not source.vectors:
+        return count(
+            source,
+            seed=seed,
+            prior=prior,
+            discrete=discrete,
+            mace=mace,
+            kernel=kernel,
+            jobs=jobs,
+            progress=progress,
+        )
+    from mipaudit.api.vector_counting import count_mace_bins, count_vectors, survey_vectors
+
+    threads = thread_count(jobs)
+    meter = None
+    if progress is not None:
+        passes = 2 + mace * len(source.vectors)
+        passes += (2 + 2 * mace + kernel) * bool(source.scalars)
+        hint = source.rows_hint
+        meter = Meter(None if hint is None else hint * passes, progress).advance
+    survey = survey_vectors(source, seed=seed, jobs=threads, meter=meter)
+    require_classes(survey.sample)
+    require_identities(survey.sample)
+    columns = None
+    if source.scalars:
+        columns = count(
+            scalar_source(source),
+            seed=seed,
+            prior=prior,
+            discrete=discrete,
+            mace=mace,
+            kernel=kernel,
+            jobs=jobs,
+            progress=None if meter is None else _continued(meter),
+        )
+    vectors_counted = count_vectors(
+        source, survey, seed=seed, prior=prior, discrete=discrete, jobs=threads, meter=meter
+    )
+    return Counts(
+        columns=() if columns is None else columns.columns,
+        n_members=survey.sample.members.rows,
+        n_holdout=survey.sample.holdout.rows,
+        mace=None if columns is None else columns.mace,
+        kernel=None if columns is None else columns.kernel,
+        vectors=vectors_counted,
+        mace_vectors=count_mace_bins(source, survey, jobs=threads, meter=meter) if mace else (),
+    )
+
+
+def _continued(meter: Callable[[int], None]) -> Callable[[int, int | None], None]:
+    """Return a progress report whose rows are added to those of the whole run."""
+    done = 0
+
+    def report(rows: int, total: int | None) -> None:
+        nonlocal done
+        del total
+        meter(rows - done)
+        done = rows
+
+    return report

@@ -1,0 +1,111 @@
+"""From an opened input to the counts of its vector scores.
+
+One pass samples the burn-in, on which everything is fitted and chosen; the next counts
+the derived scores of all vectors; the published estimator takes one more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.api.counting import require_spread
+from mipaudit.audit.vector_plan import VectorPlan, make_vector_plan
+from mipaudit.engine.fold import fold
+from mipaudit.summaries.sparse_bins import SparseBins
+from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.vector_survey import VectorSurvey
+from mipaudit.tables.derived_source import DerivedSource
+from mipaudit.tables.source import ScoreColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mipaudit.audit.vector_evidence import VectorCounts
+    from mipaudit.tables.source import ScoreSource
+
+    Advance = Callable[[int], None] | None
+
+_MACE_BINS: Final = 100
+
+
+def survey_vectors(source: ScoreSource, *, seed: int, jobs: int, meter: Advance) -> VectorSurvey:
+    """Return the settled sample and the extremes of all columns, in one pass."""
+    width = len(source.columns)
+    survey = fold(source.partitions(), lambda: VectorSurvey(width, seed), jobs=jobs, progress=meter)
+    survey.sample.settle()
+    return survey
+
+
+def count_vectors(
+    source: ScoreSource,
+    survey: VectorSurvey,
+    *,
+    seed: int,
+    prior: float,
+    discrete: bool,
+    jobs: int,
+    meter: Advance,
+) -> tuple[VectorCounts, ...]:
+    """Fit, choose and count the derived scores of all vectors, in one pass.
+
+    Args:
+        source: the opened input, with vectors.
+        survey: of it, settled, neither class empty.
+        seed: of the row assignment and of the fits.
+        prior: p in (0, 1).
+        discrete: take every vector as discrete.
+        jobs: number of threads.
+        meter: called with the rows of each batch.
+
+    Raises:
+        InputError: a vector taken as discrete has too many values.
+    """
+    made = make_vector_plan(
+        survey,
+        [vector.coordinates for vector in source.vectors],
+        [column.kind for column in source.columns],
+        prior=prior,
+        discrete=discrete,
+        seed=seed,
+    )
+    derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
+    tally = fold(derived.partitions(), lambda: Tally(made.plan), jobs=jobs, progress=meter)
+    counts = tally.counts()
+    require_spread(counts[0])
+    return made.counted(counts, survey)
+
+
+def count_mace_bins(
+    source: ScoreSource, survey: VectorSurvey, *, jobs: int, meter: Advance
+) -> tuple[NDArray[np.int64], ...]:
+    """Return MACE's occupied bins of each vector, shape (K, 2), in one pass for each.
+
+    Raises:
+        InputError: a vector occupies too many bins.
+    """
+    counts = []
+    for vector in source.vectors:
+        own = list(vector.coordinates)
+        low, high = survey.low[own], survey.high[own]
+
+        def start(
+            own: tuple[int, ...] = vector.coordinates,
+            low: NDArray[np.float64] = low,
+            high: NDArray[np.float64] = high,
+        ) -> SparseBins:
+            return SparseBins(own, low, high, _MACE_BINS)
+
+        bins = fold(source.partitions(), start, jobs=jobs, progress=meter)
+        counts.append(bins.counts())
+    return tuple(counts)
+
+
+def _columns(source: ScoreSource, made: VectorPlan) -> tuple[ScoreColumn, ...]:
+    return tuple(
+        ScoreColumn(name=f"{vector.name}: {one.form}", kind="float")
+        for vector, derivation in zip(source.vectors, made.derivations, strict=True)
+        for one in derivation.derived
+    )
