@@ -1,0 +1,62 @@
+"""The file of records: what the caller opened, or a path of which all or nothing is written."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from mipaudit.api.checking import path_of
+from mipaudit.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.tables.row_output import RowFormat
+
+
+def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: ANN401 - any file
+    """Return the form to write in, or None where nothing is to be written.
+
+    Raises:
+        UsageError: neither the name nor ``given`` says which.
+    """
+    if output is None:
+        return None
+    from mipaudit.tables.row_output import SUFFIXES, row_format
+
+    name = path_of(output) if isinstance(output, (str, PathLike)) else ""
+    found = given if given is not None else row_format(str(name))
+    if found not in SUFFIXES.values():
+        raise UsageError(
+            "output",
+            "The records go to a file that ends in .csv, .csv.gz or .parquet.",
+            hint="For example: -o risks.parquet",
+        )
+    return found  # type: ignore[return-value]
+
+
+@contextmanager
+def record_file(output: Any) -> Iterator[BinaryIO]:  # noqa: ANN401 - a path or an open file
+    """Yield a binary file; one given by its path is there when all of it is written.
+
+    Raises:
+        OutputError: the system refused.
+    """
+    if not isinstance(output, (str, PathLike)):
+        yield output
+        return
+    path = Path(path_of(output))
+    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
+    try:
+        with beside.open("xb") as file:
+            yield file
+        beside.replace(path)
+    except OSError as error:
+        raise OutputError(
+            "unwritable_output", f"The records cannot be written: {os.strerror(error.errno or 5)}."
+        ) from None
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,183 @@
+"""The risk of every record, row for row with the input: the third pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.report.records import ExposedRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from mipaudit.audit.record_cells import RecordCells
+    from mipaudit.audit.record_risk import RecordRisks
+    from mipaudit.report.records import Direction
+    from mipaudit.summaries.rows import Rows
+    from mipaudit.tables.source import Partition
+
+_ROW: Final = ("row",)
+_OF_CELL: Final = (
+    "cell",
+    "cell_members",
+    "cell_holdout",
+    "signed_risk",
+    "risk",
+    "risk_lower",
+    "risk_upper",
+    "risk_lower_pointwise",
+    "risk_upper_pointwise",
+    "direction",
+    "in_list",
+)
+COLUMNS: Final = (*_ROW, "member", *_OF_CELL)
+# What a cell's records share, so that Parquet keeps each value once.
+REPEATING: Final = _OF_CELL
+DIRECTIONS: Final[tuple[Direction, ...]] = ("holdout", "unclear", "member")
+
+
+def columns_with(key: str | None) -> tuple[str, ...]:
+    """Return the columns of the file; the key column comes second, if there is one.
+
+    A key column that has the name of another column is called ``key``.
+    """
+    if key is None:
+        return COLUMNS
+    return (*_ROW, key if key not in COLUMNS else "key", *COLUMNS[1:])
+
+
+def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
+    """Return what the records of each cell get, arrays of shape (m,) by name."""
+    holdout, members = risks.everyone.T
+    together, alone = risks.together, risks.alone
+    return {
+        "cell": np.arange(members.size, dtype=np.int32),
+        "cell_members": members,
+        "cell_holdout": holdout,
+        "signed_risk": together.signed,
+        "risk": together.risk,
+        "risk_lower": together.risk_lower,
+        "risk_upper": together.risk_upper,
+        "risk_lower_pointwise": alone.risk_lower,
+        "risk_upper_pointwise": alone.risk_upper,
+        "direction": together.direction,
+        "in_list": risks.listed,
+    }
+
+
+def positions(rows: Rows) -> NDArray[np.int64]:
+    """Return the global row number, from 0, of each present row."""
+    offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
+    return np.asarray(offsets + rows.first_row, dtype=np.int64)
+
+
+def record_chunks(
+    partitions: Iterable[Partition],
+    cells: RecordCells,
+    of_cell: Mapping[str, NDArray[Any]],
+    *,
+    key: str | None,
+    top: TopRecords,
+    meter: Callable[[int], None] | None,
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the columns of every batch of rows, in the order of the input.
+
+    Args:
+        partitions: in row order.
+        cells: of the score.
+        of_cell: as from `cell_columns`.
+        key: what the key column is called, or None.
+        top: takes note of the most exposed records.
+        meter: called with the source rows of each batch.
+    """
+    for partition in partitions:
+        for rows in partition.batches():
+            cell = cells.of(rows.scores[0])
+            row = positions(rows)
+            top.look(row, rows.member, cell)
+            chunk = {"row": row, "member": rows.member}
+            if key is not None and rows.names is not None:
+                chunk[key] = _plain(rows.names)
+            chunk |= {name: values[cell] for name, values in of_cell.items()}
+            if meter is not None:
+                meter(rows.source_rows)
+            if row.size:
+                yield chunk
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in the widest form of their kind, so that parts agree."""
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return values.astype(np.int64)
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class TopRecords:
+    """The first rows of the most exposed cells.
+
+    All records of a cell have the same risk, so the last cell that is needed gives its
+    first rows.
+
+    Attributes:
+        quota: how many rows of each cell are still wanted.
+        tied: records in the last cell that is needed.
+    """
+
+    quota: dict[int, int]
+    tied: int
+    found: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
+
+    def look(
+        self, row: NDArray[np.int64], member: NDArray[np.bool_], cell: NDArray[np.int32]
+    ) -> None:
+        """Take note of wanted rows among consecutive ones."""
+        for wanted, left in list(self.quota.items()):
+            at = np.flatnonzero(cell == wanted)[:left]
+            if not at.size:
+                continue
+            pairs = zip(row[at].tolist(), member[at].tolist(), strict=True)
+            self.found.setdefault(wanted, []).extend(pairs)
+            self.quota[wanted] = left - at.size
+            if not self.quota[wanted]:
+                del self.quota[wanted]
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether no more rows are wanted."""
+        return not self.quota
+
+    def records(self, risks: RecordRisks) -> tuple[ExposedRecord, ...]:
+        """Return the records found, the most exposed first, ties by row."""
+        limits = risks.together
+        return tuple(
+            ExposedRecord(
+                row=row,
+                member=member,
+                cell=int(cell),
+                risk=float(limits.risk[cell]),
+                lower=float(limits.risk_lower[cell]),
+                upper=float(limits.risk_upper[cell]),
+                speaks_for=DIRECTIONS[int(limits.direction[cell]) + 1],
+            )
+            for cell in risks.order.tolist()
+            for row, member in self.found.get(cell, ())
+        )
+
+
+def top_records(risks: RecordRisks, count: int) -> TopRecords:
+    """Return what looks for the ``count`` most exposed records."""
+    rows = risks.everyone.sum(axis=1)
+    quota: dict[int, int] = {}
+    tied, left = 0, count
+    for cell in risks.order.tolist():
+        if left <= 0:
+            break
+        tied = int(rows[cell])
+        quota[cell] = min(left, tied)
+        left -= tied
+    return TopRecords(quota=quota, tied=tied)

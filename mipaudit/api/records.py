@@ -1,0 +1,277 @@
+"""``mipaudit records``: the risk of every record."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.api.record_rows import TopRecords
+    from mipaudit.api.records_counting import RecordCounts
+    from mipaudit.audit.record_risk import RecordRisks
+    from mipaudit.report.origin import Setting
+    from mipaudit.report.records import RecordsReport
+    from mipaudit.tables.row_output import RowFormat
+    from mipaudit.tables.source import ScoreSource
+
+    Chunks = Iterator[Mapping[str, NDArray[Any]]]
+    Sink = Callable[[Chunks, Sequence[str]], None]
+
+_NOT_ASKED = ("data", "members", "holdout", "output", "output_format", "jobs", "progress")
+_READING = (
+    "member_column",
+    "member_value",
+    "where",
+    "unit_column",
+    "key_column",
+    "nan",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordTable:
+    """Every record's risk, and the report.
+
+    Attributes:
+        table: an Arrow table with a row for each record, in the order of the input.
+        report: as `records` returns it.
+    """
+
+    table: pa.Table
+    report: RecordsReport
+
+
+def records(  # noqa: PLR0913 - one keyword for each option of the command
+    data: Any = None,  # noqa: ANN401 - a path, a frame or an Arrow table
+    *,
+    members: Any = None,  # noqa: ANN401 - a path or an array
+    holdout: Any = None,  # noqa: ANN401
+    output: Any = None,  # noqa: ANN401 - a path or an open file
+    output_format: RowFormat | None = None,
+    score_columns: Sequence[str] = (),
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    key_column: str | None = None,
+    nan: Literal["error", "category", "drop"] = "error",
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    discrete: bool = False,
+    cells: int | None = None,
+    min_cell: int = 10,
+    tau: float = 0.5,
+    fdr: float = 0.05,
+    top: int = 0,
+    by: Sequence[str] = (),
+    small_groups: Literal["merge", "refuse"] = "merge",
+    member_population: int | None = None,
+    max_risk: float | None = None,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> RecordsReport:
+    """Return what the score gives away of every record, and write it row for row.
+
+    The risk of a record is |f_p| of the cell of its score, an average over the cell's
+    records, with limits that hold for all cells together. The input is read twice, and once
+    more if records are written or named.
+
+    Args:
+        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
+        members: the members' own file, or an array of shape (n,).
+        holdout: the holdout's own file, or an array, in the same form.
+        output: where to write a row for each record: a path, or an open binary file.
+        output_format: ``"csv"``, ``"csv.gz"`` or ``"parquet"``; None goes by the path.
+        score_columns: the score column by name; empty means found by the rules.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        key_column: a row's identity; its values are written beside the risk.
+        nan: what to do with a missing score.
+        prior: assumed probability that a challenged record is a member, in (0, 1).
+        confidence: of the limits of all cells together, in [0.5, 1).
+        discrete: take the score as discrete.
+        cells: about how many cells, from 2 to 1,024; None for what the rows bear.
+        min_cell: fewest records of a cell, or of each class of a group, at least 1.
+        tau: cells with a risk above it are listed, in [0, 1).
+        fdr: false-discovery rate of the list, over cells, in (0, 1).
+        top: how many of the most exposed records to name by their rows, up to 10,000.
+        by: columns whose values make groups.
+        small_groups: take groups under ``min_cell`` together, or refuse them.
+        member_population: n, if the members are a sample without replacement of n
+            training records; the risk then concerns those.
+        max_risk: policy limit on the largest risk, in (|2p-1|, 1].
+        seed: of the row assignment, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
+        settings: recorded in the provenance; None records the arguments.
+
+    Raises:
+        UsageError: a setting is wrong, or there are several scores.
+        InputError: the input cannot be audited as it is.
+        OutputError: the records cannot be written.
+    """
+    given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
+    from mipaudit.api.record_file import record_file, record_format
+    from mipaudit.api.record_rows import REPEATING
+    from mipaudit.tables.row_output import write_rows
+
+    form = record_format(output, output_format)
+    with nullcontext() if form is None else record_file(output) as file:
+
+        def write(chunks: Chunks, columns: Sequence[str]) -> None:
+            assert form is not None  # noqa: S101 - only then is there a file
+            write_rows(
+                _open(file),
+                chunks,
+                form,
+                columns=columns,
+                repeating=REPEATING,
+                quoted=key_column is not None,
+            )
+
+        return _run(
+            (data, members, holdout),
+            given,
+            sink=None if form is None else write,
+            jobs=jobs,
+            progress=progress,
+        )
+
+
+def record_table(data: Any = None, **keywords: Any) -> RecordTable:  # noqa: ANN401 - as `records`
+    """Return every record's risk as an Arrow table, with the report.
+
+    Args:
+        data: as for `records`.
+        keywords: as for `records`, but for ``output`` and ``output_format``.
+
+    Raises:
+        UsageError: as `records`; or an argument that it does not take.
+    """
+    from inspect import signature
+
+    from mipaudit.errors import UsageError
+    from mipaudit.tables.row_output import table_of
+
+    known = signature(records).parameters
+    unknown = [name for name in keywords if name not in known or name.startswith("output")]
+    if unknown:
+        raise UsageError("unknown_argument", f"record_table takes no {', '.join(unknown)}.")
+    defaults = {name: one.default for name, one in known.items()}
+    given = {n: v for n, v in {**defaults, **keywords}.items() if n not in _NOT_ASKED}
+    tables: list[pa.Table] = []
+
+    def keep(chunks: Chunks, columns: Sequence[str]) -> None:
+        tables.append(table_of(chunks, columns=columns))
+
+    report = _run(
+        (data, keywords.get("members"), keywords.get("holdout")),
+        given,
+        sink=keep,
+        jobs=keywords.get("jobs"),
+        progress=keywords.get("progress"),
+    )
+    return RecordTable(table=tables[0], report=report)
+
+
+def _open(file: BinaryIO | None) -> BinaryIO:
+    assert file is not None  # noqa: S101 - the caller opened it
+    return file
+
+
+def _run(
+    inputs: tuple[Any, Any, Any],
+    given: dict[str, Any],
+    *,
+    sink: Sink | None,
+    jobs: int | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> RecordsReport:
+    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.record_rows import top_records
+    from mipaudit.api.records_counting import count_records, record_meter
+    from mipaudit.api.records_question import check_records
+    from mipaudit.api.records_report import records_report, risks_of
+    from mipaudit.report.provenance import provenance, settings_from
+    from mipaudit.tables.request import ReadRequest
+
+    question = check_records(given)
+    settings = given.pop("settings")
+    if settings is None:
+        settings = settings_from(given, source="api")
+    request = ReadRequest(
+        score_columns=column_names(given["score_columns"]),
+        group_columns=_distinct(column_names(given["by"])),
+        named=sink is not None and given["key_column"] is not None,
+        seed=question.seed,
+        **{name: given[name] for name in _READING},
+    )
+    with open_input(*inputs, request) as source:
+        passes = 3 if sink is not None or question.top else 2
+        meter = record_meter(source, passes, progress)
+        counts = count_records(source, question, jobs=jobs, meter=meter)
+        risks = risks_of(counts, question)
+        top = top_records(risks, question.top)
+        written = _write(source, given["key_column"], counts, risks, top, sink, meter)
+        source.check_unchanged()
+        return records_report(
+            source,
+            question,
+            counts,
+            risks,
+            top=top,
+            written=written,
+            provenance=provenance(
+                seed=question.seed,
+                inputs=source.inputs(hash_all=given["hash_inputs"]),
+                settings=settings,
+            ),
+        )
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _write(
+    source: ScoreSource,
+    key_column: str | None,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    top: TopRecords,
+    sink: Sink | None,
+    meter: Callable[[int], None] | None,
+) -> int | None:
+    """Read the rows once more where they are written or named; return how many are written."""
+    from mipaudit.api.record_rows import cell_columns, columns_with, record_chunks
+    from mipaudit.api.records_counting import unnamed
+
+    key = None
+    if sink is not None and key_column is not None:
+        key = columns_with(key_column)[1]
+    chunks = record_chunks(
+        unnamed(source) if key is None else source.partitions(),
+        counts.cells,
+        {} if sink is None else cell_columns(risks),
+        key=key,
+        top=top,
+        meter=meter,
+    )
+    if sink is None:
+        while not top.complete and next(chunks, None) is not None:
+            pass
+        return None
+    sink(chunks, columns_with(key_column if key is not None else None))
+    return counts.n_members + counts.n_holdout

@@ -1,0 +1,286 @@
+"""From counts to the report on records."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.api.record_rows import DIRECTIONS
+from mipaudit.audit.estimate import Estimate
+from mipaudit.audit.finding import Finding
+from mipaudit.audit.findings import size_findings
+from mipaudit.audit.group_advantage import group_estimates
+from mipaudit.audit.policy import PolicyCheck, check_status
+from mipaudit.audit.record_risk import RecordRisks
+from mipaudit.audit.verdict import reach_verdict
+from mipaudit.report.records import CellRisk, GroupRisk, RecordsDesign, RecordsReport, RiskBand
+from mipaudit.report.records_words import records_limitations, records_summary, risk_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.api.record_rows import TopRecords
+    from mipaudit.api.records_counting import GroupCounts, RecordCounts
+    from mipaudit.api.records_question import RecordsQuestion
+    from mipaudit.report.origin import Provenance
+    from mipaudit.tables.source import ScoreSource
+
+_BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_SAFETY: Final = 1.2
+_LARGEST_NUMBER: Final = 10**12
+
+
+def risks_of(counts: RecordCounts, question: RecordsQuestion) -> RecordRisks:
+    """Return what the counts show of every cell."""
+    return RecordRisks(
+        counts=counts.counts,
+        prior=question.prior,
+        confidence=question.confidence,
+        tau=question.tau,
+        rate=question.fdr,
+        population=question.population,
+    )
+
+
+def records_report(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    *,
+    top: TopRecords,
+    written: int | None,
+    provenance: Provenance,
+) -> RecordsReport:
+    """Return the report."""
+    design = _design(source, question, counts, risks)
+    largest = _largest(design, risks)
+    estimates, groups = _groups(source, question, counts.groups)
+    check = _check(question, design, risks)
+    checks = () if check is None else (check,)
+    verdict = reach_verdict(checks, ())
+    holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
+    cells = _cells(risks, question.min_cell)
+    return RecordsReport(
+        command="records",
+        design=design,
+        summary=records_summary(
+            design, largest, listed=(members, holdout), groups=groups, verdict=verdict
+        ),
+        estimates=(largest, *estimates),
+        bands=_bands(risks),
+        cells=cells,
+        small_cells=risks.cells - len(cells),
+        listed_members=members,
+        listed_holdout=holdout,
+        top=top.records(risks),
+        top_tied=top.tied,
+        groups=groups,
+        rows_written=written,
+        policy=checks,
+        verdict=verdict,
+        findings=(*source.findings(), *_findings(counts, risks)),
+        limitations=records_limitations(design),
+        provenance=provenance,
+    )
+
+
+def _design(
+    source: ScoreSource, question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks
+) -> RecordsDesign:
+    first = source.partitions()[0].assembly
+    return RecordsDesign(
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
+        counted_members=risks.n_members,
+        counted_holdout=risks.n_holdout,
+        prior=question.prior,
+        baseline=abs(2 * question.prior - 1),
+        confidence=question.confidence,
+        score_column=source.columns[0].name,
+        discrete=counts.cells.discrete,
+        cells=risks.cells,
+        min_cell=question.min_cell,
+        tau=question.tau,
+        fdr=question.fdr,
+        member_population=question.population,
+        member_column=source.member_column,
+        skipped_columns=tuple(name for name, _ in source.skipped),
+        group_columns=() if first.groups is None else first.groups.columns,
+    )
+
+
+def _largest(design: RecordsDesign, risks: RecordRisks) -> Estimate:
+    """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
+    finite = design.member_population is not None
+    return Estimate(
+        quantity="risk",
+        score=design.score_column,
+        method=(
+            "melded, members without replacement"
+            if finite
+            else f"{'melded' if risks.melded else 'conditional'} Clopper-Pearson"
+        ),
+        attackers="any",
+        value=float(risks.together.risk[risks.largest]),
+        plugin=float(risks.together.risk[risks.occupied].max()) if risks.cells else None,
+        lower=risks.largest_lower,
+        upper=risks.largest_upper,
+        confidence=design.confidence,
+        selection="cells cut on the burn-in, the other rows counted",
+        validity="approximate",
+        n_members=risks.n_members,
+        n_holdout=risks.n_holdout,
+    )
+
+
+def _cells(risks: RecordRisks, least: int) -> tuple[CellRisk, ...]:
+    """Return the cells of enough records, the most exposed first."""
+    together, alone = risks.together, risks.alone
+    adjusted = risks.adjusted if risks.listed.any() else None
+    found = []
+    for cell in risks.order.tolist():
+        holdout, members = (int(n) for n in risks.everyone[cell])
+        if members + holdout < least:
+            continue
+        listed = bool(risks.listed[cell])
+        found.append(
+            CellRisk(
+                cell=cell,
+                members=members,
+                holdout=holdout,
+                counted_members=int(risks.members[cell]),
+                counted_holdout=int(risks.holdout[cell]),
+                signed=float(together.signed[cell]),
+                risk=float(together.risk[cell]),
+                lower=float(together.risk_lower[cell]),
+                upper=float(together.risk_upper[cell]),
+                lower_pointwise=float(alone.risk_lower[cell]),
+                upper_pointwise=float(alone.risk_upper[cell]),
+                speaks_for=DIRECTIONS[int(together.direction[cell]) + 1],
+                in_list=listed,
+                adjusted_lower=float(adjusted.risk_lower[cell]) if adjusted and listed else None,
+                adjusted_upper=float(adjusted.risk_upper[cell]) if adjusted and listed else None,
+            )
+        )
+    return tuple(found)
+
+
+def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
+    risk, lower = risks.together.risk, risks.together.risk_lower
+    everyone = risks.everyone
+    found = []
+    for low, high in pairwise(_BANDS):
+        inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
+        holdout, members = (int(n) for n in everyone[inside].sum(axis=0))
+        sure_holdout, sure_members = (int(n) for n in everyone[lower >= low].sum(axis=0))
+        found.append(
+            RiskBand(
+                low=low,
+                high=high,
+                members=members,
+                holdout=holdout,
+                at_least_members=sure_members,
+                at_least_holdout=sure_holdout,
+            )
+        )
+    return tuple(found)
+
+
+def _groups(
+    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None
+) -> tuple[list[Estimate], tuple[GroupRisk, ...]]:
+    if groups is None:
+        return [], ()
+    column = source.columns[0]
+    estimates = group_estimates(
+        column.name,
+        groups.names,
+        groups.counts,
+        prior=question.prior,
+        confidence=question.confidence,
+        ordered=column.kind != "string",
+        seed=question.seed,
+    )
+    found = [
+        _group(name, size, [e for e in estimates if e.group == name])
+        for name, size in zip(groups.names, groups.sizes, strict=True)
+    ]
+    found.sort(key=lambda group: (-group.lower, -group.value))
+    return estimates, tuple(found)
+
+
+def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Estimate]) -> GroupRisk:
+    advantage = next(e for e in estimates if e.quantity == "advantage" and e.attackers == "any")
+    difference = next((e for e in estimates if e.quantity == "difference"), None)
+    return GroupRisk(
+        group=name,
+        members=sizes[0],
+        holdout=sizes[1],
+        lower=advantage.lower or 0.0,
+        value=advantage.value or 0.0,
+        difference=None if difference is None else difference.value,
+        difference_lower=None if difference is None else difference.lower,
+        difference_upper=None if difference is None else difference.upper,
+        differs=_differs(difference),
+    )
+
+
+def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not shown"]:
+    if difference is not None and difference.lower is not None and difference.lower > 0:
+        return "higher"
+    if difference is not None and difference.upper is not None and difference.upper < 0:
+        return "lower"
+    return "not shown"
+
+
+def _check(
+    question: RecordsQuestion, design: RecordsDesign, risks: RecordRisks
+) -> PolicyCheck | None:
+    limit = question.max_risk
+    if limit is None:
+        return None
+    lower, upper = risks.largest_lower, risks.largest_upper
+    status = check_status(limit, lower, upper)
+    settle = _settles(limit, risks, design) if status == "inconclusive" else None
+    return PolicyCheck(
+        quantity="risk",
+        score=design.score_column,
+        limit=limit,
+        against="any",
+        lower=lower,
+        upper=upper,
+        status=status,
+        reason=risk_reason(status, limit, lower, upper, settle, discrete=design.discrete),
+        records_to_settle=settle,
+    )
+
+
+def _settles(limit: float, risks: RecordRisks, design: RecordsDesign) -> int | None:
+    """Return about how many records settle an open limit: limits close in as 1/sqrt(N)."""
+    value = float(risks.together.risk[risks.largest])
+    gap, width = limit - value, risks.largest_upper - value
+    if gap < 0:
+        gap, width = -gap, value - risks.largest_lower
+    if gap <= 0 or width <= gap:
+        return None
+    needed = _SAFETY * (design.n_members + design.n_holdout) * (width / gap) ** 2
+    return math.ceil(needed) if needed < _LARGEST_NUMBER else None
+
+
+def _findings(counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
+    found = size_findings(counts.n_members, counts.n_holdout)
+    if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
+        text = "All records fall into one cell: nothing tells them apart."
+        found.append(Finding(code="one_cell", text=text))
+    uncounted = int(risks.everyone[~risks.occupied].sum())
+    if uncounted:
+        text = (
+            f"{uncounted:,} records are in cells without a counted record: nothing is known of "
+            "their risk."
+        )
+        found.append(Finding(code="uncounted_cells", text=text))
+    if counts.groups is not None:
+        found += counts.groups.findings
+    return found

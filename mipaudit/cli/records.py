@@ -1,0 +1,158 @@
+"""``mipaudit records``."""
+
+# Annotations are objects here, not strings, which typer would compile: twice for each option.
+
+from typing import Annotated, Any, Final, Literal
+
+import typer
+
+from mipaudit.cli import options as o
+from mipaudit.cli.exit_status import verdict_status
+
+HELP: Final = """Say how exposed every record is.
+
+The risk of a record is how far its score moves an attacker's guess about its
+membership: 0 where the score says nothing, 1 where it settles it. The score is cut
+into cells; each cell's risk has limits that hold for all cells together.
+
+\b
+Examples:
+  mipaudit records scores.parquet -o risks.parquet
+      A row for each record, in the order of the input; the report is printed.
+  mipaudit records scores.csv --key-col patient -o risks.csv --top 20
+      With the records' own names in the file, and the 20 most exposed rows printed.
+  mipaudit records scores.parquet --by sex,race
+      How much leaks of each group, and which groups differ from the rest.
+  mipaudit records scores.parquet --tau 0.8 --fdr 0.01
+      The records whose cell has a risk above 0.8, at most 1% of the cells wrongly.
+  mipaudit records scores.parquet --max-risk 0.5
+      A policy: exit 0 if no cell's risk is above 0.5, 1 if one is, 3 if it is open.
+"""
+
+
+def _option(name: str, help: str, metavar: str = "N") -> Any:  # noqa: A002, ANN401 - typer says so too
+    return typer.Option(name, metavar=metavar, help=help, show_default=False)
+
+
+def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    context: typer.Context,
+    scores: o.ScoresArgument = None,
+    members: o.MembersOption = None,
+    holdout: o.HoldoutOption = None,
+    score_columns: o.ScoreColumnOption = None,
+    member_column: o.MemberColumnOption = None,
+    member_value: o.MemberValueOption = None,
+    where: o.WhereOption = None,
+    unit_column: o.UnitColumnOption = None,
+    key_column: o.KeyColumnOption = None,
+    nan: o.NanOption = "error",
+    prior: o.PriorOption = 0.5,
+    confidence: o.ConfidenceOption = 0.95,
+    discrete: o.DiscreteOption = False,  # noqa: FBT002
+    cells: Annotated[
+        int | None, _option("--cells", "About how many cells. Default: what the rows bear.")
+    ] = None,
+    min_cell: Annotated[
+        int,
+        typer.Option(
+            "--min-cell", metavar="N", help="Fewest records of a cell or a group that is shown."
+        ),
+    ] = 10,
+    tau: Annotated[
+        float, typer.Option("--tau", metavar="X", help="List cells with a risk above X.")
+    ] = 0.5,
+    fdr: Annotated[
+        float,
+        typer.Option("--fdr", metavar="Q", help="False-discovery rate of the list, over cells."),
+    ] = 0.05,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", help="Name the N most exposed records by row.")
+    ] = 0,
+    by: Annotated[
+        str | None,
+        _option("--by", "Tell groups apart by these columns.", "COL,COL"),
+    ] = None,
+    small_groups: Annotated[
+        Literal["merge", "refuse"],
+        typer.Option("--small-groups", help="Of fewer than --min-cell of a class."),
+    ] = "merge",
+    member_population: Annotated[
+        int | None,
+        _option("--member-population", "The members are a sample of N training records."),
+    ] = None,
+    max_risk: Annotated[
+        float | None, _option("--max-risk", "Policy: the largest risk is at most X.", "X")
+    ] = None,
+    seed: o.SeedOption = 0,
+    hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
+    jobs: o.JobsOption = None,
+    format: o.FormatOption = "table",  # noqa: A002
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
+        ),
+    ] = None,
+    quiet: o.QuietOption = False,  # noqa: FBT002
+    verbose: o.VerboseOption = False,  # noqa: FBT002
+    exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
+) -> int:
+    """Run the audit, write the records and the report; return the exit code."""
+    from contextlib import nullcontext
+
+    from mipaudit.api import records as api
+    from mipaudit.api.record_file import record_format
+    from mipaudit.cli.destination import Destination
+    from mipaudit.cli.notes import note, tame_warnings
+    from mipaudit.cli.presentation import encode
+    from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.settings import settings_of
+
+    tame_warnings(verbose=verbose)
+    form = record_format(output, None)
+    shown = Destination.open(None)
+    rows = None
+    if output is not None:
+        rows = Destination.open(output, inputs=(scores, members, holdout))
+    with (
+        progress_bar(quiet=quiet) as progress,
+        nullcontext() if rows is None else rows.stream() as file,
+    ):
+        report = api.records(
+            scores,
+            members=members,
+            holdout=holdout,
+            output=file,
+            output_format=form,
+            score_columns=tuple(score_columns or ()),
+            member_column=member_column,
+            member_value=member_value,
+            where=where,
+            unit_column=unit_column,
+            key_column=key_column,
+            nan=nan,
+            prior=prior,
+            confidence=confidence,
+            discrete=discrete,
+            cells=cells,
+            min_cell=min_cell,
+            tau=tau,
+            fdr=fdr,
+            top=top,
+            by=tuple(name.strip() for name in by.split(",")) if by else (),
+            small_groups=small_groups,
+            member_population=member_population,
+            max_risk=max_risk,
+            seed=seed,
+            hash_inputs=hash_inputs,
+            jobs=jobs,
+            progress=progress,
+            settings=settings_of(context),
+        )
+    shown.write(encode(report, format, to_file=False))
+    if rows is not None:
+        note("The records are written.", quiet=quiet)
+    return verdict_status(report.verdict.status, exit_zero=exit_zero)

@@ -1,0 +1,106 @@
+"""Groups of rows: one hash for the values of several columns, and what it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.tables.column import Labels, Numbers, column_hashes, column_missing
+from mipaudit.tables.hashing import mix64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from mipaudit.tables.column import Chunk, Column
+
+MOST_GROUPS: Final = 1024
+_MISSING_WORD: Final = "missing"
+_MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupColumns:
+    """The columns that name a row's group.
+
+    Attributes:
+        columns: their names.
+        found: what each hash seen so far stands for, a text for each column; filled as rows
+            are read, from several threads.
+    """
+
+    columns: tuple[str, ...]
+    found: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def hashes(self, columns: Mapping[str, Column]) -> NDArray[np.uint64]:
+        """Return the hash of each row's group, uint64, shape (n,).
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        total: NDArray[np.uint64] | None = None
+        for name in self.columns:
+            one = _hashes(columns[name])
+            total = one if total is None else mix64(total) ^ one
+        assert total is not None  # noqa: S101 - there is at least one column
+        values, first = np.unique(total, return_index=True)
+        for value, row in zip(values.tolist(), first.tolist(), strict=True):
+            if value not in self.found:
+                self.found[value] = tuple(_word(columns[name], row) for name in self.columns)
+        if len(self.found) > MOST_GROUPS:
+            raise InputError(
+                "too_many_groups",
+                f"The columns of --by have more than {MOST_GROUPS:,} combinations of values.",
+                hint="Name columns with few values: categories, not measurements or ids.",
+            )
+        return total
+
+
+def _hashes(column: Column) -> NDArray[np.uint64]:
+    found = column_hashes(column)
+    missing = column_missing(column)
+    values = found.values
+    return values if missing is None else np.where(missing, _MISSING_HASH, values)
+
+
+def _word(column: Column, row: int) -> str:
+    """Return a cell as a group's name has it."""
+    match column:
+        case Labels():
+            code = int(column.codes[row])
+            return _MISSING_WORD if code < 0 else column.vocabulary.words[code]
+        case Numbers():
+            gap = column.missing is not None and bool(column.missing[row])
+            value = column.values[row]
+            if gap or value != value:  # noqa: PLR0124 - NaN
+                return _MISSING_WORD
+            return _number_word(value.item())
+        case _:
+            raise TypeError("a group column is read with its values")
+
+
+def _number_word(value: float | bool) -> str:  # noqa: FBT001 - a cell of a table
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if value != int(value) else str(int(value))
+
+
+def column_values(column: Column) -> NDArray[Any]:
+    """Return the values of a key column as they are: numbers, or text as objects."""
+    match column:
+        case Labels():
+            words = np.array([*column.vocabulary.words, None], dtype=object)
+            return np.asarray(words[column.codes])
+        case Numbers():
+            return column.values
+        case _:
+            raise TypeError("a key that is written out is read with its values")
+
+
+def group_hashes(groups: GroupColumns | None, chunk: Chunk) -> NDArray[np.uint64] | None:
+    """Return the hash of each row's group in a chunk, or None where no group was asked for."""
+    return None if groups is None else groups.hashes(chunk.columns)
