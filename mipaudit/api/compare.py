@@ -1,0 +1,249 @@
+"""``mipaudit compare``: several queries side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from mipaudit.api.checking import require, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.api.compare_terms import CompareAgainst, CompareTerms
+    from mipaudit.api.comparing import Passes
+    from mipaudit.audit.finding import Finding
+    from mipaudit.report.compare import CompareReport
+    from mipaudit.report.origin import Setting
+    from mipaudit.tables.source import ScoreSource
+
+_MOST_PAIRS: Final = 66
+
+
+def compare(  # noqa: PLR0913 - one keyword for each option of the command
+    *scores: Any,  # noqa: ANN401 - paths, frames or Arrow tables
+    members: Any = None,  # noqa: ANN401 - a path or an array
+    holdout: Any = None,  # noqa: ANN401
+    score_columns: Sequence[str] = (),
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    key_column: str | None = None,
+    nan: Literal["error", "category", "drop"] = "error",
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    discrete: bool = False,
+    independent: bool = False,
+    baseline: str | None = None,
+    max_increase: float | None = None,
+    against: CompareAgainst | None = None,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> CompareReport:
+    """Return which of several queries leaks most, and by how much, with limits.
+
+    Score columns of one input are of the same rows. With ``key_column`` the rows of several
+    inputs are matched by key; otherwise nothing is assumed of how they overlap, unless
+    ``independent`` says that they hold different records.
+
+    Args:
+        scores: inputs: paths (also ``"name=path"``), data frames or Arrow tables.
+        members: the members' own file or array, with ``holdout``, instead of ``scores``.
+        holdout: the holdout's own.
+        score_columns: score columns by name, of every input; empty means found by the rules.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        key_column: a record's identity, by which the rows of several inputs are matched.
+        nan: what to do with a missing score.
+        prior: assumed probability that a challenged record is a member, in (0, 1).
+        confidence: of every quantity, jointly over the queries or pairs, in [0.5, 1).
+        discrete: take every score as discrete.
+        independent: different inputs hold different records.
+        baseline: name of the query that the others are compared with; None for all pairs.
+        max_increase: policy: no query may leak more than the baseline by more than this.
+        against: class of attackers of the ranking and the policy. By default any where all
+            scores are discrete, else thresholds.
+        seed: of the row assignment, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
+        settings: recorded in the provenance; None records the arguments.
+
+    Raises:
+        UsageError: an argument is wrong, or there are fewer than two queries.
+        InputError: an input cannot be audited as it is.
+    """
+    from contextlib import ExitStack
+
+    from mipaudit.api.compare_inputs import named_input, query_names
+    from mipaudit.api.compare_report import compare_report
+    from mipaudit.api.compare_terms import check_compare_terms
+    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.audit.compared import Compared
+    from mipaudit.report.provenance import provenance, settings_from
+    from mipaudit.tables.request import ReadRequest
+
+    terms_given: dict[str, Any] = {
+        "prior": prior,
+        "confidence": confidence,
+        "discrete": discrete,
+        "independent": independent,
+        "baseline": baseline,
+        "max_increase": max_increase,
+        "against": against,
+        "seed": seed,
+    }
+    reading: dict[str, Any] = {
+        "score_columns": column_names(score_columns),
+        "member_column": member_column,
+        "member_value": member_value,
+        "where": where,
+        "unit_column": unit_column,
+        "key_column": key_column,
+        "nan": nan,
+    }
+    terms = check_compare_terms(**terms_given)
+    if settings is None:
+        settings = settings_from(
+            {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
+        )
+    inputs = [named_input(one, place) for place, one in enumerate(scores, 1)]
+    _require_inputs([one.data for one in inputs], members, holdout)
+    request = ReadRequest(**reading, seed=terms.seed)
+    with ExitStack() as stack:
+        if inputs:
+            sources = [
+                stack.enter_context(open_input(one.data, None, None, request)) for one in inputs
+            ]
+        else:
+            sources = [stack.enter_context(open_input(None, members, holdout, request))]
+        columns = [[column.name for column in source.columns] for source in sources]
+        titles = [one.name for one in inputs] or [""]
+        names = query_names(list(zip(titles, columns, strict=True)))
+        _require_baseline(terms, [name for some in names for name in some])
+        matched = key_column is not None and len(sources) > 1
+        passes = _passes(terms, jobs, progress)
+        groups, findings = _groups(sources, titles, names, passes, matched=matched)
+        cohorts = _counted(groups, terms, passes)
+        for source in sources:
+            source.check_unchanged()
+        compared = Compared(
+            evidence=tuple(one for _, some in cohorts for one in some),
+            cohorts=tuple(cohort for cohort, _ in cohorts),
+            independent=terms.independent,
+        )
+        return compare_report(
+            compared,
+            [column for some in columns for column in some],
+            terms,
+            findings=[*(f for source in sources for f in source.findings()), *findings],
+            provenance=provenance(
+                seed=terms.seed,
+                inputs=[one for source in sources for one in source.inputs(hash_all=hash_inputs)],
+                settings=settings,
+            ),
+        )
+
+
+def _require_inputs(inputs: Sequence[object], members: object, holdout: object) -> None:
+    pair = members is not None or holdout is not None
+    streams = sum(isinstance(one, str) and one == "-" for one in inputs)
+    require(streams <= 1, "two_stdin", "Standard input can be one of the inputs only.")
+    require(
+        not (inputs and pair),
+        "two_inputs",
+        "Scores are given twice: SCORES, and --members or --holdout.",
+        "Give SCORES alone, or --members FILE --holdout FILE with several score columns.",
+    )
+    require(
+        bool(inputs) or (members is not None and holdout is not None),
+        "no_input",
+        "No scores are given.",
+        "Give several score files, or one with several score columns.",
+    )
+
+
+def _require_baseline(terms: CompareTerms, names: Sequence[str]) -> None:
+    from mipaudit.report.names import safe_name
+
+    listed = ", ".join(safe_name(name) for name in names)
+    require(
+        terms.baseline is None or terms.baseline in names,
+        "baseline",
+        "The baseline is none of the queries.",
+        f"The queries are: {listed}.",
+    )
+    count = len(names)
+    pairs = count - 1 if terms.baseline is not None else count * (count - 1) // 2
+    require(
+        pairs <= _MOST_PAIRS,
+        "too_many_queries",
+        f"{count} queries make {pairs} pairs; at most {_MOST_PAIRS} can be compared.",
+        "Name fewer with --score-col, or compare all with one: --baseline NAME.",
+    )
+
+
+def _passes(
+    terms: CompareTerms, jobs: int | None, progress: Callable[[int, int | None], None] | None
+) -> Passes:
+    from mipaudit.api.comparing import Passes
+    from mipaudit.api.counting import Meter
+    from mipaudit.engine.fold import default_jobs
+
+    threads = default_jobs() if jobs is None else whole("jobs", jobs)
+    require(threads >= 1, "jobs", "The number of jobs must be at least 1.")
+    return Passes(
+        prior=terms.prior,
+        discrete=terms.discrete,
+        seed=terms.seed,
+        jobs=threads,
+        progress=None if progress is None else Meter(None, progress).advance,
+    )
+
+
+def _groups(
+    sources: Sequence[ScoreSource],
+    titles: Sequence[str],
+    names: Sequence[Sequence[str]],
+    passes: Passes,
+    *,
+    matched: bool,
+) -> tuple[list[Any], list[Finding]]:
+    """Return the columns that share their rows, and what the reader must know of them."""
+    from mipaudit.api.compare_inputs import match_rows
+    from mipaudit.api.comparing import Columns
+
+    kinds = [tuple(column.kind for column in source.columns) for source in sources]
+    if matched:
+        rows, findings = match_rows(sources, titles, jobs=passes.jobs, progress=passes.progress)
+        whole_names = tuple(name for some in names for name in some)
+        together = tuple(kind for some in kinds for kind in some)
+        return [Columns(names=whole_names, kinds=together, first=0, partitions=[rows])], [*findings]
+    first, groups = 0, []
+    for source, some, kind in zip(sources, names, kinds, strict=True):
+        groups.append(
+            Columns(names=tuple(some), kinds=kind, first=first, partitions=source.partitions())
+        )
+        first += len(some)
+    return groups, []
+
+
+def _counted(groups: Sequence[Any], terms: CompareTerms, passes: Passes) -> list[Any]:
+    """Return every cohort with its evidence."""
+    from mipaudit.api.comparing import count_cohort
+    from mipaudit.audit.compare_table import pairs_of
+
+    names = [name for group in groups for name in group.names]
+    baseline = None if terms.baseline is None else names.index(terms.baseline)
+    pairs = pairs_of(len(names), baseline)
+    counted = []
+    for group in groups:
+        inside = range(group.first, group.first + len(group.names))
+        mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
+        counted.append(count_cohort(group, mine, passes))
+    return counted

@@ -1,0 +1,87 @@
+"""The terms of a comparison: every setting that changes its numbers, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from mipaudit.api.checking import number, one_of, optional, require, whole
+
+CompareAgainst = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
+_HALF: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareTerms:
+    """What is asked of the queries, checked.
+
+    Attributes:
+        prior: p in (0, 1).
+        confidence: in [0.5, 1).
+        discrete: take every score as discrete.
+        seed: at least 0.
+        baseline: name of the query that the others are compared with, or None.
+        max_increase: the policy's limit, or None.
+        against: the class of the ranking and the policy; None for the default.
+        independent: different inputs hold different records.
+    """
+
+    prior: float
+    confidence: float
+    discrete: bool
+    seed: int
+    baseline: str | None
+    max_increase: float | None
+    against: CompareAgainst | None
+    independent: bool
+
+
+def check_compare_terms(
+    *,
+    prior: float,
+    confidence: float,
+    discrete: bool,
+    independent: bool,
+    baseline: str | None,
+    max_increase: float | None,
+    against: str | None,
+    seed: int,
+) -> CompareTerms:
+    """Return the terms.
+
+    Raises:
+        UsageError: a value is out of its range, or makes no sense beside another.
+    """
+    prior, confidence = number("prior", prior), number("confidence", confidence)
+    max_increase = optional("max_increase", max_increase)
+    seed = whole("seed", seed)
+    require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
+    require(
+        _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
+    )
+    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    if max_increase is not None:
+        room = 1 - abs(2 * prior - 1)
+        require(
+            0 <= max_increase <= room,
+            "max_increase",
+            f"The limit on the increase must be at least 0 and at most {room:g} at this prior.",
+        )
+        require(
+            baseline is not None,
+            "max_increase",
+            "A limit on the increase needs a query to compare the others with.",
+            "Add --baseline NAME.",
+        )
+    if against is not None:
+        one_of("against", against, get_args(CompareAgainst))
+    return CompareTerms(
+        prior=prior,
+        confidence=confidence,
+        discrete=discrete,
+        seed=seed,
+        baseline=baseline,
+        max_increase=max_increase,
+        against=against,  # type: ignore[arg-type]
+        independent=independent,
+    )
