@@ -19,9 +19,11 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
+    from mipaudit.api.compare import compare
     from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
+    from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.schema import schema
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
     from mipaudit.api.validate import validate
@@ -36,15 +38,18 @@ if TYPE_CHECKING:
     )
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
+    from mipaudit.report.compare import CompareReport
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
 
 __all__ = [
     "BoundsReport",
     "CheckReport",
+    "CompareReport",
     "EpsilonReport",
     "Estimate",
     "InputError",
@@ -52,6 +57,8 @@ __all__ = [
     "MissingExtraError",
     "NoiseReport",
     "OutputError",
+    "RecordTable",
+    "RecordsReport",
     "Report",
     "ScenarioList",
     "Simulated",
@@ -63,11 +70,14 @@ __all__ = [
     "add_noise",
     "bounds",
     "check",
+    "compare",
     "epsilon",
     "estimate",
     "from_json",
     "list_scenarios",
     "noise",
+    "record_table",
+    "records",
     "schema",
     "simulate",
     "to_json",
@@ -77,6 +87,7 @@ __all__ = [
 _HOMES: Final = {
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
+    "CompareReport": "mipaudit.report.compare",
     "EpsilonReport": "mipaudit.report.epsilon",
     "Estimate": "mipaudit.audit.estimate",
     "InputError": "mipaudit.errors",
@@ -84,6 +95,8 @@ _HOMES: Final = {
     "MissingExtraError": "mipaudit.errors",
     "NoiseReport": "mipaudit.report.noise",
     "OutputError": "mipaudit.errors",
+    "RecordTable": "mipaudit.api.records",
+    "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
     "ScenarioList": "mipaudit.report.truth",
     "Simulated": "mipaudit.api.simulate",
@@ -94,11 +107,14 @@ _HOMES: Final = {
     "add_noise": "mipaudit.api.noise",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
+    "compare": "mipaudit.api.compare",
     "epsilon": "mipaudit.api.epsilon",
     "estimate": "mipaudit.api.estimate",
     "from_json": "mipaudit.report.codec",
     "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
+    "record_table": "mipaudit.api.records",
+    "records": "mipaudit.api.records",
     "schema": "mipaudit.api.schema",
     "simulate": "mipaudit.api.simulate",
     "to_json": "mipaudit.report.codec",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
+from mipaudit.api.metric import findings_of, gather_metrics, metric_rows, published_rows
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
 from mipaudit.audit.judgement import judge
+from mipaudit.audit.metric_findings import prior_findings
 from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.errors import UsageError
@@ -16,6 +18,7 @@ from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
+from mipaudit.summaries.product_grid import MOST_COORDINATES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,9 +26,11 @@ if TYPE_CHECKING:
 
     from mipaudit.api.counting import Counts
     from mipaudit.api.terms import Terms
+    from mipaudit.audit.finding import Finding
     from mipaudit.report.origin import Provenance
     from mipaudit.tables.source import ScoreSource
 
+_VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
 
 
@@ -37,8 +42,11 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     """
     require_information(counts)
     _require_order(source, terms)
-    names = [column.name for column in source.columns]
-    share = ErrorShare(confidence=terms.confidence, columns=len(names))
+    _require_classes(source, terms)
+    scalars = [source.columns[at] for at in source.scalars]
+    names = [column.name for column in scalars]
+    columns = len(names) + len(source.vectors)
+    share = ErrorShare(confidence=terms.confidence, columns=columns)
     evidence = [
         Evidence(
             score=name,
@@ -49,38 +57,60 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
             seed=terms.seed,
             ordered=column.kind != "string",
         )
-        for name, one, column in zip(names, counts.columns, source.columns, strict=True)
+        for name, one, column in zip(names, counts.columns, scalars, strict=True)
     ]
+    evidence += _vectors(source, counts, terms)
     evidence.sort(
         key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.plugin), reverse=True
     )
-    estimates = [row for one in evidence for row in score_estimates(one, share)]
-    judgement = judge(evidence, terms.policy, terms.claim, terms.confidence)
+    metrics = gather_metrics(evidence, terms.metrics)
+    estimates = [
+        row
+        for one in evidence
+        for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
+    ]
+    judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
     verdict = reach_verdict(judgement.checks, judgement.claims)
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
         *source.findings(),
         *size_findings(counts.n_members, counts.n_holdout),
+        *findings_of(terms.metrics),
+        *prior_findings(
+            terms.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
+        ),
         *(
             finding
             for one in evidence
             for finding in (
-                *score_findings(safe_name(one.score), one.counts),
+                *_remarks(one),
                 *crossing_findings(safe_name(one.score), one.score, estimates),
             )
         ),
     ]
     mace_rows, mace_cells = _mace(counts.mace, names, terms)
+    vector_mace_rows, mace_findings = _vector_mace(source, counts, terms)
+    kernel_rows = _kernel(counts, names, share, terms)
     return Report(
         command="estimate",
         design=design,
         summary=summary(design, estimates, judgement.claims, verdict),
-        estimates=(*estimates, *mace_rows),
+        estimates=(
+            *estimates,
+            *kernel_rows,
+            *mace_rows,
+            *published_rows(metrics, terms),
+            *vector_mace_rows,
+        ),
         claims=judgement.claims,
         policy=judgement.checks,
         verdict=verdict,
-        findings=tuple(findings),
-        limitations=limitations(estimates, columns=len(names), published=counts.mace is not None),
+        findings=(*findings, *mace_findings),
+        limitations=limitations(
+            [*estimates, *kernel_rows],
+            columns=columns,
+            published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
+        ),
         provenance=provenance,
         mace_cells=mace_cells,
     )
@@ -90,7 +120,7 @@ def _require_order(source: ScoreSource, terms: Terms) -> None:
     """Labels have no order, so no threshold or interval makes sense on them."""
     policy = terms.policy
     asks = policy.max_tpr_at_fpr is not None or policy.against not in {None, "any"}
-    for column in source.columns:
+    for column in (source.columns[at] for at in source.scalars):
         if asks and column.kind == "string":
             raise UsageError(
                 "no_order",
@@ -98,6 +128,68 @@ def _require_order(source: ScoreSource, terms: Terms) -> None:
                 "TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
                 hint="Use --max-advantage with --against any, or name another --score-col.",
             )
+
+
+def _require_classes(source: ScoreSource, terms: Terms) -> None:
+    """A class of attackers must make sense on every score that a policy is judged on."""
+    against = terms.policy.against
+    of_vectors = against in _VECTOR_CLASSES
+    if against in {None, "any"} or (of_vectors and against == "learned" and not source.scalars):
+        return
+    if source.scalars and of_vectors:
+        raise UsageError(
+            "no_such_class",
+            f"Attackers '{against}' exist for scores of several numbers alone, and "
+            f"'{safe_name(source.columns[source.scalars[0]].name)}' is a single one.",
+            hint="Name the others alone, or judge the scores in separate runs.",
+        )
+    for vector in source.vectors:
+        if not of_vectors or len(vector.coordinates) > MOST_COORDINATES:
+            raise UsageError(
+                "no_such_class",
+                f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
+                f"is no upper limit for attackers '{against}'.",
+                hint="Use --against learned"
+                + (" or product-grid." if len(vector.coordinates) <= MOST_COORDINATES else "."),
+            )
+
+
+def _vectors(source: ScoreSource, counts: Counts, terms: Terms) -> list[Evidence]:
+    """Return the evidence of the scores of several numbers."""
+    if not source.vectors:
+        return []
+    from mipaudit.api.vector_auditing import vector_evidence_of
+
+    return [*vector_evidence_of(source, counts, terms)]
+
+
+def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+    """Return every row of one score."""
+    if not evidence.vectorial:
+        return score_estimates(evidence, share)
+    from mipaudit.audit.vector_table import vector_estimates
+
+    return vector_estimates(evidence, share)
+
+
+def _remarks(evidence: Evidence) -> list[Finding]:
+    """Return what is unusual about one score."""
+    if not evidence.vectorial:
+        return score_findings(safe_name(evidence.score), evidence.counts)
+    from mipaudit.audit.vector_table import vector_findings
+
+    return vector_findings(safe_name(evidence.score), evidence)
+
+
+def _vector_mace(
+    source: ScoreSource, counts: Counts, terms: Terms
+) -> tuple[list[Estimate], list[Finding]]:
+    """Return the published estimator of every vector with its bias, if asked for."""
+    if not counts.mace_vectors:
+        return [], []
+    from mipaudit.api.vector_auditing import vector_mace
+
+    return vector_mace(source, counts, terms)
 
 
 def _design(
@@ -113,6 +205,19 @@ def _design(
         member_column=source.member_column,
         skipped_columns=tuple(name for name, _ in source.skipped),
     )
+
+
+def _kernel(counts: Counts, names: list[str], share: ErrorShare, terms: Terms) -> list[Estimate]:
+    """Return the rows of the kernel densities, if asked for; they never decide anything."""
+    if counts.kernel is None:
+        return []
+    from mipaudit.audit.kernel import kernel_estimates
+
+    return [
+        row
+        for name, column in zip(names, counts.kernel, strict=True)
+        for row in kernel_estimates(name, column, share, prior=terms.prior, strict=terms.strict)
+    ]
 
 
 def _mace(

@@ -78,7 +78,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     }
     if settings is None:
         settings = settings_from({**reading, "hash_inputs": hash_inputs}, source="api")
-    with open_input(data, members, holdout, ReadRequest(**reading)) as source:
+    with open_input(data, members, holdout, ReadRequest(**reading, vectors=True)) as source:
         counts = count(source, seed=seed, jobs=jobs, progress=progress)
         source.check_unchanged()
         require_information(counts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -28,15 +28,35 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.audit.vector_evidence import VectorCounts
+    from mipaudit.summaries.grid_counts import GridColumn
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.tally import ColumnCounts
-    from mipaudit.tables.source import Partition, ScoreSource
+    from mipaudit.tables.source import Partition, ScoreColumn
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
 _ROWS_THAT_SPREAD: Final = 200
 _BLOCKS_FILLED: Final = 40
 _EARLY_ROWS: Final = 1 << 20
+
+
+class Countable(Protocol):
+    """What can be counted: an opened input, or one seen through a map of its scores."""
+
+    @property
+    def columns(self) -> Sequence[ScoreColumn]:
+        """The score columns."""
+        ...
+
+    @property
+    def rows_hint(self) -> int | None:
+        """The rows before any is left out, None if unknown."""
+        ...
+
+    def partitions(self) -> Sequence[Partition]:
+        """Return the parts, in row order."""
+        ...
 
 
 class Meter:
@@ -60,33 +80,40 @@ class Meter:
 class Counts:
     """The counts of every score column, in the order of the source.
 
-    ``mace`` holds counts in MACE's bins, shape (columns, bins, 2), if asked for.
+    ``mace`` holds counts in MACE's bins, shape (columns, bins, 2), if asked for;
+    ``kernel`` counts for kernel densities, likewise. ``vectors`` are the counts of the
+    scores of several numbers, and ``mace_vectors`` the occupied bins of each, if asked for.
     """
 
     columns: tuple[ColumnCounts, ...]
     n_members: int
     n_holdout: int
     mace: NDArray[np.int64] | None
+    kernel: tuple[GridColumn | None, ...] | None = None
+    vectors: tuple[VectorCounts, ...] = ()
+    mace_vectors: tuple[NDArray[np.int64], ...] = ()
 
 
 def count(
-    source: ScoreSource,
+    source: Countable,
     *,
     seed: int,
     prior: float = 0.5,
     discrete: bool = False,
     mace: bool = False,
+    kernel: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
-    """Read the input once or twice and count.
+    """Read the input once or twice and count its columns, each by itself.
 
     Args:
-        source: the opened input.
+        source: the opened input; see `score_counting.count_all` for one with vectors.
         seed: of the row assignment.
         prior: p in (0, 1), the weight of the members in the cut points.
         discrete: take every score as discrete.
         mace: count in MACE's bins too, in two more passes.
+        kernel: count for kernel densities too, in one more pass.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
 
@@ -94,10 +121,8 @@ def count(
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
     partitions = source.partitions()
-    threads = default_jobs() if jobs is None else jobs
-    if threads < 1:
-        raise UsageError("jobs", "The number of jobs must be at least 1.")
-    passes = 4 if mace else 2
+    threads = thread_count(jobs)
+    passes = 2 + 2 * mace + kernel
     hint = source.rows_hint
     meter = None
     if progress is not None:
@@ -110,20 +135,41 @@ def count(
     survey = fold(partitions, lambda: Survey(len(kinds), seed, early), jobs=threads, progress=meter)
     sample, tally = survey.sample, survey.tally
     sample.settle()
-    _require_classes(sample)
-    _require_identities(sample)
+    require_classes(sample)
+    require_identities(sample)
     plan = plan_for(sample)
     if early is None or tally is None or not plan_holds(early, sample, plan):
         tally = fold(partitions, lambda: Tally(plan), jobs=threads, progress=meter)
     columns = tally.counts()
-    _require_spread(columns[0])
+    require_spread(columns[0])
     mace_counts = _mace(partitions, len(kinds), threads, meter) if mace else None
+    grids = None
+    if kernel:
+        from mipaudit.summaries.grid_counts import GridCounts
+        from mipaudit.summaries.grid_plan import make_grid_plans
+
+        grid_plans = make_grid_plans(sample, plan, kinds, prior=prior)
+        start = partial(GridCounts, grid_plans, burn_in=plan.burn_in, seed=seed)
+        grids = fold(partitions, start, jobs=threads, progress=meter).columns()
     return Counts(
         columns=columns,
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
         mace=mace_counts,
+        kernel=grids,
     )
+
+
+def thread_count(jobs: int | None) -> int:
+    """Return the number of threads to use.
+
+    Raises:
+        UsageError: fewer than one are asked for.
+    """
+    threads = default_jobs() if jobs is None else jobs
+    if threads < 1:
+        raise UsageError("jobs", "The number of jobs must be at least 1.")
+    return threads
 
 
 def _early_plan(
@@ -144,7 +190,8 @@ def _early_plan(
     return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
 
 
-def _require_classes(sample: BurnInSample) -> None:
+def require_classes(sample: BurnInSample) -> None:
+    """Raise InputError ``empty_class`` if a class has no row."""
     for rows, missing in ((sample.members.rows, "members"), (sample.holdout.rows, "holdout")):
         if rows == 0:
             raise InputError(
@@ -154,14 +201,14 @@ def _require_classes(sample: BurnInSample) -> None:
             )
 
 
-def _require_identities(sample: BurnInSample) -> None:
+def require_identities(sample: BurnInSample) -> None:
     """Refuse keys that repeat: blocks would then depend on what the key stands for."""
     for one in (sample.members, sample.holdout):
         if np.unique(one.ranks).size < one.ranks.size:
             raise _repeated_keys()
 
 
-def _require_spread(counts: ColumnCounts) -> None:
+def require_spread(counts: ColumnCounts) -> None:
     """Refuse keys so few that they leave micro-blocks empty."""
     rows = counts.blocks.sum(axis=(1, 2))
     if rows.sum() >= _ROWS_THAT_SPREAD and np.count_nonzero(rows) < _BLOCKS_FILLED:
@@ -195,13 +242,16 @@ def require_information(counts: Counts) -> None:
     Raises:
         InputError: every score is constant, or both classes hold the same scores.
     """
-    if all(constant(one) for one in counts.columns):
+    if all(constant(one) for one in counts.columns) and all(
+        len(vector.constant) == vector.width for vector in counts.vectors
+    ):
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to audit.",
             hint="Name another score column with --score-col.",
         )
-    varying = [one for one in counts.columns if not constant(one)]
+    vectors = (one for vector in counts.vectors for one in vector.learned)
+    varying = [one for one in (*counts.columns, *vectors) if not constant(one)]
     if all(identical_classes(one) for one in varying):
         raise InputError(
             "identical_classes",

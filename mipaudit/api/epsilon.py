@@ -108,7 +108,8 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
 
     has_input = data is not None or members is not None or holdout is not None
     claim, read = named_curve(claimed_curve)
-    question = check_question({**given, "claimed_curve": claim, "has_input": has_input})
+    checked = {"claimed_curve": claim, "score_columns": tuple(score_columns)}
+    question = check_question({**given, **checked, "has_input": has_input})
     given["claimed_curve"] = None if claim is None else claim.name
     if settings is None:
         settings = settings_from(given, source="api")

@@ -39,17 +39,10 @@ def counts_statements(
 
 def curve_is_refuted_by_counts(table: AttackTable, question: EpsilonQuestion) -> bool:
     """Tell whether the counts refute a claimed mu or trade-off curve, if there is one."""
-    if question.claimed_mu is not None:
-        return _mu(table, question) > question.claimed_mu
-    if question.claimed_curve is None:
-        return False
-    curve = question.claimed_curve.curve
-    return counts_refute_curve(*_four(table), curve, confidence=question.confidence)
-
-
-def _mu(table: AttackTable, question: EpsilonQuestion) -> float:
-    """Return the lower limit of mu; as a test of a claimed mu it assumes nothing."""
-    return refuted_mu(*rate_limits(*_four(table), alpha=1 - question.confidence))
+    curve = question.tradeoff
+    return curve is not None and counts_refute_curve(
+        *_four(table), curve, confidence=question.confidence
+    )
 
 
 def _deciding(question: EpsilonQuestion) -> _Method:
@@ -116,7 +109,7 @@ def _limit(
             lower = credible_epsilon(*four, delta=delta, alpha=alpha)
             return lower, None, "both", "credible"
         case "gdp":
-            mu = _mu(table, question)
+            mu = refuted_mu(*rate_limits(*_four(table), alpha=1 - question.confidence))
             return GaussianDP(mu=mu).epsilon_at(delta), mu, "both", "assumes-gdp"
         case _:
             assert_never(method)

@@ -16,7 +16,6 @@ from mipaudit.audit.epsilon_one_run import (
     one_run_from_counts,
     one_run_from_scores,
 )
-from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.report.names import safe_name
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon_question import EpsilonQuestion
     from mipaudit.api.epsilon_totals import CanaryTotals
     from mipaudit.audit.canary_guesses import GuessCount
-    from mipaudit.maths.tradeoff import TradeOff
 
 Runs = tuple[tuple[str | None, OneRun], ...]
 
@@ -74,7 +72,12 @@ def coin_of(runs: Runs) -> CoinCheck | None:
     coin = runs[0][1].coin
     if coin is None:
         return None
-    return CoinCheck(canaries=coin.canaries, included=coin.included, p_value=coin.p_value)
+    return CoinCheck(
+        canaries=coin.canaries,
+        included=coin.included,
+        p_value=coin.p_value,
+        ruled_out=coin.ruled_out,
+    )
 
 
 def one_run_statements(runs: Runs, question: EpsilonQuestion) -> tuple[EpsilonStatement, ...]:
@@ -92,17 +95,11 @@ def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
         values = [
             claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta) for _, run in runs
         ]
-    elif (curve := _claimed_curve(question)) is not None:
+    elif (curve := question.tradeoff) is not None:
         values = [curve_p_value_one_run(run, curve) for _, run in runs]
     else:
         return None
     return min(1.0, len(runs) * min(values))
-
-
-def _claimed_curve(question: EpsilonQuestion) -> TradeOff | None:
-    if question.claimed_mu is not None:
-        return GaussianDP(mu=question.claimed_mu)
-    return None if question.claimed_curve is None else question.claimed_curve.curve
 
 
 def _statement(
@@ -113,7 +110,7 @@ def _statement(
     return EpsilonStatement(
         score=name,
         method="one-run",
-        validity="finite-sample",
+        validity="if-fair-coins" if run.coin is not None and run.coin.findings else "finite-sample",
         decides=True,
         lower=limit.epsilon,
         lower_reason=None if limit.epsilon > 0 else "the right guesses are within chance",

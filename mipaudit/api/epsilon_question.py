@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
 from mipaudit.api.epsilon_totals import TABLE, attack_table, canary_totals
+from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import DesignKind
 
 if TYPE_CHECKING:
@@ -15,18 +16,30 @@ if TYPE_CHECKING:
 
     from mipaudit.api.epsilon_curve import NamedCurve
     from mipaudit.api.epsilon_totals import AttackTable, CanaryTotals
+    from mipaudit.maths.tradeoff import TradeOff
 
 MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
 DEFAULT_DELTA: Final = 1e-5
 _HALF: Final = 0.5
 _LARGEST_SPLITS: Final = 1000
+_MOST_STEPS: Final = 10**7
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
 _NEED_SCORES: Final = frozenset({"grid-cp", "bands"})
 # What belongs to one design, with the value that stands for "not given".
 _OF_RUNS: Final = {"method": "conditional", "splits": 1, "curve": False}
 _OF_ONE_RUN: Final = {"guesses": None, "member_side": "auto", "canaries": None, "correct": None}
 _OF_SCORES: Final = {"splits": 1, "curve": False, "member_side": "auto"}
+_OF_READING: Final = {
+    "score_columns": (),
+    "member_column": None,
+    "member_value": None,
+    "where": None,
+    "unit_column": None,
+    "key_column": None,
+    "nan": "error",
+    "hash_inputs": False,
+}
 _OF_A_CLAIM: Final = ("claimed_epsilon", "claimed_mu", "true_epsilon")
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
@@ -79,6 +92,13 @@ class EpsilonQuestion:
     table: AttackTable | None
     totals: CanaryTotals | None
 
+    @property
+    def tradeoff(self) -> TradeOff | None:
+        """Return the trade-off curve that is claimed, be it by mu or by its points."""
+        if self.claimed_mu is not None:
+            return GaussianDP(mu=self.claimed_mu)
+        return None if self.claimed_curve is None else self.claimed_curve.curve
+
     def confidence_of_one(self, columns: int) -> float:
         """Return the confidence of each of so many limits that hold jointly (Bonferroni)."""
         return 1 - (1 - self.confidence) / columns
@@ -105,6 +125,8 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
     _check_idle(design, given)
     _check_method(design, given, delta)
     claimed, mu, true = _claim(given, delta)
+    totals = canary_totals(given)
+    _check_cost(given, totals)
     return EpsilonQuestion(
         design=design,
         delta=delta,
@@ -122,7 +144,7 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         profile=bool(given["curve"]),
         seed=seed,
         table=attack_table(given),
-        totals=canary_totals(given),
+        totals=totals,
     )
 
 
@@ -175,13 +197,24 @@ def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
         f"{_option(idle)} has no meaning with --design {design}.",
     )
     if table or totals:
-        idle = [name for name, none in _OF_SCORES.items() if given[name] != none]
+        idle = [
+            name
+            for name, none in {**_OF_SCORES, **_OF_READING}.items()
+            if given[name] not in (none, ())
+        ]
         require(not idle, "needs_scores", f"{_option(idle)} needs scores, not counts.")
         require(
             not given["has_input"],
             "two_inputs",
             "Scores and counts are given; one of them is enough.",
         )
+    require(
+        design == "one-model" or given["nan"] != "drop",
+        "nan",
+        "--nan drop would make the limit untrue: a missing score is an output too, and runs or "
+        "canaries may not be left out for what came out of them.",
+        "Use --nan category, which takes it as the lowest score.",
+    )
     require(
         table or given["numerator"] is None,
         "numerator",
@@ -212,6 +245,19 @@ def _check_method(design: DesignKind, given: Mapping[str, Any], delta: float) ->
     )
 
 
+def _check_cost(given: Mapping[str, Any], totals: CanaryTotals | None) -> None:
+    """Refuse what would run for hours: whole curves are tested guess by guess."""
+    curve = given["assume_gdp"] or given["claimed_mu"] is not None
+    require(
+        totals is None
+        or totals.correct <= _MOST_STEPS
+        or not (curve or given["claimed_curve"] is not None),
+        "correct",
+        "A trade-off curve, of a mu too, is tested for at most 10000000 right guesses.",
+        "Test an epsilon, or make fewer guesses.",
+    )
+
+
 def _claim(
     given: Mapping[str, Any], delta: float
 ) -> tuple[float | None, float | None, float | None]:
@@ -221,9 +267,7 @@ def _claim(
         accepted = f"The {label} must be at least 0 and finite."
         require(value is None or 0 <= value < math.inf, name, accepted)
     claims = sum(one is not None for one in (claimed, mu, given["claimed_curve"]))
-    require(
-        claims <= 1, "one_claim", "One claim at a time: an epsilon, a mu or a trade-off curve."
-    )
+    require(claims <= 1, "one_claim", "One claim at a time: an epsilon, a mu or a trade-off curve.")
     require(
         true is None or (claimed is not None and true > claimed),
         "true_epsilon",
@@ -258,4 +302,5 @@ def _guesses(value: Any) -> int | tuple[int, int] | None:  # noqa: ANN401 - chec
 
 
 def _option(names: list[str]) -> str:
-    return "".join(f"--{name.replace('_', '-')}" for name in names[:1])
+    shortened = (name.replace("_columns", "_col").replace("_column", "_col") for name in names[:1])
+    return "".join(f"--{name.replace('_', '-')}" for name in shortened)

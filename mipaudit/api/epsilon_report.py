@@ -75,7 +75,8 @@ def _verdict(
     status = _status(question, found, statements[0])
     name = claim_name(claimed, mu, curve, question.delta)
     # Whole curves are tested without the assumption that a limit of epsilon may rest on.
-    validity = "finite-sample" if claimed is None else statements[0].validity
+    doubted = statements[0].validity == "if-fair-coins"
+    validity = statements[0].validity if claimed is not None or doubted else "finite-sample"
     return ClaimVerdict(
         epsilon=claimed,
         mu=mu,
@@ -83,14 +84,16 @@ def _verdict(
         status=status,
         p_value=found.p_value,
         reason=claim_reason(status, found.design, name, validity),
-        power=() if claimed is None else _power(question, found, statements[0]),
+        power=()
+        if claimed is None or status == "not_certifiable"
+        else _power(question, found, statements[0]),
     )
 
 
 def _status(
     question: EpsilonQuestion, found: EpsilonEvidence, top: EpsilonStatement
 ) -> ClaimStatus:
-    if question.design == "one-model":
+    if question.design == "one-model" or (found.coin is not None and found.coin.ruled_out):
         return "not_certifiable"
     if question.claimed_epsilon is not None:
         refuted = (top.lower or 0.0) > question.claimed_epsilon
@@ -106,8 +109,6 @@ def _power(
 ) -> tuple[DetectionPower, ...]:
     from mipaudit.api.epsilon_claim import one_run_power, runs_power
 
-    if question.design == "one-model":
-        return ()
     if top.guesses is not None:
         return one_run_power(
             question,

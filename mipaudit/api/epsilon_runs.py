@@ -9,7 +9,6 @@ import numpy as np
 from mipaudit.audit.counted_attack import estimate_from_counts
 from mipaudit.audit.curve_refutation import runs_refute_curve
 from mipaudit.audit.epsilon_runs import EpsilonLimit, epsilon_curve, epsilon_runs
-from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.report.names import safe_name
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from mipaudit.audit.epsilon_runs import ChosenAttack
     from mipaudit.maths.epsilon_bands import RocBand
 
-# The delta at which mu is compared where none above 0 was named: any would do.
-_DELTA_FOR_MU: Final = 1e-5
 _DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 
@@ -32,18 +29,14 @@ def runs_statements(rows: ScoredRows, question: EpsilonQuestion) -> tuple[Epsilo
     return tuple(
         _statement(name, limit, decides=method == question.method)
         for method in methods
-        for name, limit in _limits(rows, question, method, question.delta)
+        for name, limit in _limits(rows, question, method)
     )
 
 
 def curve_is_refuted(rows: ScoredRows, question: EpsilonQuestion) -> bool:
     """Tell whether the runs refute a claimed mu or trade-off curve, if there is one."""
-    if question.claimed_mu is not None:
-        return _mu_is_refuted(rows, question, question.claimed_mu)
-    if question.claimed_curve is None:
-        return False
-    curve = question.claimed_curve.curve
-    return any(
+    curve = question.tradeoff
+    return curve is not None and any(
         runs_refute_curve(
             members,
             holdout,
@@ -54,17 +47,6 @@ def curve_is_refuted(rows: ScoredRows, question: EpsilonQuestion) -> bool:
         )
         for at, (_, members, holdout) in enumerate(rows.columns())
     )
-
-
-def _mu_is_refuted(rows: ScoredRows, question: EpsilonQuestion, mu: float) -> bool:
-    """Tell whether the runs refute mu-Gaussian differential privacy.
-
-    No assumption is needed: the claim itself bounds every attacker's rates by the Gaussian
-    curve, and epsilon at any one delta above 0 rises with mu.
-    """
-    delta = question.delta or _DELTA_FOR_MU
-    claimed = GaussianDP(mu=mu).epsilon_at(delta)
-    return any(limit.lower > claimed for _, limit in _limits(rows, question, "gdp", delta))
 
 
 def runs_profile(rows: ScoredRows, question: EpsilonQuestion) -> tuple[ProfilePoint, ...]:
@@ -94,7 +76,7 @@ def _estimate(band: RocBand, delta: float, n_members: int, n_holdout: int) -> fl
 
 
 def _limits(
-    rows: ScoredRows, question: EpsilonQuestion, method: MethodName, delta: float
+    rows: ScoredRows, question: EpsilonQuestion, method: MethodName
 ) -> list[tuple[str, EpsilonLimit]]:
     confidence = question.confidence_of_one(len(rows.names))
     return [
@@ -103,7 +85,7 @@ def _limits(
             epsilon_runs(
                 members,
                 holdout,
-                delta=delta,
+                delta=question.delta,
                 confidence=confidence,
                 method=method,
                 rng=_generator(question.seed, at),
@@ -128,7 +110,7 @@ def _statement(name: str, limit: EpsilonLimit, *, decides: bool) -> EpsilonState
         lower=limit.lower,
         lower_reason=limit.reason,
         estimate=None if limit.attack is None else limit.estimate,
-        mu_lower=None,
+        mu_lower=limit.mu,
         confidence=limit.confidence,
         attack=None if limit.attack is None else _attack(limit.attack),
         guesses=None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from mipaudit.audit.estimate import Against
     from mipaudit.report.model import Report
     from mipaudit.report.origin import Setting
 
@@ -26,7 +27,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     prior: float = 0.5,
     confidence: float = 0.95,
     strict: bool = False,
-    method: Literal["prequential", "mace"] = "prequential",
+    method: Literal["prequential", "mace", "kde"] = "prequential",
     discrete: bool = False,
     member_side: Literal["auto", "high", "low"] = "auto",
     claimed_epsilon: float | None = None,
@@ -35,7 +36,10 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     max_advantage: float | None = None,
     max_eta: float | None = None,
     max_tpr_at_fpr: tuple[float, float] | None = None,
-    against: Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"] | None = None,
+    against: Against | None = None,
+    metric: str | Sequence[str] = (),
+    max_metric: Mapping[str, float] | str | Sequence[str] = (),
+    min_recall: float = 0.01,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -48,7 +52,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
         members: the members' own file, or an array of shape (n,) or (n, d).
         holdout: the holdout's own file, or an array, in the same form.
-        score_columns: score columns by name; empty means found by the rules.
+        score_columns: score columns by name, or comma lists such as ``"d1,d2"``, each one
+            score of several numbers; empty means found by the rules.
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.
         where: ``"column = value"``: only these rows.
@@ -58,7 +63,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         prior: assumed probability that a challenged record is a member, in (0, 1).
         confidence: of every quantity, jointly over the score columns, in [0.5, 1).
         strict: finite-sample limits instead of the tighter approximate ones.
-        method: ``"mace"`` adds the published histogram estimator, for reproduction.
+        method: ``"mace"`` adds the published histogram estimator, for reproduction;
+            ``"kde"`` adds kernel densities, with limits for a score with Gaussian noise.
         discrete: take every score as discrete.
         member_side: side of the score on which members are guessed, for AUC and TPR.
         claimed_epsilon: a claim of differential privacy to compare with, at least 0.
@@ -68,6 +74,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         max_eta: policy limit on eta, in (0, 1/2].
         max_tpr_at_fpr: policy limit (TPR, FPR), both in (0, 1).
         against: class of attackers whose upper limit must keep the policy.
+        metric: names of metrics to add, such as ``"ppv"`` or ``["f1", "cost:fp=1,fn=5"]``.
+        max_metric: policy limits on metrics, ``{"ppv": 0.6}`` or ``"ppv=0.6"``.
+        min_recall: least recall of attackers in metrics that need one, as PPV, in (0, 1).
         seed: of the row assignment and of the strict methods, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -79,8 +88,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.auditing import audit
-    from mipaudit.api.counting import count
+    from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.score_counting import count_all
     from mipaudit.api.terms import check_terms
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -99,6 +109,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "max_eta": max_eta,
         "max_tpr_at_fpr": max_tpr_at_fpr,
         "against": against,
+        "metric": names_of(metric),
+        "max_metric": limits_of(max_metric),
+        "min_recall": min_recall,
         "seed": seed,
     }
     reading: dict[str, Any] = {
@@ -115,13 +128,15 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         settings = settings_from(
             {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
         )
-    with open_input(data, members, holdout, ReadRequest(**reading, seed=terms.seed)) as source:
-        counts = count(
+    request = ReadRequest(**reading, seed=terms.seed, vectors=True)
+    with open_input(data, members, holdout, request) as source:
+        counts = count_all(
             source,
             seed=terms.seed,
             prior=terms.prior,
             discrete=terms.discrete,
             mace=terms.method == "mace",
+            kernel=terms.method == "kde",
             jobs=jobs,
             progress=progress,
         )

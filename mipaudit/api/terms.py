@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, pair, require, whole
+from mipaudit.api.metric import check_metrics
 from mipaudit.audit.claims import Adjacency
 from mipaudit.audit.estimate import Against, Side
 from mipaudit.audit.judgement import EpsilonClaim
 from mipaudit.audit.policy import Policy
+from mipaudit.maths.metric import Metric  # noqa: TC001 - part of the public type
 
-Method = Literal["prequential", "mace"]
+Method = Literal["prequential", "mace", "kde"]
 MemberSide = Literal["auto", "high", "low"]
 _HALF: Final = 0.5
 
@@ -24,12 +26,13 @@ class Terms:
         prior: p in (0, 1).
         confidence: in [0.5, 1).
         strict: finite-sample methods.
-        method: ``"mace"`` adds the published estimator.
+        method: ``"mace"`` adds the published estimator, ``"kde"`` kernel densities.
         discrete: take every score as discrete.
         member_side: the side on which members are guessed; None to choose it.
         policy: the limits.
         claim: the claim, or None.
         seed: at least 0.
+        metrics: those asked for and those limited.
     """
 
     prior: float
@@ -41,6 +44,7 @@ class Terms:
     policy: Policy
     claim: EpsilonClaim | None
     seed: int
+    metrics: tuple[Metric, ...] = ()
 
 
 def check_terms(  # noqa: PLR0913 - one keyword for each setting
@@ -59,6 +63,9 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     max_tpr_at_fpr: tuple[float, float] | None,
     against: str | None,
     seed: int,
+    metric: tuple[str, ...] = (),
+    max_metric: tuple[str, ...] = (),
+    min_recall: float | None = None,
 ) -> Terms:
     """Return the terms.
 
@@ -90,6 +97,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     _check_tpr_limit(max_tpr_at_fpr)
     if against is not None:
         one_of("against", against, get_args(Against))
+    of_metrics = check_metrics(metric, max_metric, min_recall, prior)
     return Terms(
         prior=prior,
         confidence=confidence,
@@ -102,9 +110,11 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
             max_eta=max_eta,
             max_tpr_at_fpr=max_tpr_at_fpr,
             against=against,  # type: ignore[arg-type]
+            max_metric=of_metrics.limits,
         ),
         claim=_claim(claimed_epsilon, delta, adjacency),
         seed=seed,
+        metrics=of_metrics.metrics,
     )
 
 

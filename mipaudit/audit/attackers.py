@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MERGED: Final = (4, 8, 16, 32, 64, 128, 256)
 _STANDARD_ERRORS: Final = (0.5, 1.0, 2.0)
+# Half-widths of the windows of the smoothed attackers, as shares of the burn-in.
+_WINDOWS: Final = (0.01, 0.03, 0.1)
 
 
 def attacker_sets(
@@ -39,7 +41,8 @@ def attacker_sets(
     counts = [count for count in _MERGED if count < mass.size]
     merged = 6 + len(counts)
     batch, cells = differences.shape
-    sets = np.empty((batch, merged + 1 + len(_STANDARD_ERRORS), cells), dtype=bool)
+    plain = merged + 1 + len(_STANDARD_ERRORS)
+    sets = np.empty((batch, plain + len(_WINDOWS), cells), dtype=bool)
     sets[:, 0], sets[:, 1] = majority, not majority
     _prefixes_and_intervals(differences, sets[:, 2:6])
     if counts:
@@ -51,7 +54,28 @@ def attacker_sets(
             np.greater_equal(differences, -scale * errors, out=sets[:, index])
         else:
             np.greater(differences, scale * errors, out=sets[:, index])
+    _smoothed(differences, mass, sets[:, plain:])
     return sets
+
+
+def _smoothed(differences: Differences, mass: NDArray[np.float64], sets: Sets) -> None:
+    """Set the signs of the differences smoothed with each window, (B, windows, K).
+
+    The abscissa is the burn-in's cumulative mass, so an increasing map of the score
+    changes nothing. Moving sums, taken twice: a triangular kernel, at a cost that does
+    not depend on its width.
+    """
+    middle = np.cumsum(mass) - mass / 2
+    totals = np.zeros((differences.shape[0], mass.size + 1))
+    inner = totals[:, 1:]
+    first = np.cumsum(differences, axis=1)
+    for index, half in enumerate(_WINDOWS):
+        # A cell that holds a whole window by itself is not smoothed.
+        start = np.searchsorted(middle, middle - half, side="left")
+        end = np.searchsorted(middle, middle + half, side="right")
+        inner[:] = first
+        np.cumsum(totals.take(end, axis=1) - totals.take(start, axis=1), axis=1, out=inner)
+        np.greater(totals.take(end, axis=1), totals.take(start, axis=1), out=sets[:, index])
 
 
 def _prefixes_and_intervals(differences: Differences, sets: Sets) -> None:

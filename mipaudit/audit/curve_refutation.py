@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from mipaudit.audit.epsilon_split import LEAST_ROWS, divide
 from mipaudit.maths.epsilon_rates import rate_limits
-from mipaudit.maths.epsilon_threshold import choose_threshold, curve_criterion
+from mipaudit.maths.epsilon_threshold import choose_threshold, curve_criterion, gdp_criterion
+from mipaudit.maths.mechanism import GaussianDP
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +75,11 @@ def _refutes(
     rng: np.random.Generator,
 ) -> bool:
     split = divide(members, holdout, rng)
-    criterion = curve_criterion(split.sizes, alpha, curve)
+    criterion = (
+        gdp_criterion(split.sizes, alpha)
+        if isinstance(curve, GaussianDP)
+        else curve_criterion(split.sizes, alpha, curve)
+    )
     attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
     counts = split.answers(attack)
     return counts_refute_curve(

@@ -77,6 +77,7 @@ class EpsilonLimit:
         n_members: members given, burn-in included.
         n_holdout: holdout records given, burn-in included.
         attack: None if there were too few rows to choose one.
+        mu: with ``gdp``, the lower limit of mu that ``lower`` is the epsilon of.
         reason: why the limit is 0; None if it is not.
     """
 
@@ -90,6 +91,7 @@ class EpsilonLimit:
     n_holdout: int
     attack: ChosenAttack | None
     reason: str | None
+    mu: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +118,7 @@ class _Finding:
     lower: float
     estimate: float
     attack: ChosenAttack
+    mu: float | None = None
 
 
 def epsilon_runs(
@@ -165,6 +168,7 @@ def epsilon_runs(
         n_holdout=holdout.size,
         attack=chosen.attack if chosen else None,
         reason=_reason(chosen, delta),
+        mu=chosen.mu if chosen else None,
     )
 
 
@@ -262,17 +266,13 @@ def _gaussian(split: Split, delta: float, alpha: float) -> _Finding:
     criterion = gdp_criterion(split.sizes, alpha)
     attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
     counts = split.answers(attack)
-    limits = rate_limits(counts.tp, counts.fn, counts.fp, counts.tn, alpha=alpha)
+    mu = refuted_mu(*rate_limits(counts.tp, counts.fn, counts.fp, counts.tn, alpha=alpha))
     return _Finding(
-        lower=_gaussian_epsilon(*limits, delta),
-        estimate=_gaussian_epsilon(*_smoothed(counts), delta),
+        lower=GaussianDP(mu=mu).epsilon_at(delta),
+        estimate=GaussianDP(mu=refuted_mu(*_smoothed(counts))).epsilon_at(delta),
         attack=_described(counts, members_high=attack.members_high, numerator="both"),
+        mu=mu,
     )
-
-
-def _gaussian_epsilon(tpr: float, fpr: float, delta: float) -> float:
-    """Return epsilon at delta of the least mu that two rates allow."""
-    return GaussianDP(mu=refuted_mu(tpr, fpr)).epsilon_at(delta)
 
 
 def _from_band(

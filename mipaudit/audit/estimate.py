@@ -17,7 +17,9 @@ Quantity = Literal[
     "difference",
 ]
 # The classes of attackers that a policy on the advantage may name.
-Against = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
+Against = Literal[
+    "any", "thresholds", "intervals-1", "intervals-4", "bins-16", "product-grid", "learned"
+]
 Attackers = Literal[
     "any",
     "thresholds",

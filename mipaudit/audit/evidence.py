@@ -6,7 +6,7 @@ suprema and held-out means are computed once and each limit when it is asked for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -62,6 +62,11 @@ class Evidence:
     _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
     @property
+    def vectorial(self) -> bool:
+        """Tell whether the score has several numbers: `vector_evidence.VectorEvidence`."""
+        return False
+
+    @property
     def discrete(self) -> bool:
         """Tell whether an upper limit for all attackers exists."""
         return self.counts.discrete
@@ -106,6 +111,18 @@ class Evidence:
         fixed = self.member_side is not None
         ladder = self.counts.everyone if fixed else self.counts.evaluated
         return ladder if self.side == "high" else ladder.reversed()
+
+    def at_prior(self, prior: float) -> Evidence:
+        """Return the same counts as evidence at another prior."""
+        return replace(self, prior=prior, _observed={})
+
+    def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
+        """Return whose evidence a class of attackers is about, and what it is called there.
+
+        A vector score has its classes on scores derived from it; None where it has no such
+        class.
+        """
+        return self, attackers
 
     def lower(self, alpha: float) -> float:
         """Return the lower limit of the advantage for any attacker, one-sided alpha."""

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from mipaudit.audit.figures import upper_figure
 from mipaudit.audit.finding import Finding
 
 _SUSPICIOUS: Final = 1e-3
@@ -30,6 +31,11 @@ class FairCoin:
     p_value: float
     findings: tuple[Finding, ...]
 
+    @property
+    def ruled_out(self) -> bool:
+        """Tell whether fair coins include so many or so few less than once in 1,000 runs."""
+        return self.p_value < _SUSPICIOUS
+
 
 def check_fair_coin(*, canaries: int, included: int) -> FairCoin:
     """Compare the number of canaries included with the binomial law of fair coins.
@@ -50,8 +56,9 @@ def _unfair(p_value: float) -> tuple[Finding, ...]:
     if p_value >= _SUSPICIOUS:
         return ()
     text = (
-        f"Fair coins include so many or so few canaries with probability {p_value:.1e}. "
-        "The limit holds only if each canary was included by an independent fair coin."
+        f"Fair coins include so many or so few canaries with probability "
+        f"{upper_figure(p_value, digits=2)}. The limit holds only if each canary was included by "
+        "an independent fair coin, so nothing is certified."
     )
     return (Finding(code="inclusion_not_fair", text=text),)
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.claims import judge_claim
+from mipaudit.audit.metric_judgement import metric_checks
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status
 from mipaudit.maths.operating_point import fewest_holdout
 from mipaudit.maths.planning import Standing, records_to_settle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mipaudit.audit.claims import Adjacency, Claim
     from mipaudit.audit.estimate import Attackers, Quantity
     from mipaudit.audit.evidence import Evidence
+    from mipaudit.audit.metric_evidence import MetricEvidence
     from mipaudit.audit.policy import Policy
     from mipaudit.maths.operating_point import OperatingPoint
+
+_NO_METRICS: Final[Mapping[tuple[str, str], MetricEvidence]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,7 @@ def judge(
     policy: Policy,
     claim: EpsilonClaim | None,
     confidence: float,
+    metrics: Mapping[tuple[str, str], MetricEvidence] = _NO_METRICS,
 ) -> Judgement:
     """Compare every score with every limit of the policy and with the claim.
 
@@ -56,6 +62,7 @@ def judge(
         policy: the limits; may be empty.
         claim: the claim, or None.
         confidence: of the verdict, in (0, 1).
+        metrics: by score and metric, for every metric that the policy limits.
     """
     pairs = len(evidence) * (policy.size + (claim is not None))
     if not pairs:
@@ -65,7 +72,10 @@ def judge(
     checks = [
         check
         for one in evidence
-        for check in _checks(one, policy, lower_error=shared, upper_error=whole)
+        for check in (
+            *_checks(one, policy, lower_error=shared, upper_error=whole),
+            *metric_checks(one, policy, metrics, lower_error=shared, upper_error=whole),
+        )
     ]
     claims = [
         judge_claim(

@@ -28,19 +28,20 @@ class Policy:
         max_eta: in (0, (1 - |2p-1|)/2].
         max_tpr_at_fpr: (TPR, FPR), both in (0, 1).
         against: the class whose upper limit must be below; None for the default.
+        max_metric: (metric name, limit) pairs, each above the metric's baseline.
     """
 
     max_advantage: float | None = None
     max_eta: float | None = None
     max_tpr_at_fpr: tuple[float, float] | None = None
     against: Against | None = None
+    max_metric: tuple[tuple[str, float], ...] = ()
 
     @property
     def size(self) -> int:
         """Return the number of limits."""
-        return sum(
-            limit is not None for limit in (self.max_advantage, self.max_eta, self.max_tpr_at_fpr)
-        )
+        single = (self.max_advantage, self.max_eta, self.max_tpr_at_fpr)
+        return sum(limit is not None for limit in single) + len(self.max_metric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ class PolicyCheck:
     ``lower`` and ``upper`` are the limits that decide: the lower one shares
     alpha over all (limit, score) pairs, the upper one needs no sharing because
     ``met`` requires every one to pass. ``records_to_settle`` is the total
-    number of records that would settle an inconclusive check.
+    number of records that would settle an inconclusive check. ``metric`` is its name
+    where the quantity is ``metric``.
     """
 
     quantity: Quantity
@@ -63,6 +65,7 @@ class PolicyCheck:
     reason: str
     fpr: float | None = None
     records_to_settle: int | None = None
+    metric: str | None = None
 
 
 def check_status(limit: float, lower: float | None, upper: float | None) -> CheckStatus:
@@ -76,7 +79,7 @@ def check_status(limit: float, lower: float | None, upper: float | None) -> Chec
 
 def check_reason(check: PolicyCheck) -> str:
     """Say in one sentence what decided a check."""
-    name = check.quantity if check.fpr is None else f"TPR at FPR {number_text(check.fpr)}"
+    name = checked_name(check)
     limit = number_text(check.limit)
     at_least = "" if check.lower is None else f" is at least {lower_text(check.lower)}"
     at_most = (
@@ -97,6 +100,13 @@ def check_reason(check: PolicyCheck) -> str:
         case "inconclusive":
             known = " and".join(part for part in (at_least, at_most) if part)
             return f"{name}{known}; the limit is {limit}: {_advice(check)}"
+
+
+def checked_name(check: PolicyCheck) -> str:
+    """Name what a check is about, without its limit."""
+    if check.metric is not None:
+        return f"metric {check.metric}"
+    return check.quantity if check.fpr is None else f"TPR at FPR {number_text(check.fpr)}"
 
 
 def _advice(check: PolicyCheck) -> str:

@@ -51,6 +51,14 @@ def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     ]
 
 
+def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+    """Return the rows on the advantage alone: any attacker first, then the named classes."""
+    return [
+        _any_advantage(evidence, share),
+        *(_class_advantage(evidence, share, attackers) for attackers in evidence.classes),
+    ]
+
+
 def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
     strict = evidence.strict
     upper = evidence.upper("any", share.one_sided)

@@ -44,9 +44,9 @@ class CurveFiles:
 
             require_plotting()
         found = cls(
-            curve=None if curve is None else Destination.open(curve),
+            curve=None if curve is None else Destination.open(curve, option="--curve"),
             curve_form=_form(curve, "--curve", _CURVE_FORMS),
-            plot=None if plot is None else Destination.open(plot),
+            plot=None if plot is None else Destination.open(plot, option="--plot"),
             plot_form=_form(plot, "--plot", _PLOT_FORMS),
         )
         places = [place.path for place in (report, found.curve, found.plot) if place and place.path]

@@ -28,19 +28,24 @@ class Destination:
         path: the file to replace, symbolic links followed; None is standard output.
         atomic: whether the file is replaced whole (a regular file), rather than
             written through (a device or a named pipe).
+        option: what the user named it with.
     """
 
     path: Path | None
     atomic: bool
+    option: str = "-o"
 
     @classmethod
-    def open(cls, name: str | None, *, inputs: Iterable[str | None] = ()) -> Self:
+    def open(
+        cls, name: str | None, *, inputs: Iterable[str | None] = (), option: str = "-o"
+    ) -> Self:
         """Check that the report can be written, before anything is computed.
 
         Args:
             name: the file; None or ``"-"`` is standard output.
             inputs: what is read, as the user typed it: files, directories, globs, ``-``.
                 None of it may be overwritten, and nothing may join it.
+            option: what the user named it with.
 
         Raises:
             OutputError: the place cannot be written to.
@@ -54,10 +59,10 @@ class Destination:
             if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above
                 path.stat()
             refuse_inputs(Path(name), inputs)
-            return cls(path=path, atomic=_probe(path))
+            return cls(path=path, atomic=_probe(path), option=option)
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
-            raise _refused(error) from None
+            raise _refused(error, option) from None
 
     def write(self, data: bytes) -> None:
         """Write all of ``data``, or leave a regular file as it was.
@@ -92,7 +97,7 @@ class Destination:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _refused(error) from None
+            raise _refused(error, self.option) from None
 
 
 def write_together(parts: Iterable[tuple[Destination, bytes]]) -> None:
@@ -203,11 +208,11 @@ class _Patient:
         self._stream.flush()
 
 
-def _refused(error: OSError | ValueError | RuntimeError) -> OutputError:
+def _refused(error: OSError | ValueError | RuntimeError, option: str = "-o") -> OutputError:
     number = error.errno if isinstance(error, OSError) else errno.EINVAL
     reason = os.strerror(number or errno.EIO)
     return OutputError(
         "unwritable_output",
         f"The output cannot be written: {reason}.",
-        hint="Choose another file for -o, in a directory that exists and may be written to.",
+        hint=f"Choose another file for {option}, in a directory that exists and may be written to.",
     )

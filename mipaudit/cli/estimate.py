@@ -34,6 +34,8 @@ Examples:
       A report for programs, from many files.
   zcat scores.csv.gz | mipaudit estimate - --prior 0.01
       One challenged record in a hundred is a member.
+  mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
+      Of those whom an attacker calls members, how many are? At most half may be.
 """
 
 
@@ -62,6 +64,9 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     max_eta: o.MaxEtaOption = None,
     max_tpr_at_fpr: o.MaxTprAtFprOption = None,
     against: o.AgainstOption = None,
+    metric: o.MetricOption = None,
+    max_metric: o.MaxMetricOption = None,
+    min_recall: o.MinRecallOption = 0.01,
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -107,6 +112,9 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             max_eta=max_eta,
             max_tpr_at_fpr=operating_limit,
             against=against,
+            metric=tuple(metric or ()),
+            max_metric=tuple(max_metric or ()),
+            min_recall=min_recall,
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-Format = Literal["table", "json"]
+Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 
 ScoresArgument = Annotated[
     str | None,
@@ -30,7 +30,8 @@ ScoreColumnOption = Annotated[
     typer.Option(
         "--score-col",
         metavar="NAME",
-        help="A score column; repeat for several. Default: found by name and type.",
+        help="A score column; repeat for several. A comma list (d1,d2) is one score of several "
+        "numbers. Default: found by name and type.",
         show_default=False,
     ),
 ]
@@ -111,9 +112,11 @@ StrictOption = Annotated[
     ),
 ]
 MethodOption = Annotated[
-    Literal["prequential", "mace"],
+    Literal["prequential", "mace", "kde"],
     typer.Option(
-        "--method", help="mace adds the published estimator, labelled; it decides no verdict."
+        "--method",
+        help="mace adds the published estimator, labelled, and kde kernel densities with limits "
+        "for a noised score; they decide no verdict.",
     ),
 ]
 DiscreteOption = Annotated[
@@ -156,8 +159,40 @@ MaxTprAtFprOption = Annotated[
     ),
 ]
 AgainstOption = Annotated[
-    Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
-    typer.Option("--against", help="The attackers that the policy must withstand."),
+    Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16", "product-grid", "learned"]
+    | None,
+    typer.Option(
+        "--against",
+        help="The attackers that the policy must withstand; the last two are for scores of "
+        "several numbers.",
+    ),
+]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
+        "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
+        show_default=False,
+    ),
+]
+MaxMetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-metric",
+        metavar="NAME=X",
+        help="Policy: the metric is at most X, as ppv=0.6; repeat for several.",
+        show_default=False,
+    ),
+]
+MinRecallOption = Annotated[
+    float,
+    typer.Option(
+        "--min-recall",
+        metavar="R",
+        help="Metrics that need it, as ppv, count attackers with a recall of at least R.",
+    ),
 ]
 JobsOption = Annotated[
     int | None,

@@ -1,4 +1,4 @@
-"""A report as the bytes that are written: JSON, or a table for people."""
+"""A report as the bytes that are written, in the form asked for."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from mipaudit.cli.options import Format
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
+    from mipaudit.report.compare import CompareReport
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
 
@@ -26,13 +28,16 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
 
     Args:
         report: what was found.
-        format: ``json``, or ``table`` for people.
+        format: ``table`` and ``html`` are for people, ``markdown`` for job summaries, ``json``
+            and ``csv`` for programs, ``junit`` for servers that run pipelines.
         to_file: whether it goes to a file: UTF-8, no colour, fixed width.
     """
     if format == "json":
         from mipaudit.report.codec import to_json
 
         return to_json(report)
+    if format != "table":
+        return _written(report, format).encode()
     text = _table(report, width=table_width(to_file=to_file), color=use_color(to_file=to_file))
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
     try:
@@ -41,29 +46,60 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
 
 
+def _written(report: AnyReport, format: Format) -> str:  # noqa: A002
+    if format == "csv":
+        from mipaudit.render.report_csv import report_csv
+
+        return report_csv(report)
+    from mipaudit.render.documents import document_of
+
+    document = document_of(report)
+    match format:
+        case "markdown":
+            from mipaudit.render.document_markdown import document_markdown
+
+            return document_markdown(document)
+        case "html":
+            from mipaudit.render.document_html import document_html
+
+            return document_html(document)
+        case _:
+            from mipaudit.render.document_junit import document_junit
+
+            return document_junit(document)
+
+
 def _table(  # noqa: PLR0911 - one for each command
     report: AnyReport, *, width: int, color: bool
 ) -> str:
     """Draw the report; what draws the other kinds is not loaded."""
     match report.command:
         case "bounds":
-            from mipaudit.render.bounds_table import render_bounds
+            from mipaudit.render.bounds_document import render_bounds
 
             return render_bounds(cast("BoundsReport", report), width=width)
         case "epsilon":
-            from mipaudit.render.epsilon_table import render_epsilon
+            from mipaudit.render.epsilon_document import render_epsilon
 
             return render_epsilon(cast("EpsilonReport", report), width=width)
+        case "records":
+            from mipaudit.render.records_table import render_records
+
+            return render_records(cast("RecordsReport", report), width=width)
+        case "compare":
+            from mipaudit.render.compare_table import render_compare
+
+            return render_compare(cast("CompareReport", report), width=width)
         case "noise":
-            from mipaudit.render.noise_table import render_noise
+            from mipaudit.render.noise_document import render_noise
 
             return render_noise(cast("NoiseReport", report), width=width)
         case "simulate" | "simulate --list":
-            from mipaudit.render.truth_table import render_simulate
+            from mipaudit.render.truth_document import render_simulate
 
             return render_simulate(cast("TruthReport | ScenarioList", report), width=width)
         case "validate":
-            from mipaudit.render.validation_table import render_validation
+            from mipaudit.render.validation_document import render_validation
 
             return render_validation(cast("ValidationReport", report), width=width)
         case "check":

@@ -40,7 +40,7 @@ class ProfileFile:
         suffix = PurePath(name).suffix.lower()
         if suffix not in _FORMS:
             raise UsageError("curve", f"--curve takes a file name that ends in {_ENDS}.")
-        place = Destination.open(name, inputs=inputs)
+        place = Destination.open(name, inputs=inputs, option="--curve")
         if report.path is not None and report.path == place.path:
             raise UsageError(
                 "same_file",

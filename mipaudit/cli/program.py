@@ -18,9 +18,12 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 
 \b
   mipaudit estimate scores.parquet      how much leaks, with limits that hold
+  mipaudit records scores.parquet -o risks.parquet
+                                        how exposed every record is
   mipaudit check scores.parquet         what is in the file, and is it fit for use
   mipaudit epsilon runs.csv --design independent-runs
                                         which epsilon of differential privacy is refuted
+  mipaudit compare a.parquet b.parquet  which of several queries leaks most
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -59,8 +62,10 @@ def _options(
 # commands says, so that a command is loaded only when it runs.
 _COMMANDS: Final = {
     "estimate": "Say how much anybody could learn about membership from a score.",
+    "records": "Say how exposed every record is, and which groups are.",
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": "Look at a score file without estimating anything.",
+    "compare": "Say which of several queries leaks most, and by how much.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

@@ -11,9 +11,8 @@ from mipaudit.cli import exit_status
 
 HELP: Final = """Print the JSON Schema of the reports.
 
-It covers what `estimate`, `check`, `bounds`, `noise`, `simulate` and `validate` write
-with -f json. Fields may be added within a major version of the format; none changes its
-meaning or goes away.
+It covers what every command that makes a report writes with -f json. Fields may be added
+within a major version of the format; none changes its meaning or goes away.
 
 \b
 Example:

@@ -5,16 +5,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os.path import realpath
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import typer
 
 from mipaudit.cli import exit_status
 from mipaudit.cli import options as o
 from mipaudit.errors import MipauditError, UsageError
-
-if TYPE_CHECKING:
-    from mipaudit.report.validation import ValidationReport
 
 HELP: Final = """Check on your own machine that every interval holds.
 
@@ -34,8 +31,6 @@ Examples:
   mipaudit validate --estimand auc --estimand tpr_at_fpr
       Only these limits.
 """
-
-ValidationFormat = Literal["table", "json", "markdown", "html"]
 
 
 def _optional(name: str, metavar: str, help: str) -> Any:  # noqa: A002, ANN401 - typer says so too
@@ -78,10 +73,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
         str | None,
         _optional("--resume", "FILE", "Keep finished cells there, and go on from it."),
     ] = None,
-    format: Annotated[  # noqa: A002
-        ValidationFormat,
-        typer.Option("-f", "--format", help="The form of the report; errors follow json."),
-    ] = "table",
+    format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
@@ -91,6 +83,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.number_list import parse_numbers, parse_whole_numbers
+    from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
 
@@ -115,7 +108,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             progress=progress,
             settings=settings_of(context),
         )
-    destination.write(_encode(report, format, to_file=destination.path is not None))
+    destination.write(encode(report, format, to_file=destination.path is not None))
     if destination.path is not None:
         from mipaudit.render.validation_contents import headline
 
@@ -148,17 +141,3 @@ def _kept_cells(resume: str | None) -> Iterator[None]:
         )
         interrupted.exit_code = exit_status.INTERRUPTED
         raise interrupted from None
-
-
-def _encode(report: "ValidationReport", format: ValidationFormat, *, to_file: bool) -> bytes:  # noqa: A002
-    if format == "markdown":
-        from mipaudit.render.validation_markdown import render_markdown
-
-        return render_markdown(report).encode()
-    if format == "html":
-        from mipaudit.render.validation_html import render_html
-
-        return render_html(report).encode()
-    from mipaudit.cli.presentation import encode
-
-    return encode(report, format, to_file=to_file)

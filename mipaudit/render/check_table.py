@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mipaudit.report.model import CheckReport, ColumnProfile
 
-_LEGEND: Final = (
+LEGEND: Final = (
     ("repeated", "values that many records share; they are treated on their own"),
     ("tied rows", "records that share their value with another record"),
 )
@@ -34,7 +34,7 @@ def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
     headers = ["score", "treated as", "distinct", "repeated", "tied rows", "infinite"]
     page.add(number_table(headers, [_row(column) for column in report.columns]))
     page.line("")
-    page.pairs(_LEGEND)
+    page.pairs(LEGEND)
     if any(column.distinct is None for column in report.columns):
         page.pairs([("-        ", "not counted: there are too many rows")])
     add_findings(page, report.findings)
@@ -43,12 +43,14 @@ def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
 
 def _row(column: ColumnProfile) -> tuple[Text | str, ...]:
     counts = (column.distinct, column.atoms, column.tied_rows, column.infinite)
-    return (words(safe_name(column.score)), words(_kind(column)), *map(_count, counts))
+    return (words(safe_name(column.score)), words(kind(column)), *map(count, counts))
 
 
-def _kind(column: ColumnProfile) -> str:
+def kind(column: ColumnProfile) -> str:
+    """Return how a column is treated, and what it holds."""
     return f"{'discrete' if column.discrete else 'continuous'} ({column.kind})"
 
 
-def _count(count: int | None) -> str:
-    return "-" if count is None else count_text(count)
+def count(number: int | None) -> str:
+    """Return a count, or a dash where there were too many rows to count."""
+    return "-" if number is None else count_text(number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.figures import lower_text, number_text, percent_text, upper_text
+from mipaudit.audit.policy import checked_name
 from mipaudit.render.page import number_table, words
 from mipaudit.render.wording import AT_LEAST, AT_MOST, CLAIM_MEANING, STATUS, STYLES, plain, quoted
 
@@ -23,7 +24,7 @@ def add_claims(page: Page, report: Report) -> None:
     """Write every claim with its status, what it rests on, and the published bounds."""
     if not report.claims:
         return
-    page.heading(f"Claim: {_claim_name(report.claims[0])}")
+    page.heading(f"Claim: {claim_name(report.claims[0])}")
     page.add(_claim_table(report.claims))
     page.line("")
     statuses = dict.fromkeys(claim.status for claim in report.claims)
@@ -52,7 +53,7 @@ def add_policy(page: Page, report: Report) -> None:
 
 def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
     return (
-        words(_limit(check)),
+        words(limit_name(check)),
         words(quoted(check.score)),
         lower_text(check.lower) if check.lower is not None else "-",
         upper_text(check.upper) if check.upper is not None else "none",
@@ -61,14 +62,16 @@ def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
     )
 
 
-def _limit(check: PolicyCheck) -> str:
+def limit_name(check: PolicyCheck) -> str:
+    """Return what a check limits, and to what."""
     limit = number_text(check.limit)
     if check.fpr is not None:
         return f"TPR {limit} at FPR {percent_text(check.fpr)}"
-    return f"{check.quantity} {limit}"
+    return f"{plain(checked_name(check))} {limit}"
 
 
-def _claim_name(claim: Claim) -> str:
+def claim_name(claim: Claim) -> str:
+    """Return the promise that was made."""
     promise = f"({number_text(claim.epsilon)}, {number_text(claim.delta)})"
     return f"{promise}-differential privacy, adjacency {claim.adjacency}"
 

@@ -1,4 +1,4 @@
-"""What ``noise`` found on random splits, in plain text."""
+"""What ``noise`` found on random splits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from mipaudit.audit.figures import (
     lower_text,
     upper_figure,
 )
-from mipaudit.render.plain import columns, paragraph
+from mipaudit.render.document import Grid, Note, Paragraph
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.render.document import Section
     from mipaudit.report.noise import Measured, NoiseCandidate
 
 _EXACT: Final = 12
@@ -21,8 +24,8 @@ _NUMBERS: Final = ("moment", "lower", "upper", "scale", "total error")
 _FEW: Final = 20
 
 
-def calibrated_section(measured: Measured, width: int) -> str:
-    """Return the candidates, what the choice rests on, and the noise on each number."""
+def calibrated_sections(measured: Measured) -> Iterator[Section]:
+    """Yield the candidates, what the choice rests on, and the noise on each number."""
     unit = "each number in units of its spread over the splits"
     if measured.error_units == "given":
         unit = "in the units of the table"
@@ -37,20 +40,22 @@ def calibrated_section(measured: Measured, width: int) -> str:
         title += f" The release is first moved into a ball of radius {radius}."
     if measured.skipped_columns:
         title += f" Not taken: {_names(measured.skipped_columns)}."
-    header = ["", "calibration", "noise", "shape", *_NUMBERS]
-    rows = [_candidate(candidate) for candidate in measured.candidates]
-    parts = [paragraph(title, width=width)]
-    if rows:
-        parts.append("\n" + columns(rows, header=header, numbers=len(_NUMBERS)))
-        parts.append(_legend(measured.candidates, width))
+    yield (Paragraph(text=title),)
+    if measured.candidates:
+        table = Grid(
+            caption="Calibrations that were considered; the arrow marks the one that is chosen",
+            head=("", "calibration", "noise", "shape", *_NUMBERS),
+            rows=tuple(_candidate(candidate) for candidate in measured.candidates),
+            words=4,
+        )
+        yield (table, *_legend(measured.candidates))
     if measured.coordinates:
-        parts.append("\n" + _coordinates(measured))
-    return "".join(parts)
+        yield _coordinates(measured)
 
 
-def _candidate(candidate: NoiseCandidate) -> list[str]:
+def _candidate(candidate: NoiseCandidate) -> tuple[str, ...]:
     moment = candidate.moment
-    return [
+    return (
         "->" if candidate.chosen else "",
         candidate.calibration + _PROTECTS[candidate.protects],
         candidate.mechanism,
@@ -60,7 +65,7 @@ def _candidate(candidate: NoiseCandidate) -> list[str]:
         "-" if moment.upper is None else upper_figure(moment.upper),
         upper_figure(candidate.scale),
         upper_figure(candidate.total_error**0.5),
-    ]
+    )
 
 
 _PROTECTS: Final = {
@@ -70,15 +75,15 @@ _PROTECTS: Final = {
 }
 
 
-def _legend(candidates: tuple[NoiseCandidate, ...], width: int) -> str:
+def _legend(candidates: tuple[NoiseCandidate, ...]) -> Section:
     chosen = next((c for c in candidates if c.chosen), None)
     if chosen is None:
-        return ""
+        return ()
     text = (
         f"-> is chosen: the least total error of those allowed. {_grounds(chosen)} Moments of "
         "different shapes are in different units and do not compare; total errors do."
     )
-    return paragraph(text, width=width, indent="  ")
+    return (Note(text=text),)
 
 
 def _grounds(chosen: NoiseCandidate) -> str:
@@ -104,14 +109,18 @@ def _grounds(chosen: NoiseCandidate) -> str:
     return f"Its scale is {multiplier} times the {number} of its moment, {of}."
 
 
-def _coordinates(measured: Measured) -> str:
-    rows = [
-        [safe_name(c.column), upper_figure(c.noise_rms), upper_figure(c.spread)]
-        for c in measured.coordinates[:_FEW]
-    ]
-    table = columns(rows, header=["number", "noise (rms)", "spread over splits"], numbers=2)
+def _coordinates(measured: Measured) -> Section:
+    table = Grid(
+        caption="The chosen noise on each number of the release",
+        head=("number", "noise (rms)", "spread over splits"),
+        rows=tuple(
+            (safe_name(c.column), upper_figure(c.noise_rms), upper_figure(c.spread))
+            for c in measured.coordinates[:_FEW]
+        ),
+        words=1,
+    )
     rest = len(measured.coordinates) - _FEW
-    return table + (f"  ... and {count_text(rest)} more\n" if rest > 0 else "")
+    return (table, Note(text=f"... and {count_text(rest)} more")) if rest > 0 else (table,)
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -125,7 +125,7 @@ def add_taken(
 ) -> None:
     """Write what was read: files, membership, score columns, those skipped, rows."""
     page.heading("What was taken")
-    page.pairs([*_taken(design, provenance), *more])
+    page.pairs([*taken(design, provenance), *more])
 
 
 def add_findings(page: Page, findings: Sequence[Finding]) -> None:
@@ -135,7 +135,8 @@ def add_findings(page: Page, findings: Sequence[Finding]) -> None:
         page.bullets(f"{finding.text} [{finding.code}]" for finding in findings)
 
 
-def _taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
+def taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
+    """Return what was read: files, rows, membership, score columns, those skipped."""
     members, holdout = count_text(design.n_members), count_text(design.n_holdout)
     taken = [
         ("input", _inputs(provenance)),

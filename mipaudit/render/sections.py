@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import (
     count_text,
     lower_text,
+    number_text,
     percent_text,
     upper_text,
     value_text,
@@ -85,8 +86,14 @@ def section(contents: Contents, score: str, notes: Footnotes) -> Section:
     groups = (
         _group(
             _advantage_heading(design),
-            [e for e in found if e.quantity == "advantage"],
+            [e for e in found if e.quantity == "advantage" and e.attackers != "noised-query"],
             lambda e: ATTACKERS[e.attackers],
+            notes,
+        ),
+        _group(
+            "Advantage with Gaussian noise on the score",
+            [e for e in found if e.quantity == "advantage" and e.attackers == "noised-query"],
+            _noise_label,
             notes,
         ),
         _group(
@@ -99,6 +106,12 @@ def section(contents: Contents, score: str, notes: Footnotes) -> Section:
             "With one threshold, in detail",
             [e for e in found if e.quantity in {"auc", "tpr_at_fpr"}],
             _threshold_label,
+            notes,
+        ),
+        _group(
+            "Metrics (larger: a better attacker)",
+            [e for e in found if e.quantity == "metric"],
+            lambda e: f"{plain(str(e.metric))}, {ATTACKERS[e.attackers]}",
             notes,
         ),
         _group(
@@ -144,6 +157,8 @@ def methods(report: Report) -> tuple[str, ...]:
 
 
 def _kind(estimate: Estimate) -> str:
+    if estimate.quantity == "metric":
+        return "metrics, any attacker" if estimate.attackers == "any" else "metrics, named kinds"
     if estimate.quantity in _THRESHOLD_KINDS:
         return _THRESHOLD_KINDS[estimate.quantity]
     return "any attacker" if estimate.attackers == "any" else "attackers of a named kind"
@@ -192,9 +207,15 @@ def _threshold_label(estimate: Estimate) -> str:
     return f"TPR at FPR {share}"
 
 
+def _noise_label(estimate: Estimate) -> str:
+    if estimate.bandwidth is None:
+        return "noise of any s.d."
+    return f"noise of s.d. {number_text(estimate.bandwidth)}"
+
+
 def _published_label(estimate: Estimate) -> str:
     kind = estimate.method.partition(",")[0]
-    return f"{estimate.quantity}, {plain(kind)}"
+    return f"{plain(estimate.metric or estimate.quantity)}, {plain(kind)}"
 
 
 def _remarks(contents: Contents, score: str) -> tuple[str, ...]:

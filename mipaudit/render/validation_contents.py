@@ -1,11 +1,11 @@
-"""What every form of a validation report shows: its tables, as text in cells."""
+"""The tables of a validation report, as text in cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, upper_text, value_text
+from mipaudit.render.document import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,21 +19,15 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "-"
 SHORT_MARK: Final = "!"
+DETAIL_LEGEND: Final = (
+    "Coverage, and in brackets the median gap, by records per file and prior. Where two numbers of "
+    f"records are added, the first are members. A mark ({SHORT_MARK}) says: less than promised."
+)
 LEGEND: Final = (
     ("coverage", "share of the files in which the limit was on the right side of the truth"),
     ("false alarms", "share of the files with nothing to find whose lower limit found something"),
     ("gap", "distance from the truth to the limit: smaller is tighter; below 0, it misses"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table of text: its title, its head, its rows; ``words`` columns come before numbers."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: int
 
 
 def headline(report: ValidationReport) -> str:
@@ -66,35 +60,35 @@ def versions_line(report: ValidationReport) -> str:
     return ", ".join([f"mipaudit {origin.mipaudit}", f"Python {origin.python}", *numeric])
 
 
-def limits_table(report: ValidationReport, *, ours: bool) -> Table:
+def limits_table(report: ValidationReport, *, ours: bool) -> Grid:
     """Return one line for each limit and side: our limits, or those of other methods."""
     sizes = sorted({one.records for one in report.limits})
     head = ("promised", "least coverage", "false alarms", "mean gap")
     medians = (f"median gap at {count_text(size)}" for size in sizes[:1])
     lines = [_limit_line(group, sizes) for group in _by_limit(report.limits, ours=ours)]
-    return Table(
-        title="Limits that mipaudit prints" if ours else "Other methods on the same files",
+    return Grid(
+        caption="Limits that mipaudit prints" if ours else "Other methods on the same files",
         head=("limit", "side", *head, *medians, *map(count_text, sizes[1:])),
         rows=tuple(lines),
         words=2,
     )
 
 
-def failures_table(rows: Sequence[CoverageRow]) -> Table:
+def failures_table(rows: Sequence[CoverageRow]) -> Grid:
     """Return one line for each limit that falls short."""
     head = ("limit", "side", "scenario", "order", "records", "prior")
-    return Table(
-        title="Falls short",
+    return Grid(
+        caption="Falls short",
         head=(*head, "promised", "coverage", "misses", "files", "p"),
         rows=tuple(_failure_line(row) for row in rows),
         words=4,
     )
 
 
-def controls_table(controls: Sequence[ControlOutcome]) -> Table:
+def controls_table(controls: Sequence[ControlOutcome]) -> Grid:
     """Return one line for each method that must be caught."""
-    return Table(
-        title="Methods that are known to be invalid, on files without any leak",
+    return Grid(
+        caption="Methods that are known to be invalid, on files without any leak",
         head=("method", "caught", "promised", "coverage", "misses", "files"),
         rows=tuple(
             (
@@ -111,7 +105,7 @@ def controls_table(controls: Sequence[ControlOutcome]) -> Table:
     )
 
 
-def detail_tables(report: ValidationReport) -> list[Table]:
+def detail_tables(report: ValidationReport) -> list[Grid]:
     """Return one table for each limit and side: coverage and median gap, cell by cell."""
     groups: dict[tuple[str, str], list[CoverageRow]] = {}
     for row in report.rows:
@@ -163,13 +157,13 @@ def _failure_line(row: CoverageRow) -> tuple[str, ...]:
     )
 
 
-def _detail(rows: Sequence[CoverageRow]) -> Table:
+def _detail(rows: Sequence[CoverageRow]) -> Grid:
     first = rows[0]
     columns = sorted({_column(row) for row in rows}, key=lambda c: (c[0] + c[1], c[0], -c[2]))
     found = {(row.scenario, _column(row)): row for row in rows}
     scenarios = dict.fromkeys(row.scenario for row in rows)
-    return Table(
-        title=f"{first.label}, {first.side} (promises {number_text(round(first.nominal, 6))})",
+    return Grid(
+        caption=f"{first.label}, {first.side} (promises {number_text(round(first.nominal, 6))})",
         head=("scenario", *(f"{_records(n, m)} at {number_text(p)}" for n, m, p in columns)),
         rows=tuple(
             (name, *(_cell(found.get((name, column))) for column in columns)) for name in scenarios

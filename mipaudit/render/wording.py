@@ -18,6 +18,8 @@ ATTACKERS: Final = {
     "intervals-1": "attackers with one interval",
     "intervals-4": "attackers with up to four intervals",
     "bins-16": "attackers with 16 equal-mass bins",
+    "learned": "attackers with one threshold on a learned score",
+    "product-grid": "attackers with a grid of cells",
 }
 
 STATUS: Final = {

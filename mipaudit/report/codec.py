@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.report.bounds import BoundsReport
+    from mipaudit.report.compare import CompareReport
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
         | CheckReport
         | BoundsReport
         | EpsilonReport
+        | CompareReport
         | NoiseReport
+        | RecordsReport
         | TruthReport
         | ScenarioList
         | ValidationReport

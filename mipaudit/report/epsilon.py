@@ -11,7 +11,9 @@ from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads i
 EPSILON_SCHEMA: Final = "mipaudit.epsilon/1"
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
-StatementValidity = Literal["finite-sample", "credible", "assumes-gdp", "if-exchangeable"]
+StatementValidity = Literal[
+    "finite-sample", "credible", "assumes-gdp", "if-exchangeable", "if-fair-coins"
+]
 ClaimStatus = Literal["refuted", "not_refuted", "not_certifiable"]
 
 
@@ -95,7 +97,8 @@ class EpsilonStatement:
     Attributes:
         score: its column; None for counts.
         method: how it was found.
-        validity: what the confidence means; ``if-exchangeable`` certifies nothing.
+        validity: what the confidence means; ``if-exchangeable`` certifies nothing, nor does
+            ``if-fair-coins``, where the number of canaries included speaks against them.
         decides: whether the headline and the verdict rest on it.
         lower: no smaller epsilon at delta is true; at least 0.
         lower_reason: why it is 0, or why there is none.
@@ -169,11 +172,15 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinCheck:
-    """How many canaries were included, and how likely fair coins are to stray so far."""
+    """How many canaries were included, and how likely fair coins are to stray so far.
+
+    ``ruled_out``: they hardly can, so that nothing is certified.
+    """
 
     canaries: int
     included: int
     p_value: float
+    ruled_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,9 @@ def claim_reason(
         case "not_refuted":
             agrees = f"The data do not contradict that this mechanism is {name}."
             return f"{agrees} This does not verify it."
+        case "not_certifiable" if design.kind == "one-run":
+            doubt = "The canaries were not included by fair coins, so this run can neither"
+            return f"{doubt} refute nor verify that the mechanism is {name}."
         case "not_certifiable":
             both = "Members and holdout of one model can neither refute nor verify"
             return f"{both} that its training is {name}."
@@ -127,6 +130,8 @@ def epsilon_summary(
         said = ["Claim refuted.", reason or "", _limit(design, top)]
     elif status == "not_refuted":
         said = ["Claim not refuted.", reason or "", _limit(design, top)]
+    elif status == "not_certifiable":
+        said = ["Nothing is certified.", reason or "", _limit(design, top)]
     else:
         said = [_limit(design, top)]
     return " ".join([*said, _data(design, top)])
@@ -207,6 +212,9 @@ def _sure(design: EpsilonDesign, validity: StatementValidity) -> str:
             return f"With {percent} posterior probability (not confidence)"
         case "assumes-gdp":
             return f"If it is Gaussian, then with {percent} confidence"
+        case "if-fair-coins":
+            coins = "If independent fair coins had included the canaries"
+            return f"{coins}, then with {percent} confidence"
         case _:
             return f"With {percent} confidence"
 
@@ -219,9 +227,11 @@ def _data(design: EpsilonDesign, top: EpsilonStatement) -> str:
             f"{where} one run with {count_text(g.canaries)} canaries: {count_text(g.correct)} of "
             f"{count_text(g.guesses)} guesses right."
         )
+    members, holdout = design.n_members or 0, design.n_holdout or 0
+    runs = "run" if members == 1 else "runs"
     return (
-        f"{where} {count_text(design.n_members or 0)} independent runs with the record and "
-        f"{count_text(design.n_holdout or 0)} without."
+        f"{where} {count_text(members)} independent {runs} with the record and "
+        f"{count_text(holdout)} without."
     )
 
 

@@ -40,6 +40,10 @@ _PUBLISHED: Final = (
     "The MACE rows and cells are as published, each at the full error; they are no valid "
     "intervals and decide nothing."
 )
+_NOISED: Final = (
+    "A limit for the score with noise is about a release that adds that noise to the score; "
+    "it says nothing of the score as it is."
+)
 _ONE_RUN: Final = (
     "The limits are those of one run. Running again with other seeds or settings and "
     "keeping the best makes them untrue."
@@ -85,6 +89,8 @@ def limitations(estimates: Sequence[Estimate], *, columns: int, published: bool)
         extra.append(f"Every limit shares its error over the {columns} score columns.")
     if any(e.validity == "approximate" for e in estimates):
         extra.append(_APPROXIMATE)
+    if any(e.attackers == "noised-query" for e in estimates):
+        extra.append(_NOISED)
     if published:
         extra.append(_PUBLISHED)
     return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra, _ONE_RUN)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # The libraries that can change a number, or how a number was read.
-_LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars")
+_LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars", "sklearn")
 
 
 def provenance(

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from mipaudit.report import bounds
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
+from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
+from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
 
@@ -28,7 +30,9 @@ def report_schema() -> dict[str, Any]:
         CheckReport: CHECK_SCHEMA,
         BoundsReport: BOUNDS_SCHEMA,
         EpsilonReport: EPSILON_SCHEMA,
+        CompareReport: COMPARE_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
+        RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
         ValidationReport: VALIDATION_SCHEMA,
@@ -38,8 +42,8 @@ def report_schema() -> dict[str, Any]:
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate`, `epsilon`, `check`, `bounds`, `noise`, "
-        "`simulate` and `validate` write as JSON.",
+        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
+        "`bounds`, `noise`, `simulate` and `validate` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

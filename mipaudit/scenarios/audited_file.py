@@ -62,6 +62,11 @@ class AuditedFile:
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
         return score_estimates(self._audit[0], ErrorShare(confidence=CONFIDENCE, columns=1))
 
+    @property
+    def evidence(self) -> Evidence:
+        """What the file shows of its score."""
+        return self._audit[0]
+
     @cached_property
     def bin_edges(self) -> tuple[float, ...]:
         """The cut points of the bins that the class ``bins-16`` is limited to."""

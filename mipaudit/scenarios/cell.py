@@ -68,6 +68,11 @@ def _row_order(
         case "shuffled":
             return rng.permutation(len(score))
         case "sorted":
-            return np.argsort(score, kind="stable")
+            return np.argsort(_first_number(score), kind="stable")
         case "reversed":
-            return np.argsort(score, kind="stable")[::-1]
+            return np.argsort(_first_number(score), kind="stable")[::-1]
+
+
+def _first_number(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores, or the first number of each where they have several."""
+    return score if score.ndim == 1 else score[:, 0]

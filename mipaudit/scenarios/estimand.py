@@ -26,6 +26,7 @@ class Estimand(ABC):
         restates: the estimand that it is a linear function of, whose limits miss exactly
             when its own do; it is then run only when asked for by name.
         by_name_only: whether it is run only when asked for by name for another reason.
+        vectorial: whether it is about scores of several numbers.
     """
 
     name: ClassVar[str]
@@ -33,6 +34,11 @@ class Estimand(ABC):
     statements: ClassVar[frozenset[tuple[Quantity, Attackers]]] = frozenset()
     restates: ClassVar[str | None] = None
     by_name_only: ClassVar[bool] = False
+    vectorial: ClassVar[bool] = False
+
+    def concerns(self, law: Law) -> bool:
+        """Tell whether it is asked about this law at all: of one number, or of several."""
+        return self.vectorial == (law.width > 1) and self.applies(law)
 
     def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
         """Tell whether it has a true value, and a finite one, under this law."""

@@ -16,8 +16,13 @@ from mipaudit.scenarios.estimand_advantage import (
     Excess,
 )
 from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
+from mipaudit.scenarios.estimand_difference import Difference, JointGain, LargestAdvantage
 from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
+from mipaudit.scenarios.estimand_kernel import AdvantageNoised
+from mipaudit.scenarios.estimand_metric import MetricOptimum
 from mipaudit.scenarios.estimand_ranking import Auc, TprAtFpr
+from mipaudit.scenarios.estimand_records import GroupAdvantage, LargestRisk, RecordRisk
+from mipaudit.scenarios.estimand_vector import AdvantageVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,13 +37,22 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     AdvantageThresholds,
     AdvantageIntervals,
     AdvantageBins,
+    AdvantageNoised,
     Auc,
     TprAtFpr,
+    MetricOptimum,
+    RecordRisk,
+    LargestRisk,
+    GroupAdvantage,
+    AdvantageVector,
     AttackEpsilon,
     AttackMu,
     EpsilonRuns,
     EpsilonGaussian,
     EpsilonOneRun,
+    Difference,
+    JointGain,
+    LargestAdvantage,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 

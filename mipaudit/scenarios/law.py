@@ -40,6 +40,11 @@ class Law:
     members: Mixture
     holdout: Mixture
 
+    @property
+    def width(self) -> int:
+        """Return how many numbers a score has; see `vector_law.VectorLaw`."""
+        return 1
+
     def sample(
         self, rng: np.random.Generator, n_members: int, n_holdout: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -174,7 +174,9 @@ def law(name: str) -> Law:
     Raises:
         UsageError: ``unknown_scenario``, with the nearest names, or ``scenario_parameter``.
     """
-    found = LAWS.get(name)
+    from mipaudit.scenarios.vector_law import VECTOR_LAWS
+
+    found = LAWS.get(name) or VECTOR_LAWS.get(name)
     if found is not None:
         return found
     family = family_of(name, LAW_FAMILIES)

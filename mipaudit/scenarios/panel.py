@@ -35,8 +35,10 @@ class Panel:
         said: list[Interval] = []
         for name in self.estimands:
             one = ESTIMANDS[name]
-            if one.applies(law):
+            if one.concerns(law):
                 said.extend(one.intervals(audited))
+        if law.width > 1:
+            return said  # the other methods are for one number
         others = (ALTERNATIVES[name] for name in self.alternatives)
         said.extend(
             one.interval(audited)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -70,7 +70,8 @@ def replicate(task: Task, seed: int, replications: range) -> Statements:
     for number in replications:
         rng = np.random.default_rng((seed, stream, number))
         member, score = draw_file(cell, rng)
-        audited = AuditedFile(
+        audited = _audited(
+            drawn_from,
             member=member,
             score=score,
             prior=cell.prior,
@@ -80,3 +81,14 @@ def replicate(task: Task, seed: int, replications: range) -> Statements:
         )
         said.append(task.methods.say(audited, drawn_from))
     return gather(drawn_from, cell.prior, said)
+
+
+def _audited(law: Law, **file: Any) -> AuditedFile:  # noqa: ANN401 - as `AuditedFile`
+    """Return a file as the law's kind of score is audited."""
+    if law.width == 1:
+        return AuditedFile(**file)
+    from mipaudit.scenarios.audited_vector import AuditedVector
+    from mipaudit.scenarios.vector_law import VectorLaw
+
+    assert isinstance(law, VectorLaw)  # noqa: S101 - no other has several numbers
+    return AuditedVector(law=law, **file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mipaudit.errors import UsageError
@@ -15,6 +15,7 @@ from mipaudit.scenarios.ledger import Ledger, code_fingerprint, versions
 from mipaudit.scenarios.outcome import judge_rows
 from mipaudit.scenarios.panel import Panel
 from mipaudit.scenarios.replication import Task
+from mipaudit.scenarios.vector_law import VECTOR_LAWS
 
 if TYPE_CHECKING:
     from mipaudit.report.validation import CoverageRow
@@ -68,8 +69,11 @@ def make_run(
     panel = Panel(
         estimands=named or default_estimands(), alternatives=tuple(ALTERNATIVES), strict=strict
     )
+    if not choice.scenarios and all(ESTIMANDS[name].vectorial for name in panel.estimands):
+        choice = replace(choice, scenarios=tuple(VECTOR_LAWS))
     cells = tuple(cells_of(form, choice))
-    if not any(ESTIMANDS[name].applies(law(c.scenario)) for name in panel.estimands for c in cells):
+    asked = [ESTIMANDS[name] for name in panel.estimands]
+    if not any(one.concerns(law(cell.scenario)) for one in asked for cell in cells):
         raise UsageError(
             "nothing_to_validate",
             "None of the estimands is defined for these scenarios.",

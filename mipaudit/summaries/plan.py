@@ -98,18 +98,49 @@ def make_plan(
     for index, kind in enumerate(kinds):
         members = sample.members.scores[sample.members.within(burn_in), index]
         holdout = sample.holdout.scores[sample.holdout.within(burn_in), index]
-        each_value = is_discrete(np.concatenate([members, holdout]), kind, asked=discrete)
-        cells = build_cells(
-            members,
-            holdout,
-            prior=prior,
-            coarse=min(max(rows // _ROWS_PER_CELL, _LEAST_CELLS), _MOST_CELLS),
-            fine=0 if exact else _FINE_CELLS,
-            discrete=each_value,
-            grid=not exact,
+        columns.append(
+            column_plan(
+                members, holdout, kind, prior=prior, discrete=discrete, rows=rows, exact=exact
+            )
         )
-        columns.append(ColumnPlan(cells=cells, discrete=each_value))
     return Plan(columns=tuple(columns), burn_in=burn_in, seed=seed, exact=exact)
+
+
+def column_plan(
+    members: NDArray[np.float64],
+    holdout: NDArray[np.float64],
+    kind: ScoreKind,
+    *,
+    prior: float,
+    discrete: bool,
+    rows: int,
+    exact: bool,
+) -> ColumnPlan:
+    """Return the cells of one column.
+
+    Args:
+        members: burn-in scores, shape (b1,).
+        holdout: burn-in scores, shape (b2,).
+        kind: of the column.
+        prior: p in (0, 1).
+        discrete: take it as discrete.
+        rows: of the whole input.
+        exact: the scores are kept, so that no fine cells are needed.
+
+    Raises:
+        InputError: it is taken as discrete and has too many values.
+    """
+    each_value = is_discrete(np.concatenate([members, holdout]), kind, asked=discrete)
+    cells = build_cells(
+        members,
+        holdout,
+        prior=prior,
+        coarse=min(max(rows // _ROWS_PER_CELL, _LEAST_CELLS), _MOST_CELLS),
+        fine=0 if exact else _FINE_CELLS,
+        discrete=each_value,
+        grid=not exact,
+    )
+    return ColumnPlan(cells=cells, discrete=each_value)
 
 
 def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ class Rows:
         keys: uint64 hash per present row, or None when positions identify rows.
         member: bool per present row, True for members.
         scores: one float64 array per score column; never NaN.
+        groups: uint64 hash of the row's group per present row, or None where no group
+            was asked for.
+        names: the key column's values per present row, or None unless they are to be
+            written out.
     """
 
     first_row: int
@@ -35,6 +39,8 @@ class Rows:
     keys: NDArray[np.uint64] | None
     member: NDArray[np.bool_]
     scores: tuple[NDArray[np.float64], ...]
+    groups: NDArray[np.uint64] | None = None
+    names: NDArray[Any] | None = None
 
     def head(self, source_rows: int) -> Rows:
         """Return the part within the first ``source_rows`` source rows of the batch."""
@@ -48,4 +54,6 @@ class Rows:
             keys=None if self.keys is None else self.keys[:present],
             member=self.member[:present],
             scores=tuple(column[:present] for column in self.scores),
+            groups=None if self.groups is None else self.groups[:present],
+            names=None if self.names is None else self.names[:present],
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from mipaudit.summaries.rows import Rows
 from mipaudit.tables.column import column_hashes, column_scores, inexact_integers
+from mipaudit.tables.groups import column_values, group_hashes
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.tables.column import Chunk, Field
+    from mipaudit.tables.groups import GroupColumns
     from mipaudit.tables.intake import Intake
     from mipaudit.tables.membership import MemberRule
     from mipaudit.tables.request import NanPolicy
@@ -38,6 +40,8 @@ class Assembly:
         where: the filter, or None.
         key: the column that identifies a row or a person, or None.
         nan: what to do with a missing score.
+        groups: the columns that name a row's group, or None.
+        named: whether the values of the key column travel with the rows.
     """
 
     scores: tuple[Field, ...]
@@ -46,6 +50,8 @@ class Assembly:
     where: Where | None
     key: str | None
     nan: NanPolicy
+    groups: GroupColumns | None = None
+    named: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -54,6 +60,7 @@ class Assembly:
         names += [self.rule.column] if self.rule else []
         names += [self.where.column] if self.where else []
         names += [self.key] if self.key else []
+        names += self.groups.columns if self.groups else ()
         return tuple(dict.fromkeys(names))
 
     def rows(self, chunk: Chunk, intake: Intake) -> Rows:
@@ -67,10 +74,14 @@ class Assembly:
         scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
+        groups = group_hashes(self.groups, chunk)
+        names = column_values(chunk.columns[self.key]) if self.named and self.key else None
         kept = None if keep is None else np.flatnonzero(keep)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
+            groups = None if groups is None else groups[kept]
+            names = None if names is None else names[kept]
         inside = int(np.count_nonzero(member))
         intake.members += inside
         intake.holdout += member.size - inside
@@ -81,6 +92,8 @@ class Assembly:
             keys=keys,
             member=member,
             scores=tuple(scores),
+            groups=groups,
+            names=names,
         )
 
     def _filtered(self, chunk: Chunk, intake: Intake) -> NDArray[np.bool_] | None:

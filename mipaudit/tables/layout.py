@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.column import Kind
     from mipaudit.tables.part import Part
     from mipaudit.tables.request import ReadRequest
+    from mipaudit.tables.selection import VectorColumns
     from mipaudit.tables.where import Where
 
 # Columns that name a record, at most once in each class.
@@ -37,7 +38,9 @@ IDS_COMPARED: Final = 1 << 22
 class Layout:
     """The columns that are read, and what for.
 
-    ``candidates`` may say membership; ``hashed`` are needed as hashes alone.
+    ``candidates`` may say membership; ``hashed`` are needed as hashes alone, ``carried``
+    with the values that groups and keys are written with. Of the ``scores`` that are read,
+    the ``scalars`` are audited by themselves.
     """
 
     scores: tuple[Field, ...]
@@ -47,6 +50,9 @@ class Layout:
     id_column: str | None
     needed: frozenset[str]
     hashed: frozenset[str]
+    carried: frozenset[str] = frozenset()
+    vectors: tuple[VectorColumns, ...] = ()
+    scalars: frozenset[str] = frozenset()
 
 
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
@@ -82,7 +88,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     unreadable = _unreadable(parts)
     roles = _roles(fields, where, request, unreadable)
     if request.score_columns:
-        selection = select_named(fields, request.score_columns)
+        selection = select_named(fields, request.score_columns, vectors=request.vectors)
     else:
         _check_kinds(fields, parts)
         selection = select_scores(fields, frozenset(roles))
@@ -94,6 +100,10 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     )
     candidates = tuple(n for n in candidates if n not in scores and n not in unreadable)
     plain = scores | set(candidates) | ({where.column} if where else set())
+    carried = set(request.group_columns)
+    if request.named and request.key_column is not None:
+        carried.add(request.key_column)
+    plain |= carried
     id_column = _id_column(parts, request)
     hashed = {request.unit_column, request.key_column, id_column} - {None}
     return Layout(
@@ -104,6 +114,9 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         id_column=id_column,
         needed=frozenset(plain | {name for name in hashed if name is not None}),
         hashed=frozenset(name for name in hashed if name is not None and name not in plain),
+        vectors=selection.vectors,
+        scalars=selection.scalars,
+        carried=frozenset(carried),
     )
 
 
@@ -121,13 +134,14 @@ def _roles(
         ("--unit-col", request.unit_column),
         ("--key-col", request.key_column),
         ("--member-col", request.member_column),
+        *(("--by", name) for name in request.group_columns),
     )
-    present = {option: name for option, name in named if name is not None}
-    for option, name in present.items():
+    present = [(option, name) for option, name in named if name is not None]
+    for option, name in present:
         find_column(fields, name, option=option)
         if name in unreadable:
             raise unreadable_column(name, option=option)
-    return set(present.values())
+    return {name for _, name in present}
 
 
 def _unreadable(parts: Sequence[Part]) -> frozenset[str]:
@@ -183,7 +197,7 @@ def require_columns(part: Part, layout: Layout) -> None:
     present = {field.name for field in part.fields}
     needed = [field.name for field in layout.scores]
     needed += [layout.where.column] if layout.where else []
-    needed += sorted(layout.hashed)
+    needed += sorted(layout.hashed | layout.carried)
     for name in needed:
         if name not in present:
             raise InputError(

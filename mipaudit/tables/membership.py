@@ -27,6 +27,8 @@ CANDIDATES: Final = (
     "in_train",
     "canary",
     "included",
+    "inclusion",
+    "coin",
     "split",
 )
 MEMBER_LABELS: Final = frozenset[Label](

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.blob import blob_format
+from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
     differing_types,
@@ -19,7 +20,7 @@ from mipaudit.tables.paths import check_different, input_blobs
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
-from mipaudit.tables.source import Group, ScoreColumn, ScoreSource
+from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
@@ -186,19 +187,33 @@ def open_groups(
         require_columns(part, layout)
         present = {field.name for field in part.fields}
         part.load(layout.needed & present, layout.hashed & present)
+    grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
     source = ScoreSource(
         columns=_score_columns(layout.scores, parts),
         skipped=layout.skipped,
         groups=[
             Group(
                 parts=found,
-                assembly=_assembly(side=side, parts=found, layout=layout, request=request),
+                assembly=_assembly(
+                    side=side, parts=found, layout=layout, request=request, groups=grouping
+                ),
             )
             for side, found in groups
         ],
     )
+    _name_scores(source, layout)
     source.mixed = tuple(f.name for f in layout.scores if differing_types(f.name, parts))
     return _checked(source, layout, request)
+
+
+def _name_scores(source: ScoreSource, layout: Layout) -> None:
+    """Say which of the columns are scores by themselves and which make up vectors."""
+    place = {column.name: at for at, column in enumerate(source.columns)}
+    source.scalars = tuple(at for name, at in place.items() if name in layout.scalars)
+    source.vectors = tuple(
+        VectorScore(name=one.name, coordinates=tuple(place[name] for name in one.columns))
+        for one in layout.vectors
+    )
 
 
 def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
@@ -219,7 +234,12 @@ def _score_kind(kind: Kind) -> ScoreKind:
 
 
 def _assembly(
-    *, side: bool | None, parts: Sequence[Part], layout: Layout, request: ReadRequest
+    *,
+    side: bool | None,
+    parts: Sequence[Part],
+    layout: Layout,
+    request: ReadRequest,
+    groups: GroupColumns | None,
 ) -> Assembly:
     return Assembly(
         scores=layout.scores,
@@ -228,6 +248,8 @@ def _assembly(
         where=layout.where,
         key=request.unit_column or request.key_column,
         nan=request.nan,
+        groups=groups,
+        named=request.named,
     )
 
 

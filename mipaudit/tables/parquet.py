@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # a single huge row group must not be held in memory.
 _READ_AT_ONCE: Final = 32 << 20
 _BUFFER: Final = 4 << 20
+# The same for all columns of a row group together, where there are many.
+_READ_TOGETHER: Final = 32 << 20
+_LEAST_BUFFER: Final = 1 << 16
 # Bytes of a dictionary that is worth keeping: with a large one every batch would
 # carry all words of its row group.
 _SMALL_DICTIONARY: Final = 1 << 14
@@ -144,7 +147,7 @@ def _parquet_file(
         source,
         metadata=part.metadata,
         pre_buffer=False,
-        buffer_size=_BUFFER if _largest_chunk(part, group, names) > _READ_AT_ONCE else 0,
+        buffer_size=_buffer_size(part, group, names),
         read_dictionary=few or None,
         page_checksum_verification=True,
     )
@@ -161,13 +164,16 @@ def _few_words(part: ParquetPart, group: int, name: str) -> bool:
     return False
 
 
-def _largest_chunk(part: ParquetPart, group: int, names: Collection[str]) -> int:
+def _buffer_size(part: ParquetPart, group: int, names: Collection[str]) -> int:
+    """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
     row_group = part.metadata.row_group(group)
     columns = (row_group.column(at) for at in range(row_group.num_columns))
-    return max(
-        (c.total_compressed_size for c in columns if c.path_in_schema in names),
-        default=0,
-    )
+    sizes = [c.total_compressed_size for c in columns if c.path_in_schema in names]
+    if max(sizes, default=0) > _READ_AT_ONCE:
+        return _BUFFER
+    if sum(sizes) > _READ_TOGETHER:
+        return max(_READ_TOGETHER // len(sizes), _LEAST_BUFFER)
+    return 0
 
 
 def open_parquet(blob: Blob) -> ParquetPart:

@@ -17,7 +17,8 @@ class ReadRequest:
             when ``members`` and ``holdout`` are given.
         members: the members' own file, directory or glob.
         holdout: the holdout's own file, directory or glob.
-        score_columns: the score columns by name; empty means found by the rules.
+        score_columns: the score columns by name, or comma lists of them where ``vectors``
+            are allowed; empty means found by the rules.
         member_column: the membership column by name; None means found.
         member_value: rows whose membership equals it are members, the rest holdout.
         where: ``"column = value"``: only these rows are read.
@@ -25,6 +26,9 @@ class ReadRequest:
         key_column: names a row's identity; its position otherwise.
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person (``unit_column``).
+        vectors: whether a comma list may name a score of several numbers.
+        group_columns: columns whose values together name a row's group.
+        named: the values of the key column are to be written out.
     """
 
     scores: str | None = None
@@ -38,3 +42,6 @@ class ReadRequest:
     key_column: str | None = None
     nan: NanPolicy = "error"
     seed: int = 0
+    vectors: bool = False
+    group_columns: tuple[str, ...] = ()
+    named: bool = False

@@ -99,8 +99,9 @@ def _from_sheet(sheet: Sheet, name: str) -> NDArray[np.float64]:
 
 
 def _from_json(document: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
-    lists = [document.get(one) for one in _RATES] if isinstance(document, dict) else [None]
-    if not all(isinstance(one, list) for one in lists):
+    found = [document.get(one) for one in _RATES] if isinstance(document, dict) else []
+    lists = [one for one in found if isinstance(one, list)]
+    if len(lists) < len(_RATES):
         raise _no_curve(name)
     if len({len(one) for one in lists}) > 1:
         raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_HINT)
@@ -113,12 +114,14 @@ def _require_roc(rates: NDArray[np.float64], name: str) -> None:
     if not len(rates):
         raise _no_curve(name)
     wrong = ((rates < 0) | (rates > 1)).any(axis=1) | (rates[:, 1] < rates[:, 0])
+    order = np.argsort(rates[:, 0], kind="stable")
+    wrong[order[1:]] |= np.diff(rates[order, 1]) < 0
     if wrong.any():
         raise InputError(
             "bad_curve",
             f"{name}: {np.count_nonzero(wrong)} points are no rates that a guarantee allows, the "
-            f"first of them point {int(wrong.argmax()) + 1}: both must be from 0 to 1, and the "
-            "TPR at least the FPR.",
+            f"first of them point {int(wrong.argmax()) + 1}: both must be from 0 to 1, the TPR at "
+            "least the FPR, and it must not fall where the FPR rises.",
             hint=_HINT,
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
+
+from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +34,8 @@ def write_rows(
     form: RowFormat,
     *,
     columns: Sequence[str],
+    repeating: Sequence[str] = ("group",),
+    quoted: bool = False,
 ) -> None:
     """Write chunks of columns one after the other; only one is in memory at a time.
 
@@ -40,7 +44,15 @@ def write_rows(
         chunks: columns of equal length by name.
         form: CSV has a header and the shortest numbers that read back the same.
         columns: which, in order.
+        repeating: columns of few values: Parquet keeps each once.
+        quoted: names and text may hold separators, and are put in quotes in CSV.
+
+    Raises:
+        InputError: ``types_differ``, when a column changes its type between chunks.
     """
+    if quoted and form != "parquet":
+        _write_quoted(file, chunks, form, columns)
+        return
     match form:
         case "csv":
             _write_csv(file, chunks, columns)
@@ -53,7 +65,7 @@ def write_rows(
             ) as compressed:
                 _write_csv(compressed, chunks, columns)
         case "parquet":
-            _write_parquet(file, chunks, columns)
+            _write_parquet(file, chunks, columns, repeating)
 
 
 def table_of(chunks: Iterable[Mapping[str, NDArray[Any]]], *, columns: Sequence[str]) -> pa.Table:
@@ -85,18 +97,73 @@ def _write_csv(
         file.write(text.getvalue())
 
 
+def _write_quoted(
+    file: BinaryIO,
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    form: RowFormat,
+    columns: Sequence[str],
+) -> None:
+    """Write CSV whose names and text are in quotes."""
+    if form == "csv.gz":
+        from gzip import GzipFile
+
+        with GzipFile(
+            fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
+        ) as compressed:
+            _write_quoted(cast("BinaryIO", compressed), chunks, "csv", columns)
+        return
+    import pyarrow as pa
+    from pyarrow import csv
+
+    heads = [name.replace('"', '""') for name in columns]
+    line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
+    file.write(f"{line}\n".encode())
+    options = csv.WriteOptions(include_header=False, quoting_style="needed")
+    schema = None
+    for chunk in chunks:
+        table = _same_types(_table(chunk, columns), schema)
+        schema = table.schema
+        text = pa.BufferOutputStream()
+        csv.write_csv(table, text, options)
+        file.write(text.getvalue())
+
+
+def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
+    """Return the table with the types of those before it.
+
+    Raises:
+        InputError: ``types_differ``.
+    """
+    import pyarrow as pa
+
+    if schema is None or table.schema.equals(schema):
+        return table
+    try:
+        return table.cast(schema)
+    except (pa.ArrowException, ValueError):
+        # Arrow's message may quote the data.
+        raise InputError(
+            "types_differ",
+            "The key column has different types in different parts of the input.",
+            hint="Store it as text everywhere, or leave --key-col out: rows are numbered.",
+        ) from None
+
+
 def _write_parquet(
-    file: BinaryIO, chunks: Iterable[Mapping[str, NDArray[Any]]], columns: Sequence[str]
+    file: BinaryIO,
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    columns: Sequence[str],
+    repeating: Sequence[str],
 ) -> None:
     from pyarrow import parquet
 
     writer = None
     try:
         for chunk in chunks:
-            table = _table(chunk, columns)
+            table = _same_types(_table(chunk, columns), None if writer is None else writer.schema)
             if writer is None:
                 # Scores hardly repeat: a dictionary of them is built only to be given up.
-                writer = parquet.ParquetWriter(file, table.schema, use_dictionary=["group"])
+                writer = parquet.ParquetWriter(file, table.schema, use_dictionary=[*repeating])
             writer.write_table(table)
     finally:
         if writer is not None:

@@ -31,14 +31,32 @@ _UNREADABLE: Final[dict[str, str]] = {
     "other": "neither numbers nor text",
 }
 _SHOWN: Final = 12
+MOST_COORDINATES: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorColumns:
+    """A score of several numbers: its name, ``d1,d2``, and its columns as they were named."""
+
+    name: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The score columns in file order, and every other column with the reason."""
+    """The score columns in file order, and every other column with the reason.
+
+    Attributes:
+        scores: the columns that are read, also those that are part of a vector alone.
+        skipped: (column, why).
+        vectors: the scores of several numbers.
+        scalars: names of the columns that are scores by themselves.
+    """
 
     scores: tuple[Field, ...]
     skipped: tuple[tuple[str, str], ...]
+    vectors: tuple[VectorColumns, ...]
+    scalars: frozenset[str]
 
 
 def is_id_like(name: str) -> bool:
@@ -97,23 +115,36 @@ def shown_names(names: Sequence[str]) -> str:
     return listed if more <= 0 else f"{listed} and {more} more"
 
 
-def select_named(fields: Sequence[Field], names: Sequence[str]) -> Selection:
+def select_named(
+    fields: Sequence[Field], names: Sequence[str], *, vectors: bool = False
+) -> Selection:
     """Return the columns that the user named, in file order.
 
+    Args:
+        fields: all columns, in file order.
+        names: a column each, or a comma list of columns: one score of several numbers.
+            A column whose own name has a comma is that column.
+        vectors: whether the caller can audit such scores.
+
     Raises:
-        UsageError: ``vector_score`` for a comma list.
+        UsageError: ``vector_score`` for a comma list where none can be audited, or one
+            that names a column twice.
         InputError: ``unknown_column`` or ``not_a_score``.
     """
     present = {field.name for field in fields}
-    for name in names:
-        if name not in present and "," in name:
-            raise UsageError(
-                "vector_score",
-                "--score-col: a comma list is one score with several numbers, "
-                "which this version cannot audit.",
-                hint="Repeat --score-col once per column.",
-            )
-    wanted = {find_column(fields, name, option="--score-col").name for name in names}
+    lists = [name for name in dict.fromkeys(names) if name not in present and "," in name]
+    if lists and not vectors:
+        raise UsageError(
+            "vector_score",
+            "--score-col: a comma list is one score with several numbers, which this command "
+            "cannot take.",
+            hint="Repeat --score-col once per column, or use `mipaudit estimate`.",
+        )
+    taken = tuple(dict.fromkeys(_vector(fields, name) for name in lists))
+    scalars = frozenset(
+        find_column(fields, name, option="--score-col").name for name in names if name not in lists
+    )
+    wanted = scalars | {name for vector in taken for name in vector.columns}
     for field in fields:
         if field.name in wanted and field.kind not in _TAKEABLE:
             raise InputError(
@@ -123,7 +154,40 @@ def select_named(fields: Sequence[Field], names: Sequence[str]) -> Selection:
     return Selection(
         scores=tuple(field for field in fields if field.name in wanted),
         skipped=tuple((f.name, "not named") for f in fields if f.name not in wanted),
+        vectors=taken,
+        scalars=scalars,
     )
+
+
+def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
+    """Return the columns of a comma list.
+
+    Raises:
+        UsageError: a column is named twice, or there are more than 100.
+        InputError: ``unknown_column``, or ``not_a_score`` for one of text.
+    """
+    kinds = {field.name: field.kind for field in fields}
+    names = tuple(name if name in kinds else name.strip() for name in listed.split(","))
+    found = tuple(find_column(fields, name, option="--score-col").name for name in names)
+    if len(set(found)) < len(found):
+        raise UsageError(
+            "vector_score", "--score-col: a comma list names the same column more than once."
+        )
+    if len(found) > MOST_COORDINATES:
+        raise UsageError(
+            "vector_score",
+            f"--score-col: a vector score may have at most {MOST_COORDINATES} columns.",
+            hint="Audit the columns side by side: repeat --score-col once per column.",
+        )
+    for name in found:
+        if kinds[name] == "string":
+            raise InputError(
+                "not_a_score",
+                f"--score-col: column {quoted_name(name)} holds text, which cannot be part of a "
+                "vector of numbers.",
+                hint="Name it in a --score-col of its own.",
+            )
+    return VectorColumns(name=",".join(found), columns=found)
 
 
 def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selection:
@@ -145,8 +209,11 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
             f"No numeric score column among: {shown_names([f.name for f in fields])}.",
             hint="Name one with --score-col.",
         )
+    scores = tuple(f for f in open_fields if f.kind == taken)
     return Selection(
-        scores=tuple(f for f in open_fields if f.kind == taken),
+        scores=scores,
+        vectors=(),
+        scalars=frozenset(field.name for field in scores),
         skipped=tuple(
             (f.name, _reason(f, reserved) or f"{f.kind}, while others are {taken}")
             for f in fields

@@ -48,6 +48,14 @@ class ScoreColumn:
     kind: ScoreKind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorScore:
+    """A score of several numbers: which of the columns that are read are its coordinates."""
+
+    name: str
+    coordinates: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Group:
     """Parts that are understood in the same way, and the rows in each of their pieces."""
@@ -89,6 +97,8 @@ class ScoreSource:
 
     Attributes:
         columns: the score columns taken, in file order.
+        vectors: scores of several numbers, each made of some of the columns.
+        scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
         skipped: (column, why) for every column that was not taken.
         mixed: the score columns whose type differs between files.
@@ -107,6 +117,8 @@ class ScoreSource:
     ) -> None:
         """Number the rows: position follows the order of the groups and their parts."""
         self.columns = columns
+        self.vectors: tuple[VectorScore, ...] = ()
+        self.scalars = tuple(range(len(columns)))
         self.skipped = skipped
         self.bare: tuple[Blob, ...] = ()
         self.mixed: tuple[str, ...] = ()

@@ -38,6 +38,8 @@ class Chosen:
             keys=None if rows.keys is None else rows.keys[at],
             member=rows.member[at],
             scores=tuple(score[at] for score in rows.scores),
+            groups=None if rows.groups is None else rows.groups[at],
+            names=None if rows.names is None else rows.names[at],
         )
 
 

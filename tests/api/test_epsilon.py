@@ -590,13 +590,95 @@ def test_labels_have_no_order(rng):
         mipaudit.epsilon(frame, design="independent-runs", score_columns=["answer"])
 
 
-def test_missing_scores_may_be_left_out_or_counted(rng):
+def test_missing_scores_are_outputs_and_may_not_be_left_out(rng):
     members, holdout = laplace(rng, 2.0, 500)
     members[:50] = np.nan
-    dropped = runs(members, holdout, nan="drop")
+    for design in ("independent-runs", "one-run"):
+        with pytest.raises(UsageError) as refused:
+            mipaudit.epsilon(members=members, holdout=holdout, design=design, nan="drop")
+        assert refused.value.code == "nan"
+    assert runs(members, holdout, nan="category").design.n_members == 500
+    dropped = mipaudit.epsilon(members=members, holdout=holdout, design="one-model", nan="drop")
     assert dropped.design.n_members == 450
     assert "nan_dropped" in codes(dropped)
-    assert runs(members, holdout, nan="category").design.n_members == 500
+
+
+def test_leaving_out_missing_outputs_would_have_certified_what_is_not_true(rng):
+    """An exactly (1, 0)-private mechanism that says nothing at all about many records."""
+    counts = {"members": (300, 431, 269), "holdout": (110, 159, 731)}
+    outputs = np.array([1.0, np.nan, 0.0])
+    members, holdout = (np.repeat(outputs, np.multiply(one, 25)) for one in counts.values())
+    kept = runs(members, holdout, nan="category", claimed_epsilon=1)
+    assert kept.claim.status == "not_refuted"
+    inner = (one[~np.isnan(one)] for one in (members, holdout))
+    assert lower(runs(*inner)) > 1
+
+
+def test_a_claimed_mu_is_refuted_or_not_whatever_the_delta(rng):
+    members, holdout = rng.normal(1.5, 1, 400), rng.normal(0, 1, 400)
+    for delta in (0.0, 1e-5, 0.5, 0.9):
+        report = runs(members, holdout, delta=delta, claimed_mu=0.1)
+        assert report.claim.status == "refuted"
+
+
+def test_the_limit_of_mu_is_shown_beside_its_epsilon(rng):
+    members, holdout = rng.normal(1.5, 1, 400), rng.normal(0, 1, 400)
+    report = runs(members, holdout, delta=1e-5, assume_gdp=True)
+    (gaussian,) = [s for s in report.statements if s.method == "gdp"]
+    assert 0.8 < gaussian.mu_lower < 1.5
+    assert gaussian.lower == pytest.approx(GaussianDP(mu=gaussian.mu_lower).epsilon_at(1e-5))
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [{"score_columns": ["a"]}, {"where": "a = 1"}, {"nan": "category"}, {"key_column": "k"}],
+)
+def test_ways_to_read_scores_are_refused_where_there_are_counts(idle):
+    with pytest.raises(UsageError) as refused:
+        mipaudit.epsilon(design="independent-runs", tp=5, fn=5, fp=5, tn=5, **idle)
+    assert refused.value.code == "needs_scores"
+    with pytest.raises(UsageError):
+        mipaudit.epsilon(canaries=10, guesses=5, correct=3, **idle)
+
+
+def test_a_curve_is_not_tested_for_hours():
+    huge = {"canaries": 10**9, "guesses": 10**9, "correct": 10**9 // 2 + 10**6}
+    assert mipaudit.epsilon(**huge, claimed_epsilon=0.001).claim is not None
+    with pytest.raises(UsageError) as refused:
+        mipaudit.epsilon(**huge, claimed_mu=0.0001)
+    assert refused.value.code == "correct"
+
+
+def test_canaries_that_no_fair_coins_included_certify_nothing(rng):
+    scores = rng.normal(size=1000)
+    unfair = one_run(scores[:800], scores[800:], claimed_epsilon=0.5, guesses=500)
+    assert unfair.claim.status == "not_certifiable"
+    assert unfair.claim.power == ()
+    assert unfair.coin.ruled_out
+    assert unfair.statements[0].validity == "if-fair-coins"
+    assert unfair.summary.startswith("Nothing is certified.")
+    half = one_run(scores[:500] + 2, scores[500:], claimed_epsilon=0.5)
+    assert half.claim.status == "refuted"
+    assert half.claim.reason.startswith("If independent fair coins had included")
+    mu = one_run(scores[:500] + 2, scores[500:], claimed_mu=0.1)
+    assert mu.claim.reason.startswith("If independent fair coins had included")
+
+
+@pytest.mark.parametrize("method", ["bands", "grid-cp"])
+def test_the_power_of_weaker_methods_is_not_that_of_the_default(rng, method):
+    members, holdout = laplace(rng, 1.0, 400)
+    least = {
+        name: {
+            power.mechanism: power.refutable_epsilon
+            for power in runs(
+                members, holdout, delta=1e-5, method=name, claimed_epsilon=1
+            ).claim.power
+        }
+        for name in ("conditional", method)
+    }
+    # Simulated: 82% and 68% of files refute at Laplace 1.6, and 5-12% at 1.37.
+    assert least[method]["laplace"] > 1.6 > least["conditional"]["laplace"]
+    assert least[method]["gaussian"] > 5.4
 
 
 def test_a_filter_that_leaves_one_class_is_an_error(rng):

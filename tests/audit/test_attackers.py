@@ -53,7 +53,7 @@ def test_the_trivial_attackers_come_first(prior):
 @pytest.mark.parametrize("prior", [0.1, 0.9])
 def test_doubtful_cells_go_to_the_majority(prior):
     gains, errors = [0.1, 0.9, -0.1, -5.0], [1.0, 1.0, 1.0, 1.0]
-    half, one, two = sets_of(gains, prior, errors)[-3:]
+    half, one, two = sets_of(gains, prior, errors)[-6:-3]
     doubt = prior > 0.5
     assert half.tolist() == [doubt, True, doubt, False]
     assert one.tolist() == two.tolist() == [doubt, doubt, doubt, False]
@@ -95,3 +95,39 @@ def test_merged_sets_one_run_at_a_time(cells):
             axis=1,
         )
         np.testing.assert_array_equal(sets[:, index], expected)
+
+
+def smoothed_by_hand(gains, mass, half):
+    """Triangular windows in cumulative mass, cell by cell."""
+    middles = [sum(mass[:cell]) + mass[cell] / 2 for cell in range(len(mass))]
+    near = [[c for c, there in enumerate(middles) if abs(there - here) <= half] for here in middles]
+    once = [sum(gains[c] for c in cells) for cells in near]
+    return [sum(once[c] for c in cells) > 0 for cells in near]
+
+
+@pytest.mark.parametrize("cells", [4, 60, 333])
+def test_smoothed_attackers_are_signs_of_moving_sums(cells):
+    rng = np.random.default_rng(2)
+    gains, mass = rng.normal(size=cells), rng.dirichlet(np.ones(cells))
+    sets = attacker_sets(gains[None], np.zeros((1, cells)), mass, 0.5)[0]
+    for index, half in zip((-3, -2, -1), (0.01, 0.03, 0.1), strict=True):
+        assert sets[index].tolist() == smoothed_by_hand(gains, mass, half)
+
+
+def test_a_value_that_many_records_share_is_not_smoothed():
+    mass = np.array([0.1, 0.1, 0.3, 0.1, 0.1, 0.3])
+    gains = np.array([1.0, 1.0, -0.5, 1.0, 1.0, -0.5])
+    sets = attacker_sets(gains[None], np.zeros((1, 6)), mass, 0.5)[0]
+    assert sets[-1].tolist() == [True, True, False, True, True, False]
+
+
+def test_smoothing_finds_the_waves_below_the_noise():
+    """Weak and smooth: the raw sign errs in a third of the cells, the smoothed one rarely."""
+    rng = np.random.default_rng(3)
+    cells = 400
+    truth = np.sin(2 * np.pi * 3 * (np.arange(cells) + 0.5) / cells)
+    gains = truth + rng.normal(scale=2.0, size=cells)
+    sets = attacker_sets(gains[None], np.ones((1, cells)), np.full(cells, 1 / cells), 0.5)[0]
+    wrong = [np.mean(one != (truth > 0)) for one in (sets[-7], sets[-2])]
+    assert wrong[0] > 0.25
+    assert wrong[1] < 0.1

@@ -9,6 +9,7 @@ from mipaudit.audit.prequential import HeldOut, held_out, held_out_together, poo
 from mipaudit.maths.binomial import mover_lower
 
 MERGED = (4, 8, 16, 32, 64, 128, 256)
+WINDOWS = (0.01, 0.03, 0.1)
 
 
 def test_common_weights_vector():
@@ -66,6 +67,13 @@ def attackers_by_hand(table, mass, prior):
         {c for c in cells if (gains[c] > 0 if abs(gains[c]) > scale * errors[c] else majority)}
         for scale in (0.5, 1.0, 2.0)
     )
+    middles = [sum(mass[:cell]) + mass[cell] / 2 for cell in cells]
+    for half in WINDOWS:
+        near = [
+            [c for c in cells if abs(middles[c] - middles[cell]) <= half + 1e-12] for cell in cells
+        ]
+        once = [sum(gains[c] for c in near[cell]) for cell in cells]
+        found.append({cell for cell in cells if sum(once[c] for c in near[cell]) > 1e-12})
     return found
 
 

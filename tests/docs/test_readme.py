@@ -25,7 +25,11 @@ SAMPLES = ROOT / "sample_data" / "README.md"
 BOUNDS = ROOT / "docs" / "bounds.md"
 MIP_NOISE = ROOT / "docs" / "mip-noise.md"
 EPSILON = ROOT / "docs" / "epsilon.md"
+COMPARE = ROOT / "docs" / "compare.md"
+RECORDS = ROOT / "docs" / "records.md"
+METRICS = ROOT / "docs" / "metrics.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
+VECTORS = ROOT / "docs" / "vector-scores.md"
 WRITTEN = (
     README,
     METHODS,
@@ -33,12 +37,25 @@ WRITTEN = (
     BOUNDS,
     MIP_NOISE,
     EPSILON,
+    COMPARE,
+    RECORDS,
     SCENARIOS,
     VALIDATION,
     SAMPLES,
     ROOT / "CHANGELOG.md",
 )
-COMMANDS = ("estimate", "epsilon", "check", "bounds", "noise", "simulate", "validate", "schema")
+COMMANDS = (
+    "estimate",
+    "records",
+    "epsilon",
+    "compare",
+    "check",
+    "bounds",
+    "noise",
+    "simulate",
+    "validate",
+    "schema",
+)
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
 
@@ -243,7 +260,7 @@ def test_findings_documented_are_the_programs():
     sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
     stated = {
         row[0].strip("`")
-        for page in (READING, MIP_NOISE, EPSILON)
+        for page in (READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS)
         for row in table(page, "finding", "says")
     }
     assert {code for code in stated if f'"{code}"' not in sources} == set()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import mipaudit
-from mipaudit.render.validation_markdown import render_markdown
+from mipaudit.render.document_markdown import document_markdown
+from mipaudit.render.validation_document import validation_document
 from mipaudit.scenarios.estimands import default_estimands
 
 HERE = Path(__file__).parent
@@ -42,7 +43,7 @@ def test_a_new_table_takes_the_place_of_the_old():
     small = mipaudit.validate(
         scenarios=["constant"], sizes=[20], priors=[0.5], replications=3, jobs=1
     )
-    made = render_markdown(small)
+    made = validation_page.nested(document_markdown(validation_document(small)))
     renewed = validation_page.with_table(PAGE, made)
     head = PAGE.split("<!-- table of")[0]
     assert renewed.startswith(head)

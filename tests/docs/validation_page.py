@@ -29,6 +29,12 @@ def with_table(page: str, table: str) -> str:
     return renewed
 
 
+def nested(table: str) -> str:
+    """Return what the command prints as a part of a page: without its title, one level down."""
+    lines = table.splitlines(keepends=True)[2:]
+    return "".join(f"#{line}" if line.startswith("#") else line for line in lines)
+
+
 def main(arguments: list[str]) -> int:
     """Run the command, rewrite the page, and return the exit code."""
     CELLS.parent.mkdir(exist_ok=True)
@@ -38,7 +44,7 @@ def main(arguments: list[str]) -> int:
     )
     if done.returncode in {0, 1}:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(with_table(page, done.stdout.decode()), encoding="utf-8")
+        PAGE.write_text(with_table(page, nested(done.stdout.decode())), encoding="utf-8")
         CELLS.unlink(missing_ok=True)
     return done.returncode
 

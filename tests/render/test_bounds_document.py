@@ -7,7 +7,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.api.bounds import bounds
 from mipaudit.audit.figures import lower_figure, upper_figure
-from mipaudit.render.bounds_table import render_bounds
+from mipaudit.render.bounds_document import render_bounds
 
 
 class TextSnapshot(SingleFileSnapshotExtension):

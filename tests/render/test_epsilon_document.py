@@ -12,8 +12,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from mipaudit.api.epsilon import epsilon
 from mipaudit.audit.figures import lower_figure
 from mipaudit.audit.finding import Finding
+from mipaudit.render.epsilon_document import render_epsilon
 from mipaudit.render.epsilon_profile import encode_profile
-from mipaudit.render.epsilon_table import render_epsilon
 from mipaudit.report.epsilon import ProfilePoint
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import mipaudit
-from mipaudit.render.truth_table import render_simulate
+from mipaudit.render.truth_document import render_simulate
 from mipaudit.scenarios.catalogue import scenario_names
 
 

@@ -12,8 +12,17 @@ from mipaudit.errors import InputError
 from mipaudit.report.codec import from_json, to_json
 
 
-def test_golden_files_survive_a_round_trip_byte_for_byte(sample_bytes):
-    assert to_json(from_json(sample_bytes)) == sample_bytes
+def test_old_reports_stay_readable_and_lose_nothing(sample_bytes):
+    """The samples are of the first version; what has been added since is empty in them."""
+    written = to_json(from_json(sample_bytes))
+    assert without_empty(json.loads(written)) == without_empty(json.loads(sample_bytes))
+    assert to_json(from_json(written)) == written
+
+
+def without_empty(value):
+    if isinstance(value, dict):
+        return {key: without_empty(one) for key, one in value.items() if one not in (None, [])}
+    return [without_empty(one) for one in value] if isinstance(value, list) else value
 
 
 def test_schema_comes_first_and_provenance_last(report):

@@ -1,8 +1,8 @@
-"""The table of ``epsilon``, in plain text."""
+"""What a report on epsilon shows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from mipaudit.audit.figures import (
     count_text,
@@ -12,11 +12,22 @@ from mipaudit.audit.figures import (
     upper_figure,
     value_text,
 )
-from mipaudit.render.plain import annotated, columns, paragraph
+from mipaudit.render.document import (
+    Bullets,
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Mood,
+    Note,
+    Paragraph,
+)
+from mipaudit.render.document_text import document_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mipaudit.render.document import Section
     from mipaudit.report.epsilon import (
         CoinCheck,
         DetectionPower,
@@ -29,6 +40,7 @@ _VALIDITY: Final = {
     "credible": " (credible)",
     "assumes-gdp": " (if Gaussian)",
     "if-exchangeable": " (if rows were trials)",
+    "if-fair-coins": " (if coins were fair)",
 }
 _METHODS: Final = {
     "advantage": "from the advantage",
@@ -44,32 +56,78 @@ _NONE: Final = "none"
 
 def render_epsilon(report: EpsilonReport, *, width: int) -> str:
     """Return the report as text for people, lines up to ``width`` where prose allows."""
-    return "\n".join(section for section in _sections(report, width) if section)
+    return document_text(epsilon_document(report), width=width)
 
 
-def _sections(report: EpsilonReport, width: int) -> Iterator[str]:
-    yield paragraph(report.summary, width=width, hyphens=False)
-    yield _statements(report, width)
+def epsilon_document(report: EpsilonReport) -> Document:
+    """Return the report as a document."""
+    headline, mood = _headline(report)
+    return Document(
+        title="mipaudit epsilon",
+        headline="",
+        mood=mood,
+        summary=report.summary,
+        sections=tuple(section for section in _sections(report) if section),
+        cases=(_case(report, headline),),
+        created=report.provenance.created,
+    )
+
+
+def _headline(report: EpsilonReport) -> tuple[str, Mood]:
+    if report.claim is None:
+        return "no claim was given to refute", "plain"
+    match report.claim.status:
+        case "refuted":
+            return "claim refuted", "bad"
+        case "not_refuted":
+            return "claim not refuted", "plain"
+        case "not_certifiable":
+            return "nothing can be certified", "open"
+        case _:
+            assert_never(report.claim.status)
+
+
+def _case(report: EpsilonReport, headline: str) -> Case:
+    claim = report.claim
+    if claim is None:
+        return Case(group="epsilon", name="claim", status="skipped", text=headline)
+    status: Literal["passed", "failed", "skipped"] = "passed"
+    if claim.status == "refuted":
+        status = "failed"
+    elif claim.status == "not_certifiable":
+        status = "skipped"
+    return Case(group="epsilon", name="claim", status=status, text=claim.reason)
+
+
+def _sections(report: EpsilonReport) -> Iterator[Section]:
+    yield _statements(report)
     if report.coin is not None:
-        yield _coin(report.coin, width)
+        yield (_coin(report.coin),)
     if report.claim is not None and report.claim.p_value is not None:
         p_value = upper_figure(report.claim.p_value, digits=3)
-        yield paragraph(f"The p-value of the claim is {p_value}.", width=width)
+        yield (Paragraph(text=f"The p-value of the claim is {p_value}."),)
     if report.claim is not None and report.claim.power:
-        yield _power(report, report.claim.power, width)
-    yield _bullets("What it rests on", report.rests_on, width)
-    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings], width)
-    yield _bullets("Keep in mind", report.limitations, width)
+        yield _power(report, report.claim.power)
+    yield _bullets("What it rests on", report.rests_on)
+    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield _bullets("Keep in mind", report.limitations)
 
 
-def _statements(report: EpsilonReport, width: int) -> str:
+def _statements(report: EpsilonReport) -> Section:
     named = any(s.score is not None for s in report.statements)
     with_mu = any(s.mu_lower is not None for s in report.statements)
-    rows = [_row(s, named=named, with_mu=with_mu) for s in report.statements]
     heads = ["epsilon at least", "best estimate", *["mu at least"] * with_mu]
-    header = [*["score"] * named, "method", *heads, "what was found"]
-    table = annotated(rows, header=header, width=width, numbers=len(heads))
-    return table + paragraph(_confidence(report), width=width, indent="  ")
+    words = [*["score"] * named, "method"]
+    return (
+        Grid(
+            caption="Lower limits of epsilon",
+            head=(*words, *heads, "what was found"),
+            rows=tuple(_row(s, named=named, with_mu=with_mu) for s in report.statements),
+            words=len(words),
+            prose=True,
+        ),
+        Note(text=_confidence(report)),
+    )
 
 
 def _confidence(report: EpsilonReport) -> str:
@@ -80,17 +138,17 @@ def _confidence(report: EpsilonReport) -> str:
     return f"Epsilon at delta {delta}; one-sided limits, {percent} confidence{joint}, rounded down."
 
 
-def _row(statement: EpsilonStatement, *, named: bool, with_mu: bool) -> list[str]:
+def _row(statement: EpsilonStatement, *, named: bool, with_mu: bool) -> tuple[str, ...]:
     method = _METHODS.get(statement.method, statement.method)
     lower, estimate, mu = statement.lower, statement.estimate, statement.mu_lower
-    return [
+    return (
         *[f"{statement.score}"] * named,
         method + _VALIDITY[statement.validity],
         _NONE if lower is None else lower_figure(lower),
         "-" if estimate is None else value_text(estimate),
         *[("-" if mu is None else lower_figure(mu))] * with_mu,
         _how(statement),
-    ]
+    )
 
 
 def _how(statement: EpsilonStatement) -> str:
@@ -120,27 +178,35 @@ def _how(statement: EpsilonStatement) -> str:
     return "; ".join(parts)
 
 
-def _coin(coin: CoinCheck, width: int) -> str:
+def _coin(coin: CoinCheck) -> Paragraph:
     text = (
         f"Included: {count_text(coin.included)} of {count_text(coin.canaries)} canaries. Fair "
         f"coins stray so far or further with probability {upper_figure(coin.p_value, digits=2)}."
     )
-    return paragraph(text, width=width)
+    return Paragraph(text=text)
 
 
-def _power(report: EpsilonReport, power: Sequence[DetectionPower], width: int) -> str:
+def _power(report: EpsilonReport, power: Sequence[DetectionPower]) -> Section:
     first = power[0]
     one_run = report.design.kind == "one-run"
     what = "canaries" if one_run else "runs of each kind"
     true = number_text(first.true_epsilon)
-    rows = [[one.mechanism.capitalize(), _refutable(one), _needed(one)] for one in power]
     percent = percent_text(first.power)
-    header = ["If the noise is", f"refuted in {percent} from epsilon", f"{what} for epsilon {true}"]
     text = (
         "What this audit could have found: the least true epsilon with which the claim is refuted "
         f"with probability {percent}, and the {what} that it takes if the truth is {true}."
     )
-    return paragraph(text, width=width) + columns(rows, header=header)
+    grid = Grid(
+        caption="What could have been found",
+        head=(
+            "If the noise is",
+            f"refuted in {percent} from epsilon",
+            f"{what} for epsilon {true}",
+        ),
+        rows=tuple((one.mechanism.capitalize(), _refutable(one), _needed(one)) for one in power),
+        words=3,
+    )
+    return (Paragraph(text=text), grid)
 
 
 def _refutable(one: DetectionPower) -> str:
@@ -156,9 +222,5 @@ def _needed(one: DetectionPower) -> str:
     return f"{count_text(one.needed)}{guesses}"
 
 
-def _bullets(title: str, texts: Sequence[str], width: int) -> str:
-    if not texts:
-        return ""
-    return f"{title}\n" + "".join(
-        paragraph(text, width=width, indent="    ", first="  - ") for text in texts
-    )
+def _bullets(title: str, texts: Sequence[str]) -> Section:
+    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()

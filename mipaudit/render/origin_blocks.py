@@ -1,0 +1,54 @@
+"""Where a report comes from: versions, time, inputs and settings, for every form but text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.audit.figures import count_text
+from mipaudit.render.document import Grid, Heading, Pairs
+
+if TYPE_CHECKING:
+    from mipaudit.render.document import Section
+    from mipaudit.report.origin import InputFile, Provenance
+
+
+def origin_section(provenance: Provenance) -> Section:
+    """Return what an auditor needs to run it again and to know that nothing was changed."""
+    libraries = ", ".join(f"{name} {version}" for name, version in provenance.libraries.items())
+    pairs = [
+        ("made", f"{provenance.created} (UTC)"),
+        ("by", f"mipaudit {provenance.mipaudit}, Python {provenance.python}"),
+    ]
+    if libraries:
+        pairs.append(("with", libraries))
+    if provenance.seed is not None:
+        pairs.append(("seed", str(provenance.seed)))
+    given = [one for one in provenance.settings if one.source != "default"]
+    grids = [_inputs(provenance.inputs)] if provenance.inputs else []
+    if given:
+        grids.append(
+            Grid(
+                caption="Settings that were given; all others are the defaults",
+                head=("setting", "value", "source"),
+                rows=tuple((one.name, one.value, one.source) for one in given),
+                words=3,
+            )
+        )
+    return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
+
+
+def _inputs(inputs: tuple[InputFile, ...]) -> Grid:
+    return Grid(
+        caption="What was read",
+        head=("file", "sha256, or fingerprint", "rows", "bytes"),
+        rows=tuple(
+            (
+                one.name,
+                one.sha256 or one.fingerprint or "-",
+                count_text(one.rows),
+                "-" if one.bytes is None else count_text(one.bytes),
+            )
+            for one in inputs
+        ),
+        words=2,
+    )

@@ -1,0 +1,82 @@
+"""The rows of a report as CSV: every number in full, one table for each kind of report."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from mipaudit.report.codec import AnyReport
+
+# What is a table in each report; of `bounds`, the first that is not empty.
+_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "estimate": ("estimates",),
+    "check": ("columns",),
+    "records": ("cells",),
+    "compare": ("advantages", "differences", "best_of", "together", "gains"),
+    "epsilon": ("statements",),
+    "bounds": ("attacker", "other_readings", "bounds", "needed", "refuted", "counting_queries"),
+    "noise": ("calibrations", "measured.candidates"),
+    "simulate": ("truths",),
+    "simulate --list": ("scenarios",),
+    "validate": ("rows",),
+}
+_PART: Final = "part"
+
+
+def report_csv(report: AnyReport) -> str:
+    """Return the report's rows, with a header; nested fields are named ``outer.inner``.
+
+    Where a report has several tables, the column ``part`` says which one a row is of. Lists
+    within a row are joined by semicolons; what is missing is empty.
+    """
+    rows = [dict(_flat(row)) for row in _rows(report)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _rows(report: AnyReport) -> Iterator[dict[str, Any]]:
+    names = _TABLES[report.command]
+    for name in names:
+        for row in _table(report, name):
+            yield {_PART: name, **asdict(row)} if len(names) > 1 else asdict(row)
+
+
+def _table(report: AnyReport, name: str) -> Iterable[Any]:
+    found: Any = report
+    for part in name.split("."):
+        found = None if found is None else getattr(found, part)
+    if found is None:
+        return ()
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _flat(row: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{outer}{name}.")
+        else:
+            yield f"{outer}{name}", _cell(value)
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a report holds
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (tuple, list)):
+        return "; ".join(map(_cell, value))
+    # A number is written as it is; a text that a spreadsheet would run as a formula is not.
+    text = str(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["member,score,sex,patient"]
+    for at in range(2_000):
+        member = rng.random() < 0.5
+        value = rng.normal() + 1.5 * member
+        lines.append(f"{int(member)},{value:.6f},{'FM'[at % 2]},p{at}")
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [((), 0), (("--max-risk", "0.1"), 1), (("--max-risk", "0.8"), 3)]
+)
+def test_exit_codes(mipaudit, scores, limit, code):
+    done = mipaudit("records", "scores.csv", *limit)
+    assert done.returncode == code, done.stderr
+    assert not done.stderr
+    softened = mipaudit("records", "scores.csv", *limit, "--exit-zero", "-f", "json")
+    assert softened.returncode == 0
+    status = json.loads(softened.stdout)["verdict"]["status"]
+    assert {"no_policy": 0, "not_met": 1, "inconclusive": 3, "met": 0}[status] == code
+
+
+def test_records_are_written_and_the_report_is_shown(mipaudit, scores, tmp_path):
+    done = mipaudit(
+        "records", "scores.csv", "--key-col", "patient", "-o", "risks.csv", "--top", "3"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "The records are written.\n"
+    with (tmp_path / "risks.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["patient"] for row in rows] == [f"p{at}" for at in range(2_000)]
+    assert [int(row["row"]) for row in rows] == list(range(2_000))
+    assert "The most exposed records by the row" in done.stdout
+    assert not any(f"p{at} " in done.stdout for at in range(2_000))
+
+
+def test_json_names_its_schema(mipaudit, scores):
+    done = mipaudit("records", "scores.csv", "--by", "sex", "-f", "json", "--tau", "0.3")
+    report = json.loads(done.stdout)
+    assert report["schema"] == "mipaudit.records/1"
+    assert {group["group"] for group in report["groups"]} == {"sex=F", "sex=M"}
+    assert report["design"]["tau"] == 0.3
+    given = {s["name"]: s["source"] for s in report["provenance"]["settings"]}
+    assert given["tau"] == "command line"
+    assert given["fdr"] == "default"
+
+
+def test_json_is_equal_between_runs(mipaudit, scores):
+    first, second = (
+        json.loads(mipaudit("records", "scores.csv", "-f", "json", "--jobs", jobs).stdout)
+        for jobs in ("1", "3")
+    )
+    for report in (first, second):
+        del report["provenance"]
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("-o", "risks.txt"),
+        ("-o", "-"),
+        ("-o", "scores.csv"),
+        ("--tau", "2"),
+        ("--by", "nothing"),
+        ("--member-population", "5"),
+        ("--small-groups", "drop"),
+        ("--min-cell", "5000", "--by", "sex"),
+    ],
+    ids=" ".join,
+)
+def test_errors(mipaudit, scores, tmp_path, wrong):
+    before = scores.read_bytes()
+    done = mipaudit("records", "scores.csv", *wrong)
+    assert done.returncode == 2
+    assert not done.stdout
+    assert done.stderr
+    assert scores.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_group_names_cannot_steer_the_terminal(mipaudit, tmp_path):
+    rng = np.random.default_rng(1)
+    lines = ["member,score,site"]
+    lines += [
+        f"{at % 2},{rng.normal():.5f},{'a' if at % 4 < 2 else chr(27) + '[2J'}" for at in range(400)
+    ]
+    (tmp_path / "s.csv").write_text("\n".join(lines) + "\n")
+    done = mipaudit("records", "s.csv", "--by", "site")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert r"site=\x1b[2J" in done.stdout
+    assert "\x1b" not in mipaudit("records", "s.csv", "--by", "site", "-f", "json").stdout
+
+
+def test_several_scores_must_be_chosen(mipaudit, tmp_path):
+    (tmp_path / "s.csv").write_text("member,score,loss\n" + "1,0.5,0.25\n0,0.75,0.125\n" * 30)
+    done = mipaudit("records", "s.csv", "-f", "json")
+    assert done.returncode == 2
+    error = json.loads(done.stderr)["error"]
+    assert error["code"] == "several_scores"
+    assert "'score', 'loss'" in error["message"]
