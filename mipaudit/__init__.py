@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
     from mipaudit.api.records import RecordTable, record_table, records
+    from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
     from mipaudit.api.validate import validate
+    from mipaudit.api.verify import verify
     from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.verdict import Verdict
     from mipaudit.errors import (
@@ -39,12 +41,14 @@ if TYPE_CHECKING:
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
     from mipaudit.report.compare import CompareReport
+    from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
+    from mipaudit.report.verification import VerifyReport
 
 __all__ = [
     "BoundsReport",
@@ -60,12 +64,14 @@ __all__ = [
     "RecordTable",
     "RecordsReport",
     "Report",
+    "ReportComparison",
     "ScenarioList",
     "Simulated",
     "TruthReport",
     "UsageError",
     "ValidationReport",
     "Verdict",
+    "VerifyReport",
     "__version__",
     "add_noise",
     "bounds",
@@ -78,16 +84,20 @@ __all__ = [
     "noise",
     "record_table",
     "records",
+    "rejudge",
+    "render_report",
     "schema",
     "simulate",
     "to_json",
     "validate",
+    "verify",
 ]
 
 _HOMES: Final = {
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "CompareReport": "mipaudit.report.compare",
+    "ReportComparison": "mipaudit.report.compare_reports",
     "EpsilonReport": "mipaudit.report.epsilon",
     "Estimate": "mipaudit.audit.estimate",
     "InputError": "mipaudit.errors",
@@ -104,6 +114,7 @@ _HOMES: Final = {
     "UsageError": "mipaudit.errors",
     "ValidationReport": "mipaudit.report.validation",
     "Verdict": "mipaudit.audit.verdict",
+    "VerifyReport": "mipaudit.report.verification",
     "add_noise": "mipaudit.api.noise",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
@@ -115,10 +126,13 @@ _HOMES: Final = {
     "noise": "mipaudit.api.noise",
     "record_table": "mipaudit.api.records",
     "records": "mipaudit.api.records",
+    "rejudge": "mipaudit.api.render",
+    "render_report": "mipaudit.api.render",
     "schema": "mipaudit.api.schema",
     "simulate": "mipaudit.api.simulate",
     "to_json": "mipaudit.report.codec",
     "validate": "mipaudit.api.validate",
+    "verify": "mipaudit.api.verify",
 }
 
 

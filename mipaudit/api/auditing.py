@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
 from mipaudit.api.metric import findings_of, gather_metrics, metric_rows, published_rows
+from mipaudit.api.policy_fit import require_fit
+from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
 from mipaudit.audit.judgement import judge
 from mipaudit.audit.metric_findings import prior_findings
+from mipaudit.audit.score_curves import score_curves
 from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
-from mipaudit.errors import UsageError
+from mipaudit.audit.waiver import waive
 from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
-from mipaudit.summaries.product_grid import MOST_COORDINATES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from mipaudit.report.origin import Provenance
     from mipaudit.tables.source import ScoreSource
 
-_VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
+_MOST_CURVES: Final = 5
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
 
 
@@ -41,8 +44,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         InputError: every score is constant, or both classes hold the same scores.
     """
     require_information(counts)
-    _require_order(source, terms)
-    _require_classes(source, terms)
+    require_fit(source, terms.policy)
     scalars = [source.columns[at] for at in source.scalars]
     names = [column.name for column in scalars]
     columns = len(names) + len(source.vectors)
@@ -70,12 +72,17 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
-    verdict = reach_verdict(judgement.checks, judgement.claims)
+    judged = waive(
+        judgement.checks, terms.policy.waivers, date.fromisoformat(provenance.created[:10])
+    )
+    verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
         *source.findings(),
         *size_findings(counts.n_members, counts.n_holdout),
-        *findings_of(terms.metrics),
+        *findings_of(terms.metrics, terms.least_recall),
+        *judged.findings,
+        *limits_elsewhere("records", terms.elsewhere),
         *prior_findings(
             terms.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
         ),
@@ -83,7 +90,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
             finding
             for one in evidence
             for finding in (
-                *_remarks(one),
+                *_remarks(one, source),
                 *crossing_findings(safe_name(one.score), one.score, estimates),
             )
         ),
@@ -103,7 +110,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
             *vector_mace_rows,
         ),
         claims=judgement.claims,
-        policy=judgement.checks,
+        policy=judged.checks,
         verdict=verdict,
         findings=(*findings, *mace_findings),
         limitations=limitations(
@@ -113,45 +120,8 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         ),
         provenance=provenance,
         mace_cells=mace_cells,
+        curves=tuple(score_curves(one, share.one_sided) for one in evidence[:_MOST_CURVES]),
     )
-
-
-def _require_order(source: ScoreSource, terms: Terms) -> None:
-    """Labels have no order, so no threshold or interval makes sense on them."""
-    policy = terms.policy
-    asks = policy.max_tpr_at_fpr is not None or policy.against not in {None, "any"}
-    for column in (source.columns[at] for at in source.scalars):
-        if asks and column.kind == "string":
-            raise UsageError(
-                "no_order",
-                f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
-                "TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
-                hint="Use --max-advantage with --against any, or name another --score-col.",
-            )
-
-
-def _require_classes(source: ScoreSource, terms: Terms) -> None:
-    """A class of attackers must make sense on every score that a policy is judged on."""
-    against = terms.policy.against
-    of_vectors = against in _VECTOR_CLASSES
-    if against in {None, "any"} or (of_vectors and against == "learned" and not source.scalars):
-        return
-    if source.scalars and of_vectors:
-        raise UsageError(
-            "no_such_class",
-            f"Attackers '{against}' exist for scores of several numbers alone, and "
-            f"'{safe_name(source.columns[source.scalars[0]].name)}' is a single one.",
-            hint="Name the others alone, or judge the scores in separate runs.",
-        )
-    for vector in source.vectors:
-        if not of_vectors or len(vector.coordinates) > MOST_COORDINATES:
-            raise UsageError(
-                "no_such_class",
-                f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
-                f"is no upper limit for attackers '{against}'.",
-                hint="Use --against learned"
-                + (" or product-grid." if len(vector.coordinates) <= MOST_COORDINATES else "."),
-            )
 
 
 def _vectors(source: ScoreSource, counts: Counts, terms: Terms) -> list[Evidence]:
@@ -172,13 +142,16 @@ def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     return vector_estimates(evidence, share)
 
 
-def _remarks(evidence: Evidence) -> list[Finding]:
+def _remarks(evidence: Evidence, source: ScoreSource) -> list[Finding]:
     """Return what is unusual about one score."""
+    name = safe_name(evidence.score)
     if not evidence.vectorial:
-        return score_findings(safe_name(evidence.score), evidence.counts)
+        return score_findings(name, evidence.counts, source.infinite([evidence.score]))
     from mipaudit.audit.vector_table import vector_findings
 
-    return vector_findings(safe_name(evidence.score), evidence)
+    (vector,) = (one for one in source.vectors if one.name == evidence.score)
+    coordinates = [source.columns[at].name for at in vector.coordinates]
+    return vector_findings(name, evidence, source.infinite(coordinates))
 
 
 def _vector_mace(

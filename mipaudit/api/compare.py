@@ -9,10 +9,12 @@ from mipaudit.api.checking import require, whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mipaudit.api.compare_terms import CompareAgainst, CompareTerms
+    from mipaudit.api.compare_terms import CompareTerms
     from mipaudit.api.comparing import Passes
+    from mipaudit.audit.estimate import Against
     from mipaudit.audit.finding import Finding
     from mipaudit.report.compare import CompareReport
+    from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.origin import Setting
     from mipaudit.tables.source import ScoreSource
 
@@ -36,21 +38,25 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     independent: bool = False,
     baseline: str | None = None,
     max_increase: float | None = None,
-    against: CompareAgainst | None = None,
+    against: Against | None = None,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
-) -> CompareReport:
+) -> CompareReport | ReportComparison:
     """Return which of several queries leaks most, and by how much, with limits.
+
+    Given reports of ``estimate`` (``.json`` files, or what it returned), return what changed
+    from the first, or the ``baseline``, to the others. Of the keywords, only ``baseline``,
+    ``max_increase`` and ``against`` then apply: a report holds its own terms.
 
     Score columns of one input are of the same rows. With ``key_column`` the rows of several
     inputs are matched by key; otherwise nothing is assumed of how they overlap, unless
     ``independent`` says that they hold different records.
 
     Args:
-        scores: inputs: paths (also ``"name=path"``), data frames or Arrow tables.
+        scores: inputs: paths (also ``"name=path"``), data frames or Arrow tables; or reports.
         members: the members' own file or array, with ``holdout``, instead of ``scores``.
         holdout: the holdout's own.
         score_columns: score columns by name, of every input; empty means found by the rules.
@@ -64,7 +70,8 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         confidence: of every quantity, jointly over the queries or pairs, in [0.5, 1).
         discrete: take every score as discrete.
         independent: different inputs hold different records.
-        baseline: name of the query that the others are compared with; None for all pairs.
+        baseline: name of the query that the others are compared with; None for all pairs. Of
+            reports, the name of the old one; None for the first.
         max_increase: policy: no query may leak more than the baseline by more than this.
         against: class of attackers of the ranking and the policy. By default any where all
             scores are discrete, else thresholds.
@@ -80,9 +87,10 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     """
     from contextlib import ExitStack
 
-    from mipaudit.api.compare_inputs import named_input, query_names
+    from mipaudit.api.compare_inputs import named_input, query_names, reports_alone
     from mipaudit.api.compare_report import compare_report
-    from mipaudit.api.compare_terms import check_compare_terms
+    from mipaudit.api.compare_terms import check_compare_terms, refuse_terms_of_scores
+    from mipaudit.api.independence import require_different_files, require_independent
     from mipaudit.api.opening import column_names, open_input
     from mipaudit.audit.compared import Compared
     from mipaudit.report.provenance import provenance, settings_from
@@ -107,13 +115,26 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         "key_column": key_column,
         "nan": nan,
     }
-    terms = check_compare_terms(**terms_given)
     if settings is None:
         settings = settings_from(
             {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
         )
     inputs = [named_input(one, place) for place, one in enumerate(scores, 1)]
+    if reports_alone(inputs, members, holdout):
+        from mipaudit.api.compare_reports import compare_reports
+
+        refuse_terms_of_scores({**reading, **terms_given})
+        return compare_reports(
+            inputs,
+            baseline=baseline,
+            max_increase=max_increase,
+            against=against,
+            settings=settings,
+        )
+    terms = check_compare_terms(**terms_given)
     _require_inputs([one.data for one in inputs], members, holdout)
+    if terms.independent:
+        require_independent([one.data for one in inputs], key_column)
     request = ReadRequest(**reading, seed=terms.seed)
     with ExitStack() as stack:
         if inputs:
@@ -132,6 +153,9 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         cohorts = _counted(groups, terms, passes)
         for source in sources:
             source.check_unchanged()
+        files = [source.inputs(hash_all=hash_inputs) for source in sources]
+        if terms.independent:
+            require_different_files(files)
         compared = Compared(
             evidence=tuple(one for _, some in cohorts for one in some),
             cohorts=tuple(cohort for cohort, _ in cohorts),
@@ -144,7 +168,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
             findings=[*(f for source in sources for f in source.findings()), *findings],
             provenance=provenance(
                 seed=terms.seed,
-                inputs=[one for source in sources for one in source.inputs(hash_all=hash_inputs)],
+                inputs=[one for some in files for one in some],
                 settings=settings,
             ),
         )
@@ -235,7 +259,7 @@ def _groups(
 
 def _counted(groups: Sequence[Any], terms: CompareTerms, passes: Passes) -> list[Any]:
     """Return every cohort with its evidence."""
-    from mipaudit.api.comparing import count_cohort
+    from mipaudit.api.comparing import count_cohort, require_comparable
     from mipaudit.audit.compare_table import pairs_of
 
     names = [name for group in groups for name in group.names]
@@ -246,4 +270,5 @@ def _counted(groups: Sequence[Any], terms: CompareTerms, passes: Passes) -> list
         inside = range(group.first, group.first + len(group.names))
         mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
         counted.append(count_cohort(group, mine, passes))
+    require_comparable([one for _, some in counted for one in some])
     return counted

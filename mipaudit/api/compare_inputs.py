@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from mipaudit.api.checking import path_of
+from mipaudit.api.checking import path_of, require
 from mipaudit.audit.finding import Finding
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError, UsageError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mipaudit.tables.source import ScoreSource
 
-_SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt"})
+_SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,6 @@ def named_input(given: object, position: int) -> NamedInput:
     Args:
         given: a path, ``name=path``, or data in memory.
         position: its place, from 1, which names data in memory.
-
-    Raises:
-        UsageError: a JSON report, which ``compare`` does not read.
     """
     data = path_of(given)
     if not isinstance(data, str):
@@ -50,13 +47,27 @@ def named_input(given: object, position: int) -> NamedInput:
     # A path may hold the sign itself: what exists is a path.
     if not (mark and name and path) or "/" in name or Path(data).exists():
         name, path = "", data
-    if path.lower().endswith((".json", ".json.gz")):
-        raise UsageError(
-            "json_input",
-            "A .json file is not read: compare takes score files, not reports.",
-            hint="Give the score files that the reports were made from.",
-        )
     return NamedInput(name=name or _stem(path), data=path)
+
+
+def is_report(data: object) -> bool:
+    """Return whether an input is a report: a ``.json`` file, or what a command returned."""
+    if isinstance(data, str):
+        return data.lower().endswith((".json", ".json.gz"))
+    return isinstance(getattr(data, "schema", None), str) and hasattr(data, "provenance")
+
+
+def reports_alone(inputs: Sequence[NamedInput], members: object, holdout: object) -> bool:
+    """Return whether reports are compared, and refuse them beside scores."""
+    reports = sum(is_report(one.data) for one in inputs)
+    mixed = reports not in {0, len(inputs)} or (reports and not members is holdout is None)
+    require(
+        not mixed,
+        "mixed_inputs",
+        "Some inputs are reports (.json) and others are scores.",
+        "Compare reports with reports, and score files with score files.",
+    )
+    return reports > 0
 
 
 def _stem(path: str) -> str:
@@ -204,6 +215,14 @@ def match_rows(
             "membership_differs",
             f"{differing:,} records are members in one input and holdout records in another.",
             hint="Were the inputs made with the same membership?",
+        )
+    if members[0].all() or not members[0].any():
+        found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
+        raise InputError(
+            "no_matching_keys",
+            f"The {keys.size:,} records whose key is in every input are all {found_only}: "
+            f"no key of the {missing} records matches.",
+            hint="Is --key-col written alike for both classes in all inputs?",
         )
     scores = tuple(
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.audit.compare_judgement import increase_verdict, judge_increases, surely_more
 from mipaudit.audit.compare_table import (
+    MOST_TOGETHER,
     advantage_rows,
     best_of_rows,
     difference_rows,
@@ -13,7 +14,7 @@ from mipaudit.audit.compare_table import (
     together_rows,
 )
 from mipaudit.audit.finding import Finding
-from mipaudit.audit.findings import score_findings, size_findings
+from mipaudit.audit.findings import constant, score_findings, size_findings
 from mipaudit.errors import UsageError
 from mipaudit.report.compare import (
     CompareDesign,
@@ -100,7 +101,7 @@ def compare_report(
             for one in checks
         ),
         verdict=verdict,
-        findings=(*findings, *_findings(compared, pairs, together)),
+        findings=(*findings, *_findings(compared, pairs)),
         limitations=compare_limitations(
             design, cohorts=len(compared.cohorts), best_of=bool(best_of), gains=bool(gains)
         ),
@@ -200,9 +201,7 @@ def _ranking(
     return tuple(sorted(ranked, key=lambda one: -one.estimate))
 
 
-def _findings(
-    compared: Compared, pairs: Sequence[tuple[int, int]], together: Sequence[Estimate]
-) -> list[Finding]:
+def _findings(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[Finding]:
     found = []
     for cohort in compared.cohorts:
         ladder = compared.evidence[cohort.queries[0]].counts.everyone
@@ -210,16 +209,31 @@ def _findings(
         for query in cohort.queries:
             one = compared.evidence[query]
             found += score_findings(safe_name(one.score), one.counts)
-    same_rows = sum(second in compared.cohort(first).queries for first, second in pairs)
-    if same_rows > len(together):
-        found.append(
-            Finding(
-                code="not_seen_together",
-                text=(
-                    f"Of {same_rows} pairs of scores of the same rows, {len(together)} were looked "
-                    "at together: at most 10 are, and none with a constant score. --baseline "
-                    "leaves fewer pairs."
-                ),
-            )
+    return found + _not_together(compared, pairs)
+
+
+def _not_together(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[Finding]:
+    """Return why pairs of scores of the same rows were not looked at together."""
+    steady = [constant(one.counts) for one in compared.evidence]
+    idle, many = 0, 0
+    for cohort in compared.cohorts:
+        same_rows = [pair for pair in pairs if set(pair) <= set(cohort.queries)]
+        without = sum(steady[a] or steady[b] for a, b in same_rows)
+        idle += without
+        if len(same_rows) - without > MOST_TOGETHER:
+            many += len(same_rows) - without
+    why = []
+    if many:
+        why.append(
+            f"None of {many} pairs of scores of the same rows was looked at together: that is done "
+            f"for up to {MOST_TOGETHER} pairs. Fewer scores (--score-col), or --baseline where it "
+            "is not given, leave fewer pairs."
         )
-    return found
+    if idle:
+        one = "1 pair" if idle == 1 else f"{idle} pairs"
+        was = "was" if idle == 1 else "were"
+        why.append(
+            f"{one} of scores of the same rows {was} not looked at together: one score of the pair "
+            "is constant, and adds nothing to the other."
+        )
+    return [Finding(code="not_seen_together", text=text) for text in why]

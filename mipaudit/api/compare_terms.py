@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CompareAgainst = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
 _HALF: Final = 0.5
@@ -34,6 +38,42 @@ class CompareTerms:
     max_increase: float | None
     against: CompareAgainst | None
     independent: bool
+
+
+# What says how scores are read and judged, with what it is unless given.
+_OF_SCORES: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "score_columns": (),
+        "member_column": None,
+        "member_value": None,
+        "where": None,
+        "unit_column": None,
+        "key_column": None,
+        "nan": "error",
+        "prior": 0.5,
+        "confidence": 0.95,
+        "discrete": False,
+        "independent": False,
+        "seed": 0,
+    }
+)
+
+
+def refuse_terms_of_scores(given: Mapping[str, object]) -> None:
+    """Refuse what only score files have a use for.
+
+    Raises:
+        UsageError: such a setting was given beside reports.
+    """
+    for name, default in _OF_SCORES.items():
+        value = given[name]
+        same = tuple(value) == default if isinstance(value, list) else value == default
+        require(
+            same,
+            name,
+            f"The setting {name} does not apply to reports, which hold their own.",
+            "Leave it out. It is set when a report is made.",
+        )
 
 
 def check_compare_terms(

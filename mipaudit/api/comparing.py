@@ -25,6 +25,7 @@ from mipaudit.summaries.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mipaudit.audit.comparison import Meeting
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.source import Partition
 
@@ -79,7 +80,7 @@ def count_cohort(
         passes: how to read.
 
     Raises:
-        InputError: a class is empty, keys repeat, or the scores cannot show anything.
+        InputError: a class is empty or keys repeat.
     """
     many = len(columns.names)
     over = partial(fold, columns.partitions, jobs=passes.jobs, progress=passes.progress)
@@ -91,14 +92,6 @@ def count_cohort(
     )
     tally = over(lambda: Tally(plan))
     counts = tally.counts()
-    require_information(
-        Counts(
-            columns=counts,
-            n_members=sample.members.rows,
-            n_holdout=sample.holdout.rows,
-            mace=None,
-        )
-    )
     evidence = tuple(
         Evidence(
             score=name, counts=one, prior=passes.prior, seed=passes.seed, ordered=kind != "string"
@@ -107,7 +100,7 @@ def count_cohort(
     )
     queries = tuple(range(columns.first, columns.first + many))
     if not pairs:
-        return Cohort(queries=queries, met=None, counts=()), evidence
+        return Cohort(queries=queries, met=None, meetings=()), evidence
     values = None
     count = cells_at_once(2 * len(pairs) * _CLASSES, _BLOCKS)
     if sample.members.rows + sample.holdout.rows <= count:
@@ -133,8 +126,32 @@ def count_cohort(
         grids=dict(zip(together, grids, strict=True)),
         seed=passes.seed,
     )
-    found = over(lambda: MeetingTally(met.plan))
-    return Cohort(queries=queries, met=met, counts=found.counts), evidence
+    meetings: list[Meeting] = []
+    for part in met.plan.parts():
+        found = over(MeetingTally(part).shared)
+        meetings += met.meetings(part, found.counts)
+    return Cohort(queries=queries, met=met, meetings=meetings), evidence
+
+
+def require_comparable(evidence: Sequence[Evidence]) -> None:
+    """Refuse queries of which none can show anything; one that leaks nothing is compared.
+
+    Args:
+        evidence: of every query.
+
+    Raises:
+        InputError: every score is constant, or both classes hold the same scores in all.
+    """
+    columns = tuple(one.counts for one in evidence)
+    everyone = columns[0].everyone
+    require_information(
+        Counts(
+            columns=columns,
+            n_members=everyone.n_members,
+            n_holdout=everyone.n_holdout,
+            mace=None,
+        )
+    )
 
 
 def _seen_together(

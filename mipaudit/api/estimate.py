@@ -40,6 +40,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     metric: str | Sequence[str] = (),
     max_metric: Mapping[str, float] | str | Sequence[str] = (),
     min_recall: float = 0.01,
+    limits: Sequence[Mapping[str, Any]] = (),
+    waivers: Sequence[Mapping[str, Any]] = (),
+    on_inconclusive: Literal["fail", "review", "pass"] = "review",
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -77,6 +80,10 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         metric: names of metrics to add, such as ``"ppv"`` or ``["f1", "cost:fp=1,fn=5"]``.
         max_metric: policy limits on metrics, ``{"ppv": 0.6}`` or ``"ppv=0.6"``.
         min_recall: least recall of attackers in metrics that need one, as PPV, in (0, 1).
+        limits: policy limits on any quantity, as the policy file lists them:
+            ``{"quantity": "auc", "max": 0.6, "score": "loss"}``; docs/policy.md has the keys.
+        waivers: of limits that are not shown to be kept, as the policy file lists them.
+        on_inconclusive: what the exit code makes of an open answer.
         seed: of the row assignment and of the strict methods, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -90,6 +97,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.auditing import audit
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.policy_keys import listed
     from mipaudit.api.score_counting import count_all
     from mipaudit.api.terms import check_terms
     from mipaudit.report.provenance import provenance, settings_from
@@ -112,6 +120,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "metric": names_of(metric),
         "max_metric": limits_of(max_metric),
         "min_recall": min_recall,
+        "limits": listed("limits", limits),
+        "waivers": listed("waivers", waivers),
+        "on_inconclusive": on_inconclusive,
         "seed": seed,
     }
     reading: dict[str, Any] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mipaudit.api.checking import number, require
-from mipaudit.audit.metric_findings import metric_findings
+from mipaudit.audit.metric_findings import metric_findings, unused_floor
 from mipaudit.audit.metric_kinds import metric_evidence
 from mipaudit.audit.metric_published import published_metric
 from mipaudit.audit.metric_table import metric_estimates
@@ -92,7 +92,7 @@ def check_metrics(
         name, limit = split_limit(text)
         one = parse_metric(name, prior=prior, least=least)
         found[one.name] = one
-        _check_limit(one, limit)
+        check_metric_limit(one, limit)
         require(one.name not in limits, "max_metric", f"'{one.name}' has two limits.")
         limits[one.name] = limit
     return MetricTerms(metrics=tuple(found.values()), limits=tuple(limits.items()))
@@ -134,14 +134,33 @@ def published_rows(
     return [row for row in rows if row is not None]
 
 
-def findings_of(metrics: Iterable[Metric]) -> list[Finding]:
-    """Return what the reader must know about the metrics themselves."""
-    return [finding for metric in metrics for finding in metric_findings(metric)]
+def findings_of(metrics: Sequence[Metric], least: float = LEAST_RECALL) -> list[Finding]:
+    """Return what the reader must know about the metrics themselves.
+
+    Args:
+        metrics: all that are asked for or limited.
+        least: the least recall that was asked for.
+    """
+    found = [finding for metric in metrics for finding in metric_findings(metric)]
+    if least != LEAST_RECALL and not any(metric.floor for metric in metrics):
+        found.append(unused_floor(least))
+    return found
 
 
-def _check_limit(metric: Metric, limit: float) -> None:
-    """A limit that the trivial attacker breaks could never be met; the largest value always is."""
+def check_metric_limit(metric: Metric, limit: float) -> None:
+    """Refuse a limit that the trivial attacker breaks, or that nobody ever passes.
+
+    Raises:
+        UsageError: ``max_metric``.
+    """
     lowest, highest = metric.baseline, metric.most
+    require(
+        not metric.trivial,
+        "max_metric",
+        f"A limit on '{metric.name}' tests nothing: an attacker who guesses the same of everybody "
+        f"reaches {lowest:g}, the largest value.",
+        "Limit ppv, am or TPR at FPR instead.",
+    )
     require(
         lowest < limit < highest,
         "max_metric",

@@ -73,6 +73,9 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     small_groups: Literal["merge", "refuse"] = "merge",
     member_population: int | None = None,
     max_risk: float | None = None,
+    limits: Sequence[Mapping[str, Any]] = (),
+    waivers: Sequence[Mapping[str, Any]] = (),
+    on_inconclusive: Literal["fail", "review", "pass"] = "review",
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -111,6 +114,10 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         member_population: n, if the members are a sample without replacement of n
             training records; the risk then concerns those.
         max_risk: policy limit on the largest risk, in (|2p-1|, 1].
+        limits: policy limits on the risk and on groups, as the policy file lists them:
+            ``{"quantity": "difference", "max": 0.1, "group": "*"}``; docs/policy.md has the keys.
+        waivers: of limits that are not shown to be kept, as the policy file lists them.
+        on_inconclusive: what the exit code makes of an open answer.
         seed: of the row assignment, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -200,6 +207,7 @@ def _run(
     progress: Callable[[int, int | None], None] | None,
 ) -> RecordsReport:
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.policy_keys import listed
     from mipaudit.api.record_rows import top_records
     from mipaudit.api.records_counting import count_records, record_meter
     from mipaudit.api.records_question import check_records
@@ -207,6 +215,7 @@ def _run(
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
+    given |= {name: listed(name, given[name]) for name in ("limits", "waivers")}
     question = check_records(given)
     settings = given.pop("settings")
     if settings is None:

@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
+from mipaudit.api.policy_terms import check_limits, check_on_inconclusive, of_records
+from mipaudit.api.waiver_terms import check_waivers
+from mipaudit.audit.policy import Limit
 from mipaudit.audit.record_cells import LEAST_CELLS, MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mipaudit.audit.verdict import OnInconclusive
+    from mipaudit.audit.waiver import Waiver
 
 SmallGroups = Literal["merge", "refuse"]
 MOST_TOP: Final = 10_000
@@ -33,6 +39,10 @@ class RecordsQuestion:
         population: n training records, or None.
         max_risk: limit in (|2p-1|, 1], or None.
         seed: at least 0.
+        limits: those listed that concern records or groups.
+        waivers: likewise.
+        on_inconclusive: what an open answer counts as.
+        elsewhere: how many listed limits another command judges.
     """
 
     prior: float
@@ -47,6 +57,17 @@ class RecordsQuestion:
     population: int | None
     max_risk: float | None
     seed: int
+    limits: tuple[Limit, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    on_inconclusive: OnInconclusive = "review"
+    elsewhere: int = 0
+
+    @property
+    def every_limit(self) -> tuple[Limit, ...]:
+        """Return all limits as one list: that of the setting, then those listed."""
+        if self.max_risk is None:
+            return self.limits
+        return (Limit(quantity="risk", max=self.max_risk), *self.limits)
 
 
 def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
@@ -84,6 +105,8 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
     )
     one_of("small_groups", given["small_groups"], get_args(SmallGroups))
     _check_limit(max_risk, abs(2 * prior - 1))
+    limits = check_limits(given["limits"], prior)
+    own = tuple(filter(of_records, limits))
     return RecordsQuestion(
         prior=prior,
         confidence=confidence,
@@ -97,6 +120,10 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
         population=population,
         max_risk=max_risk,
         seed=seed,
+        limits=own,
+        waivers=tuple(filter(of_records, check_waivers(given["waivers"], prior))),
+        on_inconclusive=check_on_inconclusive(given["on_inconclusive"]),
+        elsewhere=len(limits) - len(own),
     )
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
+from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
+from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.api.record_rows import DIRECTIONS
+from mipaudit.api.records_policy import records_checks, require_judged
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.audit.group_advantage import group_estimates
-from mipaudit.audit.policy import PolicyCheck, check_status
 from mipaudit.audit.record_risk import RecordRisks
 from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.waiver import waive
 from mipaudit.report.records import CellRisk, GroupRisk, RecordsDesign, RecordsReport, RiskBand
-from mipaudit.report.records_words import records_limitations, records_summary, risk_reason
+from mipaudit.report.records_words import records_limitations, records_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,20 +25,21 @@ if TYPE_CHECKING:
     from mipaudit.api.record_rows import TopRecords
     from mipaudit.api.records_counting import GroupCounts, RecordCounts
     from mipaudit.api.records_question import RecordsQuestion
+    from mipaudit.audit.policy import PolicyCheck
     from mipaudit.report.origin import Provenance
     from mipaudit.tables.source import ScoreSource
 
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-_SAFETY: Final = 1.2
-_LARGEST_NUMBER: Final = 10**12
 
 
-def risks_of(counts: RecordCounts, question: RecordsQuestion) -> RecordRisks:
-    """Return what the counts show of every cell."""
+def risks_of(
+    counts: RecordCounts, question: RecordsQuestion, confidence: float | None = None
+) -> RecordRisks:
+    """Return what the counts show of every cell, at the audit's confidence or another."""
     return RecordRisks(
         counts=counts.counts,
         prior=question.prior,
-        confidence=question.confidence,
+        confidence=question.confidence if confidence is None else confidence,
         tau=question.tau,
         rate=question.fdr,
         population=question.population,
@@ -57,9 +60,12 @@ def records_report(
     design = _design(source, question, counts, risks)
     largest = _largest(design, risks)
     estimates, groups = _groups(source, question, counts.groups)
-    check = _check(question, design, risks)
-    checks = () if check is None else (check,)
-    verdict = reach_verdict(checks, ())
+    judged = waive(
+        _checks(source, question, design, counts),
+        question.waivers,
+        date.fromisoformat(provenance.created[:10]),
+    )
+    verdict = reach_verdict(judged.checks, (), question.on_inconclusive)
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, question.min_cell)
     return RecordsReport(
@@ -78,9 +84,14 @@ def records_report(
         top_tied=top.tied,
         groups=groups,
         rows_written=written,
-        policy=checks,
+        policy=judged.checks,
         verdict=verdict,
-        findings=(*source.findings(), *_findings(counts, risks)),
+        findings=(
+            *source.findings(),
+            *judged.findings,
+            *limits_elsewhere("estimate", question.elsewhere),
+            *_findings(counts, risks),
+        ),
         limitations=records_limitations(design),
         provenance=provenance,
     )
@@ -188,21 +199,44 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
     return tuple(found)
 
 
+def _checks(
+    source: ScoreSource, question: RecordsQuestion, design: RecordsDesign, counts: RecordCounts
+) -> tuple[PolicyCheck, ...]:
+    groups = counts.groups
+    require_judged(
+        question.every_limit, design.score_column, None if groups is None else groups.names
+    )
+    return records_checks(
+        question,
+        design,
+        lambda confidence: risks_of(counts, question, confidence),
+        lambda confidence: _group_estimates(source, question, groups, confidence),
+    )
+
+
+def _group_estimates(
+    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None, confidence: float
+) -> list[Estimate]:
+    if groups is None:
+        return []
+    column = source.columns[0]
+    return group_estimates(
+        column.name,
+        groups.names,
+        groups.counts,
+        prior=question.prior,
+        confidence=confidence,
+        ordered=column.kind != "string",
+        seed=question.seed,
+    )
+
+
 def _groups(
     source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None
 ) -> tuple[list[Estimate], tuple[GroupRisk, ...]]:
     if groups is None:
         return [], ()
-    column = source.columns[0]
-    estimates = group_estimates(
-        column.name,
-        groups.names,
-        groups.counts,
-        prior=question.prior,
-        confidence=question.confidence,
-        ordered=column.kind != "string",
-        seed=question.seed,
-    )
+    estimates = _group_estimates(source, question, groups, question.confidence)
     found = [
         _group(name, size, [e for e in estimates if e.group == name])
         for name, size in zip(groups.names, groups.sizes, strict=True)
@@ -233,40 +267,6 @@ def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not sho
     if difference is not None and difference.upper is not None and difference.upper < 0:
         return "lower"
     return "not shown"
-
-
-def _check(
-    question: RecordsQuestion, design: RecordsDesign, risks: RecordRisks
-) -> PolicyCheck | None:
-    limit = question.max_risk
-    if limit is None:
-        return None
-    lower, upper = risks.largest_lower, risks.largest_upper
-    status = check_status(limit, lower, upper)
-    settle = _settles(limit, risks, design) if status == "inconclusive" else None
-    return PolicyCheck(
-        quantity="risk",
-        score=design.score_column,
-        limit=limit,
-        against="any",
-        lower=lower,
-        upper=upper,
-        status=status,
-        reason=risk_reason(status, limit, lower, upper, settle, discrete=design.discrete),
-        records_to_settle=settle,
-    )
-
-
-def _settles(limit: float, risks: RecordRisks, design: RecordsDesign) -> int | None:
-    """Return about how many records settle an open limit: limits close in as 1/sqrt(N)."""
-    value = float(risks.together.risk[risks.largest])
-    gap, width = limit - value, risks.largest_upper - value
-    if gap < 0:
-        gap, width = -gap, value - risks.largest_lower
-    if gap <= 0 or width <= gap:
-        return None
-    needed = _SAFETY * (design.n_members + design.n_holdout) * (width / gap) ** 2
-    return math.ceil(needed) if needed < _LARGEST_NUMBER else None
 
 
 def _findings(counts: RecordCounts, risks: RecordRisks) -> list[Finding]:

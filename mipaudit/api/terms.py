@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, pair, require, whole
 from mipaudit.api.metric import check_metrics
+from mipaudit.api.policy_terms import (
+    check_limits,
+    check_on_inconclusive,
+    limited_metrics,
+    of_scores,
+)
+from mipaudit.api.waiver_terms import check_waivers
 from mipaudit.audit.claims import Adjacency
 from mipaudit.audit.estimate import Against, Side
 from mipaudit.audit.judgement import EpsilonClaim
 from mipaudit.audit.policy import Policy
 from mipaudit.maths.metric import Metric  # noqa: TC001 - part of the public type
+from mipaudit.maths.metric_names import LEAST_RECALL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Method = Literal["prequential", "mace", "kde"]
 MemberSide = Literal["auto", "high", "low"]
@@ -33,6 +44,8 @@ class Terms:
         claim: the claim, or None.
         seed: at least 0.
         metrics: those asked for and those limited.
+        elsewhere: how many listed limits another command judges.
+        least_recall: what metrics that need a floor were given.
     """
 
     prior: float
@@ -45,6 +58,8 @@ class Terms:
     claim: EpsilonClaim | None
     seed: int
     metrics: tuple[Metric, ...] = ()
+    elsewhere: int = 0
+    least_recall: float = LEAST_RECALL
 
 
 def check_terms(  # noqa: PLR0913 - one keyword for each setting
@@ -66,6 +81,9 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     metric: tuple[str, ...] = (),
     max_metric: tuple[str, ...] = (),
     min_recall: float | None = None,
+    limits: Sequence[Mapping[str, Any]] = (),
+    waivers: Sequence[Mapping[str, Any]] = (),
+    on_inconclusive: str = "review",
 ) -> Terms:
     """Return the terms.
 
@@ -98,6 +116,10 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     if against is not None:
         one_of("against", against, get_args(Against))
     of_metrics = check_metrics(metric, max_metric, min_recall, prior)
+    listed = check_limits(limits, prior)
+    own, more_metrics = limited_metrics(
+        filter(of_scores, listed), prior, LEAST_RECALL if min_recall is None else min_recall
+    )
     return Terms(
         prior=prior,
         confidence=confidence,
@@ -111,10 +133,15 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
             max_tpr_at_fpr=max_tpr_at_fpr,
             against=against,  # type: ignore[arg-type]
             max_metric=of_metrics.limits,
+            limits=own,
+            waivers=tuple(filter(of_scores, check_waivers(waivers, prior))),
+            on_inconclusive=check_on_inconclusive(on_inconclusive),
         ),
         claim=_claim(claimed_epsilon, delta, adjacency),
         seed=seed,
-        metrics=of_metrics.metrics,
+        metrics=tuple({**{m.name: m for m in of_metrics.metrics}, **more_metrics}.values()),
+        elsewhere=len(listed) - len(own),
+        least_recall=LEAST_RECALL if min_recall is None else min_recall,
     )
 
 

@@ -51,7 +51,8 @@ def vector_mace(
         rows.append(row)
         shuffled = _shuffled(table, terms)
         if shuffled is not None:
-            findings.append(shuffled_finding(safe_name(vector.name), row.value or 0.0, shuffled))
+            name, value = safe_name(vector.name), row.value or 0.0
+            findings.append(shuffled_finding(name, value, shuffled, terms.prior))
     return rows, findings
 
 

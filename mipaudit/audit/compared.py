@@ -13,10 +13,7 @@ from mipaudit.audit.prequential import held_out_together
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mipaudit.audit.comparison import SameRows
+    from mipaudit.audit.comparison import Meeting, SameRows
     from mipaudit.audit.difference_attackers import Challenger
     from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.evidence import Evidence
@@ -30,12 +27,12 @@ class Cohort:
     Attributes:
         queries: their numbers among all queries.
         met: the attackers that met, or None where there is one query only.
-        counts: of their meetings.
+        meetings: what they came to, in the order of the plan.
     """
 
     queries: tuple[int, ...]
     met: SameRows | None
-    counts: Sequence[NDArray[np.int64]]
+    meetings: Sequence[Meeting]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +79,7 @@ class Compared:
         if second in cohort.queries and cohort.met is not None:
             place = cohort.queries.index
             key = (place(first), attackers)
-            return cohort.met.lower(cohort.counts, key, place(second), attackers, alpha)
+            return cohort.met.lower(cohort.meetings, key, place(second), attackers, alpha)
         return apart_lower(
             self.challenger(first, attackers),
             self.evidence[second],
@@ -123,6 +120,8 @@ class Compared:
         """
         if cohort.met is None:
             return None
-        limits = [cohort.met.lower(cohort.counts, pair, rival, attackers, alpha) for rival in pair]
+        limits = [
+            cohort.met.lower(cohort.meetings, pair, rival, attackers, alpha) for rival in pair
+        ]
         known = [one for one in limits if one is not None]
         return max(0.0, min(known)) if len(known) == len(limits) else None

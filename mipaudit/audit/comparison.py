@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.audit.difference import encounter, same_rows_lower
+from mipaudit.audit.difference import encounter, in_bins, same_rows_lower
 from mipaudit.audit.difference_attackers import bins_of, class_challenger, evaluation_groups
 from mipaudit.audit.evidence import CLASSES
 from mipaudit.audit.joint_scores import joint_scores
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.evidence import Evidence
     from mipaudit.audit.joint_scores import JointScores
+    from mipaudit.maths.difference import Encounter
     from mipaudit.summaries.score_cells import ScoreCells
 
     # A query and a class, or a pair of queries seen together by any attacker.
@@ -36,6 +37,19 @@ def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
         return found
     divisible = first.divisible and second.divisible
     return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Meeting:
+    """What a meeting's counts come to; the counts themselves are many times larger.
+
+    Attributes:
+        found: with the cells of the rival's score that hold rows; None without rows.
+        cells: these cells.
+    """
+
+    found: Encounter | None
+    cells: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,9 +71,28 @@ class SameRows:
     plan: MeetingPlan
     _index: Mapping[tuple[Key, int], int]
 
+    def meetings(
+        self, part: MeetingPlan, counts: Sequence[NDArray[np.int64]]
+    ) -> tuple[Meeting, ...]:
+        """Return the meetings of one part of the plan.
+
+        Args:
+            part: of the plan.
+            counts: of its meetings.
+        """
+        found = []
+        for one, (_, rival) in zip(counts, part.meetings, strict=True):
+            # No rival gains or loses anything in a cell without rows.
+            cells = np.flatnonzero(one.any(axis=(0, 1, 3)))
+            met = encounter(
+                one[:, :, cells], self.scores[rival].single[cells], self.evidence[rival].prior
+            )
+            found.append(Meeting(found=met, cells=cells))
+        return tuple(found)
+
     def lower(
         self,
-        counts: Sequence[NDArray[np.int64]],
+        meetings: Sequence[Meeting],
         key: Key,
         rival: int,
         attackers: Attackers,
@@ -68,22 +101,18 @@ class SameRows:
         """Return a lower limit of a challenger minus the best of a class on another query.
 
         Args:
-            counts: of the meetings.
+            meetings: all of them, in the plan's order.
             key: the challenger.
             rival: the other query.
             attackers: its class.
             alpha: one-sided error in (0, 1).
         """
-        cells = self.scores[rival]
-        starts = None
-        if attackers == "bins-16":
-            starts = np.searchsorted(cells.coarse, bins_of(self.evidence[rival].counts))
-        found = encounter(
-            counts[self._index[key, rival]],
-            cells.single,
-            self.evidence[rival].prior,
-            starts=starts,
-        )
+        met = meetings[self._index[key, rival]]
+        found = met.found
+        if attackers == "bins-16" and found is not None:
+            starts = bins_of(self.evidence[rival].counts)
+            coarse = self.scores[rival].coarse[met.cells]
+            found = in_bins(found, np.searchsorted(starts, coarse, side="right"))
         return same_rows_lower(found, attackers, alpha)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,11 +30,7 @@ _HOLDOUT, _MEMBER = 0, 1
 
 
 def encounter(
-    counts: NDArray[np.int64],
-    single: NDArray[np.bool_],
-    prior: float,
-    *,
-    starts: NDArray[np.intp] | None = None,
+    counts: NDArray[np.int64], single: NDArray[np.bool_], prior: float
 ) -> Encounter | None:
     """Return rates from counts, both classes averaged over the blocks with common weights.
 
@@ -42,14 +39,10 @@ def encounter(
             rival's score and class (holdout, member).
         single: bool, shape (K,).
         prior: p in (0, 1).
-        starts: first cell of each bin, where the rival sees only bins.
 
     Returns:
         None where no block has both classes.
     """
-    if starts is not None:
-        counts = np.add.reduceat(counts, starts, axis=2)
-        single = np.ones(starts.size, dtype=bool)
     totals = counts.sum(axis=(1, 2))
     usable = (totals > 0).all(axis=1)
     if not usable.any():
@@ -65,6 +58,21 @@ def encounter(
         n_members=float(sizes[_MEMBER]),
         n_holdout=float(sizes[_HOLDOUT]),
         prior=prior,
+    )
+
+
+def in_bins(found: Encounter, bins: NDArray[np.intp]) -> Encounter:
+    """Return an encounter with a rival that sees only in which bin a score is.
+
+    Args:
+        found: with the score's cells.
+        bins: the bin of each cell, increasing, shape (K,).
+    """
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    return replace(
+        found,
+        rates=np.add.reduceat(found.rates, starts, axis=2),
+        single=np.ones(starts.size, dtype=bool),
     )
 
 

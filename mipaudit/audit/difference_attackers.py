@@ -123,8 +123,9 @@ def challenger(runs: Sequence[Trials], prior: float) -> Challenger:
     table = np.searchsorted(ends, best, side="right")
     first = np.append(0, ends)[table]
     blocks = np.arange(seeds, totals.shape[0])
+    # Copies: a view would keep every attacker of the run in memory.
     sets = tuple(
-        runs[t].sets[block, who - start]
+        runs[t].sets[block, who - start].copy()
         for t, block, who, start in zip(table, blocks, best, first, strict=True)
     )
     scored = blocks[usable[blocks]]

@@ -45,14 +45,21 @@ def size_findings(n_members: int, n_holdout: int) -> list[Finding]:
     ]
 
 
-def score_findings(name: str, counts: ColumnCounts) -> list[Finding]:
-    """Return what is unusual about one score; ``name`` is shown as it is."""
+def score_findings(name: str, counts: ColumnCounts, infinite: int | None = None) -> list[Finding]:
+    """Return what is unusual about one score.
+
+    Args:
+        name: shown as it is.
+        counts: of the score.
+        infinite: number of infinite scores where the counts hold missing ones as such.
+    """
     if constant(counts):
         text = f"Column '{name}' has the same value in all rows: it shows nothing."
         return [Finding(code="constant_column", text=text)]
     found = []
-    if counts.infinite:
-        text = f"Column '{name}' is infinite in {counts.infinite:,} rows: kept, as extreme values."
+    infinite = counts.infinite if infinite is None else infinite
+    if infinite:
+        text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
         found.append(Finding(code="infinite_scores", text=text))
     ladder = counts.everyone
     rows = ladder.members + ladder.holdout

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, sqrt
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.claims import judge_claim
-from mipaudit.audit.metric_judgement import metric_checks
-from mipaudit.audit.policy import PolicyCheck, check_reason, check_status
-from mipaudit.maths.operating_point import fewest_holdout
+from mipaudit.audit.metric_judgement import metric_check
+from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
+from mipaudit.audit.threshold_judgement import auc_check, records_of, tpr_check
 from mipaudit.maths.planning import Standing, records_to_settle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mipaudit.audit.claims import Adjacency, Claim
-    from mipaudit.audit.estimate import Attackers, Quantity
+    from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.evidence import Evidence
     from mipaudit.audit.metric_evidence import MetricEvidence
-    from mipaudit.audit.policy import Policy
-    from mipaudit.maths.operating_point import OperatingPoint
+    from mipaudit.audit.policy import Limit, Policy
 
 _NO_METRICS: Final[Mapping[tuple[str, str], MetricEvidence]] = MappingProxyType({})
 
@@ -64,7 +62,9 @@ def judge(
         confidence: of the verdict, in (0, 1).
         metrics: by score and metric, for every metric that the policy limits.
     """
-    pairs = len(evidence) * (policy.size + (claim is not None))
+    pairs = len(evidence) * (claim is not None) + sum(
+        limit.score in {None, one.score} for limit in policy.every_limit for one in evidence
+    )
     if not pairs:
         return Judgement(checks=(), claims=())
     whole = (1 - confidence) / 2
@@ -72,10 +72,9 @@ def judge(
     checks = [
         check
         for one in evidence
-        for check in (
-            *_checks(one, policy, lower_error=shared, upper_error=whole),
-            *metric_checks(one, policy, metrics, lower_error=shared, upper_error=whole),
-        )
+        for limit in policy.every_limit
+        if limit.score in {None, one.score}
+        for check in _checks(one, limit, metrics, lower_error=shared, upper_error=whole)
     ]
     claims = [
         judge_claim(
@@ -93,54 +92,52 @@ def judge(
 
 
 def _checks(
-    evidence: Evidence, policy: Policy, *, lower_error: float, upper_error: float
+    evidence: Evidence,
+    limit: Limit,
+    metrics: Mapping[tuple[str, str], MetricEvidence],
+    *,
+    lower_error: float,
+    upper_error: float,
 ) -> list[PolicyCheck]:
-    checks = []
-    if policy.max_advantage is not None:
-        checks.append(
-            _advantage_check(
-                evidence, policy, "advantage", policy.max_advantage, lower_error, upper_error
+    """Judge one limit on one score."""
+    at = evidence if limit.prior is None else evidence.at_prior(limit.prior)
+    match limit.quantity:
+        case "tpr_at_fpr":
+            check = tpr_check(at, limit, lower_error, upper_error)
+        case "auc":
+            check = auc_check(at, limit, lower_error, upper_error)
+        case "metric":
+            check = metric_check(
+                limit,
+                metrics[evidence.score, str(limit.metric)],
+                lower_error=lower_error,
+                upper_error=upper_error,
             )
-        )
-    if policy.max_eta is not None:
-        checks.append(
-            _advantage_check(evidence, policy, "eta", policy.max_eta, lower_error, upper_error)
-        )
-    if policy.max_tpr_at_fpr is not None:
-        checks.append(_tpr_check(evidence, policy.max_tpr_at_fpr, lower_error, upper_error))
-    return [replace(check, reason=check_reason(check)) for check in checks]
+        case _:
+            check = _advantage_check(at, limit, lower_error, upper_error)
+    check = replace(check, prior=None if at.prior == evidence.prior else at.prior)
+    return [replace(check, reason=check_reason(check))]
 
 
 def _advantage_check(
-    evidence: Evidence,
-    policy: Policy,
-    quantity: Quantity,
-    limit: float,
-    lower_error: float,
-    upper_error: float,
+    evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
 ) -> PolicyCheck:
-    """Judge the advantage, or eta, which is half of its excess over the baseline."""
-    baseline = abs(2 * evidence.prior - 1)
-    against, upper = _deciding_upper(evidence, policy.against, upper_error)
+    """Judge the advantage, or what says the same in other units."""
+    scale, shift = restatement(limit.quantity, evidence.prior)
+    against, upper = _deciding_upper(evidence, limit.against, upper_error)
     lower = evidence.lower(lower_error)
-    bound = limit if quantity == "advantage" else baseline + 2 * limit
+    bound = (limit.max - shift) / scale
     status = check_status(bound, lower, upper)
     needed = None
     if status == "inconclusive":
         needed = _records(evidence, bound, upper, lower_error)
-
-    def restate(advantage: float | None) -> float | None:
-        if advantage is None or quantity == "advantage":
-            return advantage
-        return (advantage - baseline) / 2
-
     return PolicyCheck(
-        quantity=quantity,
+        quantity=limit.quantity,
         score=evidence.score,
-        limit=limit,
+        limit=limit.max,
         against=against,
-        lower=restate(lower),
-        upper=restate(upper),
+        lower=scale * lower + shift,
+        upper=None if upper is None else scale * upper + shift,
         status=status,
         reason="",
         records_to_settle=needed,
@@ -168,7 +165,6 @@ def _records(
 ) -> int | None:
     """Return the total number of records that would settle an open advantage check."""
     held = evidence.held_out
-    counts = evidence.counts
     return records_to_settle(
         Standing(
             limit=limit,
@@ -176,67 +172,6 @@ def _records(
             lower=held.value - NormalDist().inv_cdf(1 - error) * held.standard_error,
             upper=upper,
             error=held.standard_error,
-            records=counts.everyone.n_members + counts.everyone.n_holdout,
+            records=records_of(evidence),
         )
     )
-
-
-def _tpr_check(
-    evidence: Evidence, limit: tuple[float, float], lower_error: float, upper_error: float
-) -> PolicyCheck:
-    tpr, fpr = limit
-    point = evidence.tpr(fpr, lower_error)
-    upper = evidence.tpr_upper(fpr, upper_error)
-    status = check_status(tpr, point.lower, upper)
-    needed = None
-    if status == "inconclusive":
-        needed = _tpr_records(evidence, limit, point, upper, lower_error)
-    return PolicyCheck(
-        quantity="tpr_at_fpr",
-        score=evidence.score,
-        limit=tpr,
-        against="thresholds",
-        lower=point.lower,
-        upper=upper,
-        status=status,
-        reason="",
-        fpr=fpr,
-        records_to_settle=needed,
-    )
-
-
-def _tpr_records(
-    evidence: Evidence,
-    limit: tuple[float, float],
-    point: OperatingPoint,
-    upper: float,
-    error: float,
-) -> int | None:
-    """Return the total number of records that would settle an open TPR check.
-
-    The error adds that of the members above the threshold and that of the threshold,
-    which moves the TPR about as much as the FPR, but for its slope.
-    """
-    tpr, fpr = limit
-    ladder = evidence.one_sided
-    if min(ladder.n_members, ladder.n_holdout) == 0:
-        return None
-    share = (point.value * ladder.n_members + 0.5) / (ladder.n_members + 1)
-    slope = max(1.0, share / fpr)
-    spread = share * (1 - share) / ladder.n_members
-    spread += slope**2 * fpr * (1 - fpr) / ladder.n_holdout
-    records = evidence.counts.everyone.n_members + evidence.counts.everyone.n_holdout
-    needed = records_to_settle(
-        Standing(
-            limit=tpr,
-            value=point.value,
-            lower=point.value - NormalDist().inv_cdf(1 - error) * sqrt(spread),
-            upper=upper,
-            error=sqrt(spread),
-            records=records,
-        )
-    )
-    if needed is None:
-        return None
-    holdout_share = ladder.n_holdout / records
-    return max(needed, ceil(fewest_holdout(fpr, error) / holdout_share))

@@ -49,6 +49,10 @@ class NoisedLimit:
     n_holdout: int
 
 
+_METHOD: Final = "oracle limit of the kernel density's advantage"
+_STRICT_METHOD: Final = "Chernoff's bound of the kernel density's advantage"
+
+
 def noised_limit(
     column: GridColumn, bandwidth: float, *, prior: float, alpha: float, strict: bool
 ) -> NoisedLimit:
@@ -117,7 +121,7 @@ def _noised(
     return Estimate(
         quantity="advantage",
         score=score,
-        method="oracle limit of the kernel density's advantage",
+        method=_STRICT_METHOD if strict else _METHOD,
         attackers="noised-query",
         value=None,
         value_reason=_NO_VALUE,

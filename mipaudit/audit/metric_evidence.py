@@ -29,6 +29,16 @@ class MetricEvidence(ABC):
 
     @property
     @abstractmethod
+    def class_method(self) -> str:
+        """Name the method of the upper limits."""
+
+    @property
+    @abstractmethod
+    def selection(self) -> str:
+        """Say which rows chose the attackers of the lower limit, and which scored them."""
+
+    @property
+    @abstractmethod
     def value(self) -> float:
         """Return the held-out estimate, at least the baseline: biased downward."""
 

@@ -28,6 +28,15 @@ def metric_findings(metric: Metric) -> list[Finding]:
     return [Finding(code="trivial_metric", text=text)]
 
 
+def unused_floor(least: float) -> Finding:
+    """Return that a least recall was asked for, and no metric takes one."""
+    text = (
+        f"The least recall of {number_text(least)} (--min-recall) changes nothing: none of the "
+        "metrics asked for needs one. PPV and NPV do."
+    )
+    return Finding(code="min_recall_unused", text=text)
+
+
 def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim]) -> list[Finding]:
     """Return advice where at this prior nobody beats the trivial attacker.
 

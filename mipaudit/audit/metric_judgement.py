@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.metric_evidence import deciding_upper
-from mipaudit.audit.policy import PolicyCheck, check_reason, check_status
+from mipaudit.audit.policy import PolicyCheck, check_status
 from mipaudit.maths.planning import Standing, records_to_settle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mipaudit.audit.evidence import Evidence
     from mipaudit.audit.metric_evidence import MetricEvidence
-    from mipaudit.audit.policy import Policy
+    from mipaudit.audit.policy import Limit
 
 
-def metric_checks(
-    evidence: Evidence,
-    policy: Policy,
-    metrics: Mapping[tuple[str, str], MetricEvidence],
-    *,
-    lower_error: float,
-    upper_error: float,
-) -> list[PolicyCheck]:
-    """Judge the limits on metrics, as those on the advantage are judged."""
-    checks = []
-    for name, limit in policy.max_metric:
-        found = metrics[evidence.score, name]
-        against, upper = deciding_upper(found, policy.against, upper_error)
-        lower = found.lower(lower_error)
-        status = check_status(limit, lower, upper)
-        check = PolicyCheck(
-            quantity="metric",
-            metric=name,
-            score=evidence.score,
-            limit=limit,
-            against=against,
-            lower=lower,
-            upper=upper,
-            status=status,
-            reason="",
-            records_to_settle=(
-                _metric_records(found, limit, upper, lower_error)
-                if status == "inconclusive"
-                else None
-            ),
-        )
-        checks.append(replace(check, reason=check_reason(check)))
-    return checks
+def metric_check(
+    limit: Limit, found: MetricEvidence, *, lower_error: float, upper_error: float
+) -> PolicyCheck:
+    """Judge the limit on a metric, as those on the advantage are judged."""
+    against, upper = deciding_upper(found, limit.against, upper_error)
+    lower = found.lower(lower_error)
+    status = check_status(limit.max, lower, upper)
+    needed = None
+    if status == "inconclusive":
+        needed = _metric_records(found, limit.max, upper, lower_error)
+    return PolicyCheck(
+        quantity="metric",
+        metric=limit.metric,
+        score=found.evidence.score,
+        limit=limit.max,
+        against=against,
+        lower=lower,
+        upper=upper,
+        status=status,
+        reason="",
+        records_to_settle=needed,
+    )
 
 
 def _metric_records(

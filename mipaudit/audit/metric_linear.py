@@ -29,6 +29,18 @@ class LinearEvidence(MetricEvidence):
         return "exact blocks" if self.evidence.strict else "prequential with MOVER"
 
     @property
+    def class_method(self) -> str:
+        """Name the method of the upper limits."""
+        if self.evidence.strict:
+            return "finite-sample limit of the class supremum, as of an advantage"
+        return "oracle limit of the class supremum, linearised"
+
+    @property
+    def selection(self) -> str:
+        """Say which rows chose the attackers of the lower limit, and which scored them."""
+        return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
+
+    @property
     def value(self) -> float:
         """Return the held-out estimate."""
         return self._moved(self._advantage.held_out.value)

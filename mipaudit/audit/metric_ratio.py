@@ -13,11 +13,12 @@ from mipaudit.audit.evidence import BINS
 from mipaudit.audit.metric_attack import held_out_metric
 from mipaudit.audit.metric_evidence import MetricEvidence
 from mipaudit.maths.intervals import best_ordered, best_sets
+from mipaudit.maths.metric import at
 from mipaudit.maths.metric_class import (
     MetricClass,
     coarsened,
     interval_rates,
-    subset_rates,
+    set_rates,
     threshold_rates,
 )
 from mipaudit.maths.metric_limits import (
@@ -58,15 +59,26 @@ class RatioEvidence(MetricEvidence):
         return "prequential, linearised, with MOVER"
 
     @property
+    def class_method(self) -> str:
+        """Name the method of the upper limits."""
+        limit = "Hoeffding" if self.evidence.strict else "oracle"
+        return f"{limit} limit of the class supremum, linearised"
+
+    @property
+    def selection(self) -> str:
+        """Say which rows chose the attackers of the lower limit, and which scored them."""
+        if self.evidence.strict:
+            return "one set fitted and chosen on the burn-in, scored on the other rows"
+        return "attackers fitted on the burn-in and on earlier blocks, scored on later ones"
+
+    @property
     def value(self) -> float:
-        """Return the held-out estimate."""
+        """Return the held-out estimate; what the rates lack of the floor is guessed."""
         rates = self._rates
-        reached = rates.tpr if self.metric.floor == "recall" else 1 - rates.fpr
-        if min(rates.n_members, rates.n_holdout) <= 0 or (
-            self.metric.floor is not None and reached < self.metric.least
-        ):
+        if min(rates.n_members, rates.n_holdout) <= 0:
             return self.metric.baseline
-        return max(self.metric.baseline, self.metric.value(rates.tpr, rates.fpr))
+        tpr, fpr, _ = self.metric.lifted(rates.tpr, rates.fpr)
+        return max(self.metric.baseline, self.metric.value(tpr, fpr))
 
     @property
     def standard_error(self) -> float:
@@ -74,8 +86,14 @@ class RatioEvidence(MetricEvidence):
         rates, metric = self._rates, self.metric
         if min(rates.n_members, rates.n_holdout) <= 0:
             return metric.most - metric.baseline
-        _, c1, c2 = (float(part) for part in metric.linear(self.value))
-        bottom = metric.bottom[0] + metric.bottom[1] * rates.tpr + metric.bottom[2] * rates.fpr
+        c0, c1, c2 = (float(part) for part in metric.linear(self.value))
+        tpr, fpr, share = metric.lifted(rates.tpr, rates.fpr)
+        if share > 0:  # the less he reaches himself, the more often the constant guess, at a price
+            recall = metric.floor == "recall"
+            price = max(-(c0 + c1 - c2) if recall else -c0, 0.0) / (1 - metric.least)
+            c1, c2 = (c1 + price, c2) if recall else (c1, c2 + price)
+            c1, c2 = (1 - share) * c1, (1 - share) * c2
+        bottom = at(metric.bottom, tpr, fpr)
         spread = sum(
             slope**2 * (n * rate + 0.5) * (n * (1 - rate) + 0.5) / (n + 1) ** 3
             for slope, rate, n in (
@@ -83,7 +101,7 @@ class RatioEvidence(MetricEvidence):
                 (c2, rates.fpr, rates.n_holdout),
             )
         )
-        return float(np.sqrt(spread) / max(bottom, 1e-12))
+        return float(np.sqrt(spread) / bottom) if bottom > 0 else metric.most - metric.baseline
 
     def lower(self, alpha: float) -> float:
         """Return the lower limit for any attacker, one-sided alpha."""
@@ -139,10 +157,9 @@ class RatioEvidence(MetricEvidence):
                 known[prior] = best_ordered(ladder, prior, _INTERVALS)
             return known[prior]
 
-        steps = np.stack([ladder.holdout, ladder.members], axis=1)
         listed: tuple[NDArray[np.float64] | None, ...] = (None, None, None)
         if self.metric.floor is not None:
-            listed = (threshold_rates(ladder), interval_rates(ladder), subset_rates(steps))
+            listed = (threshold_rates(ladder), interval_rates(ladder), None)
         return tuple(
             MetricClass(
                 advantage=partial(_at_place, suprema, place),
@@ -159,7 +176,7 @@ class RatioEvidence(MetricEvidence):
         ladder = self.evidence.counts.evaluated
         return MetricClass(
             advantage=lambda prior: best_sets(ladder, prior),
-            rates=subset_rates(np.stack([ladder.holdout, ladder.members], axis=1))
+            rates=set_rates(np.stack([ladder.holdout, ladder.members], axis=1))
             if ladder.exact
             else None,
             n_members=ladder.n_members,
@@ -191,5 +208,5 @@ def _sets(table: NDArray[np.int64]) -> MetricClass:
         ),
         n_members=int(sizes[1]),
         n_holdout=int(sizes[0]),
-        rates=subset_rates(table),
+        rates=set_rates(table),
     )

@@ -78,8 +78,7 @@ def _any_attacker(found: MetricEvidence, share: ErrorShare) -> Estimate:
         upper_reason=reason if upper is None else None,
         confidence=share.confidence,
         plugin=plugin,
-        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones; "
-        + attacker_words(metric, found.value),
+        selection=f"{found.selection}; {attacker_words(metric, found.value)}",
         validity=_validity(found),
         n_members=n_members,
         n_holdout=n_holdout,
@@ -101,7 +100,7 @@ def _class(found: MetricEvidence, share: ErrorShare, attackers: Attackers) -> Es
         quantity="metric",
         metric=metric.name,
         score=found.evidence.score,
-        method=_over("oracle limit of the class supremum, linearised", metric),
+        method=_over(found.class_method, metric),
         attackers=attackers,
         value=None,
         value_reason=_SAME_DATA,

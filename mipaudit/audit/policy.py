@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -12,11 +12,39 @@ from mipaudit.audit.estimate import (  # noqa: TC001 - the codec reads them
     Quantity,
 )
 from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.verdict import OnInconclusive  # noqa: TC001 - part of the public type
+from mipaudit.audit.waiver import Waiver  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CheckStatus = Literal["met", "not_met", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One limit of the policy.
+
+    Attributes:
+        quantity: what must not be larger.
+        max: the largest value that is accepted.
+        score: the only score that it is about; None for every one.
+        against: the class whose upper limit must be below; None for the policy's.
+        fpr: of ``tpr_at_fpr``, in (0, 1).
+        metric: name of the metric, for ``metric``.
+        group: the only group of records that it is about, ``"*"`` for every group, None
+            for all records together.
+        prior: p in (0, 1) at which it is judged; None for the audit's.
+    """
+
+    quantity: Quantity
+    max: float
+    score: str | None = None
+    against: Against | None = None
+    fpr: float | None = None
+    metric: str | None = None
+    group: str | None = None
+    prior: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +57,9 @@ class Policy:
         max_tpr_at_fpr: (TPR, FPR), both in (0, 1).
         against: the class whose upper limit must be below; None for the default.
         max_metric: (metric name, limit) pairs, each above the metric's baseline.
+        limits: those that are listed, beside the above.
+        waivers: of checks that are not shown to be met.
+        on_inconclusive: what an open answer counts as.
     """
 
     max_advantage: float | None = None
@@ -36,12 +67,32 @@ class Policy:
     max_tpr_at_fpr: tuple[float, float] | None = None
     against: Against | None = None
     max_metric: tuple[tuple[str, float], ...] = ()
+    limits: tuple[Limit, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    on_inconclusive: OnInconclusive = "review"
 
     @property
     def size(self) -> int:
         """Return the number of limits."""
-        single = (self.max_advantage, self.max_eta, self.max_tpr_at_fpr)
-        return sum(limit is not None for limit in single) + len(self.max_metric)
+        return len(self.every_limit)
+
+    @property
+    def every_limit(self) -> tuple[Limit, ...]:
+        """Return all limits as one list: those of the settings, then those listed."""
+        found = []
+        if self.max_advantage is not None:
+            found.append(Limit(quantity="advantage", max=self.max_advantage))
+        if self.max_eta is not None:
+            found.append(Limit(quantity="eta", max=self.max_eta))
+        if self.max_tpr_at_fpr is not None:
+            tpr, fpr = self.max_tpr_at_fpr
+            found.append(Limit(quantity="tpr_at_fpr", max=tpr, fpr=fpr))
+        found += [Limit(quantity="metric", max=most, metric=name) for name, most in self.max_metric]
+        found += self.limits
+        return tuple(
+            limit if limit.against is not None else replace(limit, against=self.against)
+            for limit in found
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +103,9 @@ class PolicyCheck:
     alpha over all (limit, score) pairs, the upper one needs no sharing because
     ``met`` requires every one to pass. ``records_to_settle`` is the total
     number of records that would settle an inconclusive check. ``metric`` is its name
-    where the quantity is ``metric``.
+    where the quantity is ``metric``, ``prior`` that of a limit at another prior than
+    the audit's, ``group`` the group of records. ``waived`` is the waiver because of
+    which the check does not decide; ``expired`` one that no longer holds.
     """
 
     quantity: Quantity
@@ -66,6 +119,10 @@ class PolicyCheck:
     fpr: float | None = None
     records_to_settle: int | None = None
     metric: str | None = None
+    prior: float | None = None
+    group: str | None = None
+    waived: Waiver | None = None
+    expired: Waiver | None = None
 
 
 def check_status(limit: float, lower: float | None, upper: float | None) -> CheckStatus:
@@ -75,6 +132,23 @@ def check_status(limit: float, lower: float | None, upper: float | None) -> Chec
     if upper is not None and upper <= limit:
         return "met"
     return "inconclusive"
+
+
+def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
+    """Return scale and shift that make a quantity of the advantage at a prior.
+
+    The quantities that say the same as the advantage are excess, eta and accuracy.
+    """
+    baseline = abs(2 * prior - 1)
+    match quantity:
+        case "excess":
+            return 1.0, -baseline
+        case "eta":
+            return 0.5, -baseline / 2
+        case "accuracy":
+            return 0.5, 0.5
+        case _:
+            return 1.0, 0.0
 
 
 def check_reason(check: PolicyCheck) -> str:
@@ -104,9 +178,20 @@ def check_reason(check: PolicyCheck) -> str:
 
 def checked_name(check: PolicyCheck) -> str:
     """Name what a check is about, without its limit."""
+    name: str = check.quantity
     if check.metric is not None:
-        return f"metric {check.metric}"
-    return check.quantity if check.fpr is None else f"TPR at FPR {number_text(check.fpr)}"
+        name = f"metric {check.metric}"
+    elif check.fpr is not None:
+        name = f"TPR at FPR {number_text(check.fpr)}"
+    elif check.quantity == "auc":
+        name = "AUC"
+    return name + checked_where(check)
+
+
+def checked_where(check: PolicyCheck) -> str:
+    """Say at which other prior, or of which group, a check is; empty for neither."""
+    prior = "" if check.prior is None else f" at prior {number_text(check.prior)}"
+    return prior if check.group is None else f"{prior} of group '{check.group}'"
 
 
 def _advice(check: PolicyCheck) -> str:

@@ -49,8 +49,14 @@ def learned_name(evidence: VectorEvidence) -> str:
     return _named(evidence.vector.derivation.derived[evidence.vector.derivation.chosen])
 
 
-def vector_findings(name: str, evidence: Evidence) -> list[Finding]:
-    """Return how a vector score was audited and what is unusual; ``name`` is shown as is."""
+def vector_findings(name: str, evidence: Evidence, infinite: int | None = None) -> list[Finding]:
+    """Return how a vector score was audited and what is unusual.
+
+    Args:
+        name: shown as it is.
+        evidence: a `VectorEvidence`.
+        infinite: number of infinite coordinates where its counts hold missing ones as such.
+    """
     evidence = _vector(evidence)
     vector = evidence.vector
     found = [Finding(code="vector_score", text=_made_of(name, evidence))]
@@ -60,22 +66,22 @@ def vector_findings(name: str, evidence: Evidence) -> list[Finding]:
             "hold the same value in all rows."
         )
         found.append(Finding(code="constant_coordinates", text=text))
-    if vector.infinite:
-        text = (
-            f"Score '{name}' has {vector.infinite:,} infinite coordinates: kept, as extreme values."
-        )
+    infinite = vector.infinite if infinite is None else infinite
+    if infinite:
+        text = f"Score '{name}' has {infinite:,} infinite coordinates: kept, as extreme values."
         found.append(Finding(code="infinite_scores", text=text))
     return found
 
 
-def shuffled_finding(name: str, value: float, shuffled: float) -> Finding:
-    """Return what the published estimator reads where nothing can leak."""
+def shuffled_finding(name: str, value: float, shuffled: float, prior: float) -> Finding:
+    """Return what the published estimator reads where nothing can leak, and so its bias there."""
+    baseline = abs(2 * prior - 1)
     return Finding(
         code="mace_bias",
         text=(
             f"Score '{name}': MACE's estimator reads {value_text(value)}; with shuffled "
-            f"membership, where nothing leaks, it reads {value_text(shuffled)}. The second "
-            "figure is its bias."
+            f"membership, where nothing leaks and the trivial attacker has {value_text(baseline)}, "
+            f"it reads {value_text(shuffled)}: there its bias is {value_text(shuffled - baseline)}."
         ),
     )
 

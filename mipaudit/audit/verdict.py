@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from mipaudit.audit.waiver import waiver_note
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,32 +14,73 @@ if TYPE_CHECKING:
     from mipaudit.audit.policy import PolicyCheck
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
+OnInconclusive = Literal["fail", "review", "pass"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer, with its reasons."""
+    """The answer, with its reasons.
+
+    ``waived`` counts the checks that did not decide because somebody waived them.
+    ``on_inconclusive`` is what the policy makes of an open answer: it changes the exit
+    code, never ``status``.
+    """
 
     status: VerdictStatus
     reasons: tuple[str, ...]
+    waived: int = 0
+    on_inconclusive: OnInconclusive = "review"
 
 
-def reach_verdict(checks: Sequence[PolicyCheck], claims: Sequence[Claim]) -> Verdict:
+def verdict_note(verdict: Verdict) -> str:
+    """Return what must be said beside the status, such as ``, with 1 waiver``; or nothing."""
+    note = ""
+    if verdict.waived:
+        note = f", with {verdict.waived} {'waiver' if verdict.waived == 1 else 'waivers'}"
+    if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
+        passes = verdict.on_inconclusive == "pass"
+        note += f", which this policy {'lets pass' if passes else 'counts as a failure'}"
+    return note
+
+
+def reach_verdict(
+    checks: Sequence[PolicyCheck],
+    claims: Sequence[Claim],
+    on_inconclusive: OnInconclusive = "review",
+) -> Verdict:
     """Return the verdict over every policy check and claim.
 
-    One check that is not met, or one contradicted claim, decides; else one
-    inconclusive check. Claims that hold out never turn 'no policy' into 'met': the
-    absence of a contradiction proves nothing.
+    One check that is not met, one open check whose waiver has expired, or one
+    contradicted claim decides; else one inconclusive check. A waived check does not
+    decide. Claims that hold out never turn 'no policy' into 'met': the absence of a
+    contradiction proves nothing.
     """
-    broken = [f"score '{c.score}': {c.reason}" for c in checks if c.status == "not_met"]
+    waived = [check for check in checks if check.waived is not None]
+    deciding = [check for check in checks if check.waived is None]
+    status, reasons = _decided(deciding, claims, judged=bool(checks))
+    if status != "not_met":
+        reasons = (*reasons, *map(_reason, waived))
+    return Verdict(
+        status=status, reasons=reasons, waived=len(waived), on_inconclusive=on_inconclusive
+    )
+
+
+def _decided(
+    checks: Sequence[PolicyCheck], claims: Sequence[Claim], *, judged: bool
+) -> tuple[VerdictStatus, tuple[str, ...]]:
+    broken = [_reason(c) for c in checks if c.status == "not_met" or c.expired is not None]
     broken += [f"score '{c.score}': {c.reason}" for c in claims if c.status == "contradicted"]
     if broken:
-        return Verdict(status="not_met", reasons=tuple(broken))
+        return "not_met", tuple(broken)
     notes = tuple(f"score '{c.score}': {c.reason}" for c in claims)
-    if not checks:
-        return Verdict(status="no_policy", reasons=notes or ("no limit was given to compare with",))
-    open_ones = [f"score '{c.score}': {c.reason}" for c in checks if c.status == "inconclusive"]
+    if not judged:
+        return "no_policy", notes or ("no limit was given to compare with",)
+    open_ones = [_reason(c) for c in checks if c.status == "inconclusive"]
     if open_ones:
-        return Verdict(status="inconclusive", reasons=(*open_ones, *notes))
-    kept = tuple(f"score '{c.score}': {c.reason}" for c in checks)
-    return Verdict(status="met", reasons=kept + notes)
+        return "inconclusive", (*open_ones, *notes)
+    return "met", (*map(_reason, checks), *notes)
+
+
+def _reason(check: PolicyCheck) -> str:
+    note = waiver_note(check)
+    return f"score '{check.score}': {check.reason}{'; ' if note else ''}{note}"

@@ -123,6 +123,7 @@ def bounds(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
 ) -> int:
@@ -139,7 +140,7 @@ def bounds(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
-    destination = Destination.open(output)
+    destination = Destination.open(output, sha256=sha256)
     curve_files = None
     if curve is not None or plot is not None:
         from mipaudit.cli.curve_files import CurveFiles

@@ -39,6 +39,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
 ) -> int:
@@ -51,7 +52,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
-    destination = Destination.open(output, inputs=(scores, members, holdout))
+    destination = Destination.open(output, inputs=(scores, members, holdout), sha256=sha256)
     with progress_bar(quiet=quiet) as progress:
         report = api.check(
             scores,

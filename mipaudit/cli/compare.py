@@ -15,6 +15,9 @@ Every query's advantage, the differences with limits that hold jointly over all 
 ranking with what is certain about it, the largest of them chosen honestly, and what two
 scores tell together. A difference is for a named class of attackers.
 
+Given JSON reports of estimate instead of scores: what changed from the first to the
+others, by the limits that they hold.
+
 \b
 Examples:
   mipaudit compare scores.parquet
@@ -28,6 +31,10 @@ Examples:
   mipaudit compare old=v1.parquet new=v2.parquet --baseline old --max-increase 0.02
       A policy: exit 0 if new leaks at most 0.02 more than old, 1 if it leaks more,
       3 if nobody can tell yet.
+  mipaudit compare old.json new.json --max-increase 0.05
+      Two reports of estimate: exit 0 if no score leaks more than 0.05 more in the new
+      one, 1 if one does, 3 if their limits leave it open. To compare the score files
+      is more precise.
   mipaudit compare scores.parquet --against bins-16 -f json -o compare.json
       Another class of attackers, and a report for programs.
 """
@@ -39,7 +46,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         list[str] | None,
         typer.Argument(
             metavar="SCORES...",
-            help="Score files, directories, globs or -, each as PATH or NAME=PATH.",
+            help="Score files, directories, globs or -, or reports of estimate (.json), each as "
+            "PATH or NAME=PATH.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +78,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         typer.Option(
             "--baseline",
             metavar="NAME",
-            help="Compare all others with this query, not every pair.",
+            help="Compare all others with this query, not every pair; of reports, the old one.",
         ),
     ] = None,
     max_increase: Annotated[
@@ -78,15 +86,19 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         typer.Option(
             "--max-increase",
             metavar="X",
-            help="Policy: no query leaks more than the baseline by more than X.",
+            help="Policy: no query, or no score of a new report, leaks more than the baseline by "
+            "more than X.",
         ),
     ] = None,
     against: Annotated[
-        Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
+        Literal[
+            "any", "thresholds", "intervals-1", "intervals-4", "bins-16", "product-grid", "learned"
+        ]
+        | None,
         typer.Option(
             "--against",
             help="The attackers of the ranking and the policy. Default: any where every score is "
-            "discrete, else thresholds.",
+            "discrete, else thresholds. The last two are for reports on scores of several numbers.",
             show_default=False,
         ),
     ] = None,
@@ -95,6 +107,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
@@ -110,7 +123,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     tame_warnings(verbose=verbose)
     given = tuple(scores or ())
     paths = (*given, *(one.partition("=")[2] for one in given if "=" in one), members, holdout)
-    destination = Destination.open(output, inputs=paths)
+    destination = Destination.open(output, inputs=paths, sha256=sha256)
     with progress_bar(quiet=quiet) as progress:
         report = api.compare(
             *given,

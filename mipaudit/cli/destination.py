@@ -7,10 +7,11 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Self, cast
 
+from mipaudit.cli.digest_line import DIGEST_SUFFIX, digest_line
 from mipaudit.cli.input_guard import refuse_inputs
 from mipaudit.errors import OutputError
 
@@ -29,15 +30,24 @@ class Destination:
         atomic: whether the file is replaced whole (a regular file), rather than
             written through (a device or a named pipe).
         option: what the user named it with.
+        name: of the file, as the user typed it.
+        digest: the file beside it for its sha256; None for no such file.
     """
 
     path: Path | None
     atomic: bool
     option: str = "-o"
+    name: str = ""
+    digest: Destination | None = None
 
     @classmethod
     def open(
-        cls, name: str | None, *, inputs: Iterable[str | None] = (), option: str = "-o"
+        cls,
+        name: str | None,
+        *,
+        inputs: Iterable[str | None] = (),
+        option: str = "-o",
+        sha256: bool = False,
     ) -> Self:
         """Check that the report can be written, before anything is computed.
 
@@ -46,6 +56,8 @@ class Destination:
             inputs: what is read, as the user typed it: files, directories, globs, ``-``.
                 None of it may be overwritten, and nothing may join it.
             option: what the user named it with.
+            sha256: whether the sha256 of a regular file is written beside it, into a file
+                of the same name and ``.sha256``.
 
         Raises:
             OutputError: the place cannot be written to.
@@ -59,7 +71,11 @@ class Destination:
             if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above
                 path.stat()
             refuse_inputs(Path(name), inputs)
-            return cls(path=path, atomic=_probe(path), option=option)
+            atomic = _probe(path)
+            digest = None
+            if sha256 and atomic:
+                digest = cls.open(f"{name}{DIGEST_SUFFIX}", inputs=inputs, option=option)
+            return cls(path=path, atomic=atomic, option=option, name=name, digest=digest)
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
             raise _refused(error, option) from None
@@ -71,6 +87,10 @@ class Destination:
             OutputError: the system refused.
             BrokenPipeError: the reader has gone.
         """
+        if self.digest is not None:
+            line = digest_line(Path(self.name).name, data)
+            write_together([(self.digest, line), (replace(self, digest=None), data)])
+            return
         with self.stream() as file:
             file.write(data)
 

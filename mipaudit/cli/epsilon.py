@@ -140,6 +140,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
     exit_zero: Annotated[  # noqa: FBT002 - a flag
@@ -159,7 +160,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     tame_warnings(verbose=verbose)
     inputs = (scores, members, holdout, claimed_curve)
-    destination = Destination.open(output, inputs=inputs)
+    destination = Destination.open(output, inputs=inputs, sha256=sha256)
     profile = None
     if curve is not None:
         from mipaudit.cli.profile_file import ProfileFile

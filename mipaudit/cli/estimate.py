@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import typer  # noqa: TC002 - typer reads the annotations when it runs
 
 from mipaudit.cli import options as o  # noqa: TC001
-from mipaudit.cli.exit_status import verdict_status
+from mipaudit.cli.exit_status import verdict_exit
 
 if TYPE_CHECKING:
     from mipaudit.cli.destination import Destination
@@ -67,17 +67,20 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     metric: o.MetricOption = None,
     max_metric: o.MaxMetricOption = None,
     min_recall: o.MinRecallOption = 0.01,
+    on_inconclusive: o.OnInconclusiveOption = "review",
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Run the audit and write its report; return the exit code."""
     from mipaudit.api import estimate as api
+    from mipaudit.cli.configured_command import listed_policy
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.notes import tame_warnings
     from mipaudit.cli.operating_limit import parse_operating_limit
@@ -86,7 +89,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     tame_warnings(verbose=verbose)
     operating_limit = parse_operating_limit(max_tpr_at_fpr)
-    destination = Destination.open(output, inputs=(scores, members, holdout))
+    destination = Destination.open(output, inputs=(scores, members, holdout), sha256=sha256)
     with progress_bar(quiet=quiet) as progress:
         report = api.estimate(
             scores,
@@ -115,6 +118,8 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             metric=tuple(metric or ()),
             max_metric=tuple(max_metric or ()),
             min_recall=min_recall,
+            on_inconclusive=on_inconclusive,
+            **listed_policy(context),
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
@@ -122,7 +127,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             settings=settings_of(context),
         )
     _write(report, destination, format=format, quiet=quiet)
-    return verdict_status(report.verdict.status, exit_zero=exit_zero)
+    return verdict_exit(report.verdict, exit_zero=exit_zero)
 
 
 def _write(

@@ -97,11 +97,13 @@ def failure_of(error: BaseException) -> Failure:
     return _internal_failure(error)
 
 
-def usage_failure(error: Exception) -> Failure:
+def usage_failure(error: Exception, place: str | None = None) -> Failure:
     """Return what to say about arguments that could not be parsed.
 
-    ``error`` is one of the parser's usage errors. typer has carried its own copy of
-    the parser's classes since 0.20-odd, so they are known by their attributes.
+    Args:
+        error: one of the parser's usage errors. typer has carried its own copy of the
+            parser's classes since 0.20-odd, so they are known by their attributes.
+        place: what to try, where the value was not typed.
     """
     message = str(getattr(error, "message", error))
     render = getattr(error, "format_message", None)
@@ -113,7 +115,7 @@ def usage_failure(error: Exception) -> Failure:
     message, _, guess = message.partition(" Did you mean ")
     if guess:
         return _usage(error, message, f"Did you mean {guess}")
-    return _usage(error, message, _see_help(error))
+    return _usage(error, message, place or _see_help(error))
 
 
 def show(failure: Failure, style: ErrorStyle) -> None:

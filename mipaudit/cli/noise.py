@@ -150,6 +150,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
 ) -> int:
@@ -193,7 +194,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.presentation import encode
 
-    destination = Destination.open(output, inputs=(splits, pairs))
+    destination = Destination.open(output, inputs=(splits, pairs), sha256=sha256)
     report = api.noise(**keywords)  # type: ignore[arg-type]
     destination.write(encode(report, format, to_file=destination.path is not None))
     return exit_status.OK

@@ -76,12 +76,24 @@ HashInputsOption = Annotated[
     bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB too.")
 ]
 FormatOption = Annotated[
-    Format, typer.Option("-f", "--format", help="The form of the report; errors follow it.")
+    Format,
+    typer.Option(
+        "-f",
+        "--format",
+        help="The form of the report. csv has the figures alone; errors follow json.",
+    ),
 ]
 OutputOption = Annotated[
     str | None,
     typer.Option(
         "-o", "--output", metavar="FILE", help="Write the report there, all of it or nothing."
+    ),
+]
+Sha256Option = Annotated[
+    bool,
+    typer.Option(
+        "--sha256/--no-sha256",
+        help="With -o FILE also write FILE.sha256, which sha256sum -c checks.",
     ),
 ]
 QuietOption = Annotated[
@@ -165,6 +177,13 @@ AgainstOption = Annotated[
         "--against",
         help="The attackers that the policy must withstand; the last two are for scores of "
         "several numbers.",
+    ),
+]
+OnInconclusiveOption = Annotated[
+    Literal["fail", "review", "pass"],
+    typer.Option(
+        "--on-inconclusive",
+        help="What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
     ),
 ]
 MetricOption = Annotated[

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
+    from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
+    from mipaudit.report.verification import VerifyReport
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord("─"): "-"}
@@ -53,7 +55,7 @@ def _written(report: AnyReport, format: Format) -> str:  # noqa: A002
         return report_csv(report)
     from mipaudit.render.documents import document_of
 
-    document = document_of(report)
+    document = document_of(report, illustrated=format == "html")
     match format:
         case "markdown":
             from mipaudit.render.document_markdown import document_markdown
@@ -69,7 +71,7 @@ def _written(report: AnyReport, format: Format) -> str:  # noqa: A002
             return document_junit(document)
 
 
-def _table(  # noqa: PLR0911 - one for each command
+def _table(  # noqa: C901, PLR0911 - one for each command
     report: AnyReport, *, width: int, color: bool
 ) -> str:
     """Draw the report; what draws the other kinds is not loaded."""
@@ -83,13 +85,17 @@ def _table(  # noqa: PLR0911 - one for each command
 
             return render_epsilon(cast("EpsilonReport", report), width=width)
         case "records":
-            from mipaudit.render.records_table import render_records
+            from mipaudit.render.records_document import render_records
 
             return render_records(cast("RecordsReport", report), width=width)
         case "compare":
-            from mipaudit.render.compare_table import render_compare
+            from mipaudit.render.compare_document import render_compare
 
             return render_compare(cast("CompareReport", report), width=width)
+        case "compare reports":
+            from mipaudit.render.compare_reports_document import render_compare_reports
+
+            return render_compare_reports(cast("ReportComparison", report), width=width)
         case "noise":
             from mipaudit.render.noise_document import render_noise
 
@@ -102,6 +108,10 @@ def _table(  # noqa: PLR0911 - one for each command
             from mipaudit.render.validation_document import render_validation
 
             return render_validation(cast("ValidationReport", report), width=width)
+        case "verify":
+            from mipaudit.render.verify_document import render_verify
+
+            return render_verify(cast("VerifyReport", report), width=width)
         case "check":
             from mipaudit.render.check_table import render_check
 

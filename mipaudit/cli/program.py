@@ -7,12 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
+from typer.core import TyperCommand
 
 from mipaudit.cli import exit_status
+from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
+from mipaudit.cli.configured_command import ConfiguredCommand, options_of, usage_place
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from typer.core import TyperGroup
+
+    from mipaudit.cli.config_keys import Options
 
 _HELP = """Measure how much a release leaks about who was in its training data.
 
@@ -28,7 +35,12 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
   mipaudit validate                     do the limits hold, where the truth is known
+  mipaudit render report.json -f html   a report in another form, or judged again
+  mipaudit verify report.json --input scores.parquet
+                                        does the report follow from the scores
   mipaudit COMMAND --help               options and worked examples
+  mipaudit help TOPIC                   exit-codes, policy, glossary, formats,
+                                        environment
 
 A score file has one row per record: whether the record was in the training data
 (a member) or not (holdout), and the scores that a query against the release gave it.
@@ -60,7 +72,7 @@ def _options(
 
 # Each command is a function in the module of its name. The line is what the list of
 # commands says, so that a command is loaded only when it runs.
-_COMMANDS: Final = {
+COMMANDS: Final = {
     "estimate": "Say how much anybody could learn about membership from a score.",
     "records": "Say how exposed every record is, and which groups are.",
     "epsilon": "Say which epsilon of differential privacy the data refute.",
@@ -70,11 +82,17 @@ _COMMANDS: Final = {
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",
     "validate": "Check on your own machine that every interval holds.",
+    "render": "Write a report in another form, or judge it by other limits.",
+    "verify": "Compute a report again from its scores, and compare.",
     "schema": "Print the JSON Schema of the reports.",
+    "help": "Explain a topic, such as exit-codes or policy.",
 }
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"schema", "validate"})
+_SUFFICIENT: Final = frozenset({"schema", "validate", "help"})
+# They have nothing to set, and work where a policy file is broken.
+# So do those that read a report: a policy file must not judge it again unasked.
+_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify"})
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -88,20 +106,32 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     app.callback(help=_HELP)(_options)
     # The options before a command take no values.
     wanted = next((word for word in arguments if not word.startswith("-")), None)
-    if wanted in _COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
+    if wanted in COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
         # Alone: making the others' help costs more than many an answer.
         _add(app, wanted)
         return app
-    for name, summary in _COMMANDS.items():
+    for name, summary in COMMANDS.items():
         app.command(name, help=summary)(_unloaded)
     return app
 
 
 def _add(app: typer.Typer, name: str) -> None:
     module = import_module(f"mipaudit.cli.{name}")
-    app.command(name, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
+    kind = TyperCommand if name in _UNCONFIGURED else ConfiguredCommand
+    app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
         getattr(module, name)
     )
+
+
+def configurable() -> tuple[str, ...]:
+    """Return the commands whose options a policy file may set."""
+    return tuple(name for name in COMMANDS if name not in _UNCONFIGURED)
+
+
+def load_options(name: str) -> Options:
+    """Return the options of a command that a policy file may set, by key."""
+    group = cast("TyperGroup", typer.main.get_command(application((name,))))
+    return options_of(cast("TyperCommand", group.commands[name]))
 
 
 def _unloaded() -> None:
@@ -116,6 +146,10 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         KeyboardInterrupt: the user pressed control-C.
     """
+    if is_completing():
+        # The shell gives the words in the environment.
+        keep_help_on_one_line()
+        arguments = finished_words()
     command = typer.main.get_command(application(arguments))
     # All is loaded: from here on garbage is collected, but not looked for in the above.
     gc.freeze()
@@ -140,6 +174,6 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
         # The message is the help itself.
         typer.echo(str(error), err=True)
         return exit_status.USAGE
-    failure = usage_failure(error)
+    failure = usage_failure(error, usage_place(error))
     show(failure, error_style(arguments))
     return failure.status

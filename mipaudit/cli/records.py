@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from mipaudit.cli import options as o
-from mipaudit.cli.exit_status import verdict_status
+from mipaudit.cli.exit_status import verdict_exit
 
 HELP: Final = """Say how exposed every record is.
 
@@ -83,6 +83,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     max_risk: Annotated[
         float | None, _option("--max-risk", "Policy: the largest risk is at most X.", "X")
     ] = None,
+    on_inconclusive: o.OnInconclusiveOption = "review",
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -105,6 +106,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     from mipaudit.api import records as api
     from mipaudit.api.record_file import record_format
+    from mipaudit.cli.configured_command import listed_policy
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.presentation import encode
@@ -146,6 +148,8 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
             small_groups=small_groups,
             member_population=member_population,
             max_risk=max_risk,
+            on_inconclusive=on_inconclusive,
+            **listed_policy(context),
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
@@ -155,4 +159,4 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     shown.write(encode(report, format, to_file=False))
     if rows is not None:
         note("The records are written.", quiet=quiet)
-    return verdict_status(report.verdict.status, exit_zero=exit_zero)
+    return verdict_exit(report.verdict, exit_zero=exit_zero)

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from mipaudit.cli import exit_status
+from mipaudit.cli import options as o
 
 HELP: Final = """Print the JSON Schema of the reports.
 
@@ -15,8 +16,9 @@ It covers what every command that makes a report writes with -f json. Fields may
 within a major version of the format; none changes its meaning or goes away.
 
 \b
-Example:
+Examples:
   mipaudit schema > mipaudit.schema.json
+  mipaudit schema -o mipaudit.schema.json
 """
 
 OutputOption = Annotated[
@@ -24,8 +26,12 @@ OutputOption = Annotated[
 ]
 
 
-def schema(output: OutputOption = None) -> int:
+def schema(
+    output: OutputOption = None,
+    quiet: o.QuietOption = False,  # noqa: FBT002
+) -> int:
     """Print the schema, or write it to a file."""
+    del quiet  # it says nothing else, and takes the option as every command does
     from mipaudit.api.schema import schema as json_schema
     from mipaudit.cli.destination import Destination
 

@@ -70,6 +70,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "it. Default: CSV to standard output, the truth to stderr.",
         ),
     ] = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("-q", "--quiet", help="No notes, and no truth on stderr.")
     ] = False,
@@ -90,7 +91,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
         "For example: mipaudit simulate laplace-1 -o scores.parquet",
     )
     if scenario is None:
-        write_report(api.list_scenarios(), format, output)
+        write_report(api.list_scenarios(), format, output, sha256=sha256)
         return exit_status.OK
     planned = api.simulation(
         scenario,
@@ -104,7 +105,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
         settings=settings_of(context),
     )
     if truth_only:
-        write_report(planned.truth, format, output)
+        write_report(planned.truth, format, output, sha256=sha256)
     else:
         write_simulated(planned, output, format=format, quiet=quiet)
     return exit_status.OK

@@ -59,7 +59,9 @@ def write_report(
     report: TruthReport | ScenarioList,
     format: Format,  # noqa: A002
     output: str | None,
+    *,
+    sha256: bool = False,
 ) -> None:
-    """Write a report to a file, or to standard output."""
-    destination = Destination.open(output)
+    """Write a report to a file, perhaps with its sha256 beside it, or to standard output."""
+    destination = Destination.open(output, sha256=sha256)
     destination.write(encode(report, format, to_file=destination.path is not None))

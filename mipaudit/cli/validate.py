@@ -75,6 +75,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
+    sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
 ) -> int:
@@ -89,7 +90,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     tame_warnings(verbose=verbose)
     _require_apart(output, resume)
-    destination = Destination.open(output, inputs=(resume,))
+    destination = Destination.open(output, inputs=(resume,), sha256=sha256)
     with (
         _kept_cells(resume),
         progress_bar(quiet=quiet, doing="validating", estimate=True) as progress,

@@ -27,6 +27,10 @@ _ROUNDS: Final = 10
 # (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.
 _MOST_SPREAD: Final = 3.0
 _FACTORS: Final = (0.85, 1.18)
+# A row on which the two attackers change places moves X from 1 to -1.
+_SWING: Final = 2.0
+# By enumeration: with it no error from 0.25 down is exceeded by more than a fiftieth of it.
+_ALLOWANCE: Final = 1.06
 _HOLDOUT, _MEMBER = 0, 1
 
 
@@ -67,8 +71,9 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
 
     For one fixed rival B and challenger A, the difference is a weighted sum over the two
     classes of the means of X = 1{A} - 1{B}, and its limit is D - k z^2/2 - z sqrt(V +
-    k^2 z^2/4): a score limit, with V the empirical variance and k the most that one row
-    weighs, so that no row of disagreement seen does not mean that there is none. The
+    k^2 z^2/4): a score limit, with V the empirical variance and k the most by which one row
+    can move the sum, from X = 1 to X = -1, so that no row of disagreement seen does not mean
+    that there is none. Its error for rare rows was enumerated (docs/compare.md). The
     least of it is found among all thresholds, and all sets of few cells. Over the other
     classes it is bounded from below: for any c and s > 0 the variance of X is at most
     E(X - c)^2 and sqrt(V) at most s V + 1/(4 s), which makes the limit a sum over cells,
@@ -147,7 +152,7 @@ def _weigh(encounter: Encounter, alpha: float) -> _Weighing:
     z = NormalDist().inv_cdf(1 - alpha)
     sizes = np.array([encounter.n_holdout, encounter.n_members])
     scale = np.array([-2 * (1 - p), 2 * p])
-    heaviest = float((np.abs(scale) / sizes).max())
+    heaviest = _SWING * _patience(alpha, z) * float((np.abs(scale) / sizes).max())
     return _Weighing(
         rates=encounter.rates,
         scale=scale,
@@ -156,6 +161,16 @@ def _weigh(encounter: Encounter, alpha: float) -> _Weighing:
         z=z,
         least=(heaviest * z / 2) ** 2,
     )
+
+
+def _patience(alpha: float, z: float) -> float:
+    """Return how much wider the limit must be where z^2 is less than what no event allows.
+
+    Events that were not seen may still have a mean of -ln alpha; z^2 is less for errors above
+    0.03, and hardly more below. So this is above 1 for errors above 0.022: 1.02 at 0.025, 1.49
+    at 0.1.
+    """
+    return max(1.0, -_ALLOWANCE * math.log(alpha) / z**2) if z > 0 else math.inf
 
 
 def _spread(weighing: _Weighing, rival: NDArray[np.float64], centre: NDArray[np.float64]) -> float:

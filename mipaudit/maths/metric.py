@@ -30,10 +30,17 @@ Weights = tuple[float, float, float, float, float]
 Affine = tuple[float, float, float]
 
 _ZERO: Final = 1e-12
+# Weights further apart than this cannot be computed with; nor are they meant.
+_LARGEST: Final = 1e30
+_LARGEST_VALUE: Final = 1e15
 
 
 class MetricShapeError(ValueError):
     """These weights define no metric that a best attacker maximises."""
+
+
+class MetricScaleError(ValueError):
+    """These weights are too large or too small to compute with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +101,31 @@ class Metric:
     @property
     def trivial(self) -> bool:
         """Tell whether a guess without looking reaches the largest value already."""
-        return self.baseline >= self.most - _ZERO
+        return self.most - self.baseline <= _ZERO * self.largest_size
+
+    @property
+    def largest_size(self) -> float:
+        """Return the largest absolute value at any rates that keep the floor."""
+        return float(np.max(np.abs([self.value(tpr, fpr) for tpr, fpr in self._corners])))
+
+    def lifted(self, tpr: float, fpr: float) -> tuple[float, float, float]:
+        """Return the rates with what they lack of the floor made up for by a constant guess.
+
+        Args:
+            tpr: of an attacker who may be below the floor.
+            fpr: of the same attacker.
+
+        Returns:
+            The TPR and the FPR, on the floor at least, and the share of constant guesses.
+        """
+        rate, end = (1 - fpr, 0.0) if self.floor == "specificity" else (tpr, 1.0)
+        if self.floor is None or rate >= self.least:
+            return tpr, fpr, 0.0
+        share = (self.least - rate) / (1 - rate)
+        mixed = tpr + share * (end - tpr), fpr + share * (end - fpr)
+        if self.floor == "recall":
+            return self.least, mixed[1], share
+        return mixed[0], 1 - self.least, share
 
     @property
     def _corners(self) -> list[tuple[float, float]]:
@@ -116,7 +147,13 @@ def make_metric(name: str, a: Weights, b: Weights, *, prior: float, least: float
     Raises:
         MetricShapeError: the denominator changes its sign, is 0 throughout, or vanishes
             where no floor on the TPR or the TNR keeps away.
+        MetricScaleError: a weight other than 0 is beyond 1e30, or below 1e-30, or a value
+            is beyond 1e15.
     """
+    if not all(weight == 0 or 1 / _LARGEST <= abs(weight) <= _LARGEST for weight in (*a, *b)):
+        raise MetricScaleError(
+            f"weights other than 0 lie between {1 / _LARGEST:g} and {_LARGEST:g}"
+        )
     top, bottom = _rates(a, prior), _rates(b, prior)
     corners = {(t, f): at(bottom, t, f) for t, f in product((0.0, 1.0), (0.0, 1.0))}
     scale = max(abs(value) for value in corners.values())
@@ -132,7 +169,7 @@ def make_metric(name: str, a: Weights, b: Weights, *, prior: float, least: float
             "its denominator is positive for some attackers, negative for others"
         )
     floor = _floor([rates for rates, value in corners.items() if value <= _ZERO * scale])
-    return Metric(
+    found = Metric(
         name=name,
         prior=prior,
         a=a,
@@ -142,6 +179,9 @@ def make_metric(name: str, a: Weights, b: Weights, *, prior: float, least: float
         floor=floor,
         least=least if floor else 0.0,
     )
+    if not found.largest_size <= _LARGEST_VALUE:  # NaN too
+        raise MetricScaleError(f"it takes values beyond {_LARGEST_VALUE:g}")
+    return found
 
 
 def posterior_threshold(metric: Metric, level: float) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 # Ladders are merged to about so many steps: a supremum is asked for many times.
 MOST_STEPS: Final = 1 << 15
 MOST_LISTED_STEPS: Final = 128
-MOST_LISTED_CELLS: Final = 16
-_ROUNDING: Final = 1e-12
 # Steps in the log-odds at which a least recall is priced; any price is valid.
 _STEP: Final = 1 / 128
 _LOG_ODDS: Final = 20.0
@@ -40,8 +39,8 @@ class MetricClass:
         advantage: the best observed advantage at any prior in (0, 1).
         n_members: members behind it.
         n_holdout: holdout records behind it.
-        rates: the observed (TPR, FPR) of every attacker of the class, shape (A, 2), where
-            they are few enough to list; None otherwise.
+        rates: the observed (TPR, FPR) of attackers whose mixtures are all that the class
+            can gain, shape (A, 2), where they are few enough to list; None otherwise.
     """
 
     advantage: Callable[[float], float]
@@ -59,7 +58,8 @@ class MetricClass:
     def banded(self, u: float, v: float, *, floor: FloorKind, low: float, high: float) -> float:
         """Return the largest observed gain of the attackers inside a band.
 
-        Where the attackers are not listed, those who toss coins between them count too.
+        Those who toss coins count too: to keep a floor, or to stay just inside a band, a
+        mixture of two sets can be better than any set.
 
         Args:
             u: weight of the rate that has the floor (TPR, or TNR), at least 0.
@@ -69,12 +69,12 @@ class MetricClass:
             high: and at most this.
 
         Returns:
-            sup of u R - v S, -inf where nobody is inside. With coins at most a little more,
+            sup of u R - v S. Where the attackers are not listed a little more at most,
             because the prices of the two constraints are tried on a grid, and by duality
             every price gives an upper bound.
         """
         if self.rates is not None:
-            return _best_listed(self.rates, u, v, floor, low, high)
+            return _best_mixed(self._edges[floor], u, v, low, high)
 
         def dual(index: int) -> float:
             odds = math.exp(index * _STEP)
@@ -85,6 +85,12 @@ class MetricClass:
 
         ends = round(_LOG_ODDS / _STEP)
         return min(_least(dual, -ends, ends), u * high)
+
+    @cached_property
+    def _edges(self) -> dict[FloorKind, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        assert self.rates is not None  # noqa: S101 - asked for by `banded` only
+        tpr, fpr = np.append(self.rates, [[0.0, 0.0], [1.0, 1.0]], axis=0).T
+        return {"recall": lower_edge(tpr, fpr), "specificity": lower_edge(1 - fpr, 1 - tpr)}
 
     def _gain_of(self, prior: float, floor: FloorKind) -> float:
         """Return the largest p R - (1-p) S; what TNR gains is what is left of T and F."""
@@ -149,26 +155,60 @@ def interval_rates(ladder: Ladder) -> NDArray[np.float64] | None:
     return np.concatenate([inside, 1 - inside])
 
 
-def subset_rates(table: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return the rates of every set of rows of a (K, 2) table; None if too many."""
-    share = table[table.sum(axis=1) > 0] / np.maximum(table.sum(axis=0), 1)
-    if len(share) > MOST_LISTED_CELLS:
-        return None
-    rates = np.zeros((1, 2))
-    for cell in share[:, ::-1]:  # (holdout, member) to (TPR, FPR)
-        rates = np.concatenate([rates, rates + cell])
-    return np.minimum(rates, 1.0)
+def set_rates(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the rates of the best sets of rows of a (K, 2) table, shape (K + 1, 2).
+
+    They take the rows by falling likelihood ratio; no other set, and no mixture of sets,
+    has a higher TPR than mixtures of these at the same FPR (Neyman and Pearson).
+    """
+    order = np.argsort(np.arctan2(table[:, 0], table[:, 1]), kind="stable")
+    taken = np.cumsum(table[order], axis=0) / np.maximum(table.sum(axis=0), 1)
+    return np.concatenate([np.zeros((1, 2)), np.minimum(taken[:, ::-1], 1.0)])
 
 
-def _best_listed(
-    rates: NDArray[np.float64], u: float, v: float, floor: FloorKind, low: float, high: float
+def lower_edge(
+    picked: NDArray[np.float64], against: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the corners of the least ``against`` that mixtures reach for each ``picked``.
+
+    Args:
+        picked: of the points that are mixed.
+        against: of the same points.
+
+    Returns:
+        The corners of the convex curve, by growing ``picked``.
+    """
+    order = np.lexsort((against, picked))
+    corners: list[tuple[float, float]] = []
+    for x, y in zip(picked[order].tolist(), against[order].tolist(), strict=True):
+        if corners and x == corners[-1][0]:
+            continue  # the first of the same x is the least
+        while len(corners) > 1 and not _turns(corners[-2], corners[-1], (x, y)):
+            corners.pop()
+        corners.append((x, y))
+    edge = np.array(corners)
+    return edge[:, 0], edge[:, 1]
+
+
+def _turns(
+    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
+) -> bool:
+    """Tell whether the second point is below the line from the first to the third."""
+    rise = (second[0] - first[0]) * (third[1] - first[1])
+    return rise > (second[1] - first[1]) * (third[0] - first[0])
+
+
+def _best_mixed(
+    edge: tuple[NDArray[np.float64], NDArray[np.float64]],
+    u: float,
+    v: float,
+    low: float,
+    high: float,
 ) -> float:
-    picked, against = rates[:, 0], rates[:, 1]
-    if floor == "specificity":
-        picked, against = 1 - against, 1 - picked
-    inside = (picked >= low - _ROUNDING) & (picked <= high + _ROUNDING)
-    gains = np.where(inside, u * picked - v * against, -np.inf)
-    return float(gains.max())
+    """Return the largest u R - v S between two values of R: at a corner, or at an end."""
+    inside = (edge[0] > low) & (edge[0] < high)
+    picked = np.append(edge[0][inside], [low, high])
+    return float((u * picked - v * np.interp(picked, *edge)).max())
 
 
 def _least(function: Callable[[int], float], first: int, last: int) -> float:

@@ -70,6 +70,8 @@ def observed_gain(
     metric: Metric, attackers: MetricClass, form: OrdinaryForm, low: float, high: float
 ) -> float:
     """Return the largest observed G of attackers seen to have a rate in a band."""
+    if form.swapped:  # the rates of the form are those of the opposite guesses
+        low, high = 1 - high, 1 - low
     if metric.floor == "recall":
         u, v, constant = form.c1, form.c2, form.c0
     else:
@@ -116,8 +118,8 @@ def _band_keeps(
 ) -> bool:
     low, high, seen_low, seen_high = band
     best = observed_gain(metric, attackers, form, seen_low, seen_high)
-    if best >= 0 or best == -math.inf:  # -inf: nobody of the class is seen in the band
-        return best >= 0
+    if best >= 0:
+        return True
     if metric.floor == "recall":
         u, v, constant = form.c1, form.c2, form.c0
     else:

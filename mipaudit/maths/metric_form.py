@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _COARSE: Final = 33
 _HALVINGS: Final = 30
 _TINY_PRIOR: Final = 1e-9
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +44,18 @@ def ordinary_form(metric: Metric, level: float) -> OrdinaryForm | None:
     Then a constant guess is best, or one that only just keeps the floor.
     """
     c0, c1, c2 = (float(part) for part in metric.linear(level))
+    c1 = _snapped(c1, metric.top[1], metric.bottom[1] * level)
+    c2 = _snapped(c2, metric.top[2], metric.bottom[2] * level)
     if c1 < 0 and c2 < 0:
         return OrdinaryForm(c0=c0 + c1 - c2, c1=-c1, c2=-c2, swapped=True)
     if c1 >= 0 and c2 >= 0 and c1 + c2 > 0:
         return OrdinaryForm(c0=c0, c1=c1, c2=c2, swapped=False)
     return None
+
+
+def _snapped(difference: float, first: float, second: float) -> float:
+    """Return the difference of two numbers, 0 where it is only what rounding left of them."""
+    return difference if abs(difference) > _ROUNDING * (abs(first) + abs(second)) else 0.0
 
 
 def largest_level(possible: Callable[[float], bool], lowest: float, highest: float) -> float:

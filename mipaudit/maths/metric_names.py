@@ -8,7 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.maths.metric import Metric, MetricShapeError, Weights, make_metric
+from mipaudit.maths.metric import (
+    Metric,
+    MetricScaleError,
+    MetricShapeError,
+    Weights,
+    make_metric,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,6 +59,12 @@ def parse_metric(text: str, *, prior: float, least: float = LEAST_RECALL) -> Met
         raise _unknown(kind, takes_none=plain is not None)
     try:
         return make_metric(parsed.name, parsed.a, parsed.b, prior=prior, least=least)
+    except MetricScaleError as error:
+        raise UsageError(
+            "metric",
+            f"The metric '{parsed.name}' cannot be computed at this prior: {error}.",
+            hint="Divide all weights by the largest of them.",
+        ) from None
     except MetricShapeError as error:
         raise UsageError(
             "metric",
@@ -111,10 +123,10 @@ _PLAIN: Final[Mapping[str, Callable[[float], tuple[Weights, Weights]]]] = Mappin
 
 def _fbeta(rest: str) -> _Parsed:
     beta = _number(rest)
-    if beta is None or beta <= 0:
+    if beta is None or beta <= 0 or not beta * beta:
         raise UsageError("metric", "fbeta takes one number above 0.", hint="For example fbeta:2.")
     a, b = _f_weights(beta)
-    return _Parsed(name=f"fbeta:{beta:g}", a=a, b=b)
+    return _Parsed(name=f"fbeta:{_shortest(beta)}", a=a, b=b)
 
 
 def _wa(rest: str) -> _Parsed:
@@ -127,7 +139,7 @@ def _wa(rest: str) -> _Parsed:
             hint="For example wa:2,2,1,1 is (2TP+2TN)/(2TP+2TN+FP+FN).",
         )
     tp, tn, fp, fn = known
-    name = "wa:" + ",".join(f"{weight:g}" for weight in known)
+    name = "wa:" + ",".join(map(_shortest, known))
     return _Parsed(name=name, a=(0.0, tp, 0.0, 0.0, tn), b=(0.0, tp, fp, fn, tn))
 
 
@@ -140,7 +152,8 @@ def _cost(rest: str) -> _Parsed:
             hint="For example cost:fp=1,fn=5. The value is minus the cost of a guess.",
         )
     fp, fn = costs.get("fp", 0.0), costs.get("fn", 0.0)
-    return _Parsed(name=f"cost:fp={fp:g},fn={fn:g}", a=(0.0, 0.0, -fp, -fn, 0.0), b=_ONE)
+    name = f"cost:fp={_shortest(fp)},fn={_shortest(fn)}"
+    return _Parsed(name=name, a=(0.0, 0.0, -fp, -fn, 0.0), b=_ONE)
 
 
 def _custom(rest: str) -> _Parsed:
@@ -153,7 +166,8 @@ def _custom(rest: str) -> _Parsed:
             "without any b the denominator is 1.",
         )
     a, b = (tuple(given.get(side + index, 0.0) for index in _WEIGHTS) for side in "ab")
-    name = "custom:" + ",".join(f"{key}={given[key]:g}" for key in _CUSTOM if key in given)
+    weights = ",".join(f"{key}={_shortest(given[key])}" for key in _CUSTOM if key in given)
+    name = f"custom:{weights}"
     has_b = any(key.startswith("b") for key in given)
     return _Parsed(name=name, a=a, b=b if has_b else _ONE)  # type: ignore[arg-type]
 
@@ -173,6 +187,11 @@ def _named(rest: str, allowed: tuple[str, ...]) -> dict[str, float]:
             return {}
         found[key] = value
     return found
+
+
+def _shortest(number: float) -> str:
+    """Return the shortest text that is this number and no other: names tell metrics apart."""
+    return repr(number).removesuffix(".0")
 
 
 def _number(text: str) -> float | None:

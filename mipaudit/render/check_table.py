@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from mipaudit.report.model import CheckReport, ColumnProfile
 
+_BESIDE_NAMES: Final = 67  # characters of the other columns, where all is on one line
 LEGEND: Final = (
     ("repeated", "values that many records share; they are treated on their own"),
     ("tied rows", "records that share their value with another record"),
@@ -32,7 +33,10 @@ def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
     add_taken(page, report.design, report.provenance)
     page.heading("Score columns")
     headers = ["score", "treated as", "distinct", "repeated", "tied rows", "infinite"]
-    page.add(number_table(headers, [_row(column) for column in report.columns]))
+    # Where a name would be cut in two, what a column holds goes below how it is treated.
+    longest = max(len(safe_name(column.score)) for column in report.columns)
+    below = longest + _BESIDE_NAMES > (width or _BESIDE_NAMES)
+    page.add(number_table(headers, [_row(column, below=below) for column in report.columns]))
     page.line("")
     page.pairs(LEGEND)
     if any(column.distinct is None for column in report.columns):
@@ -41,9 +45,10 @@ def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
     return page.text()
 
 
-def _row(column: ColumnProfile) -> tuple[Text | str, ...]:
+def _row(column: ColumnProfile, *, below: bool) -> tuple[Text | str, ...]:
+    treated = kind(column).replace(" ", "\n" if below else " ")
     counts = (column.distinct, column.atoms, column.tied_rows, column.infinite)
-    return (words(safe_name(column.score)), words(kind(column)), *map(count, counts))
+    return (words(safe_name(column.score)), words(treated), *map(count, counts))
 
 
 def kind(column: ColumnProfile) -> str:

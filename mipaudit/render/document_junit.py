@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from mipaudit.render.document import Bullets, Heading
 from mipaudit.render.wording import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mipaudit.render.document import Case, Document
 
 _FAILING: Final = {"failed": "not_met", "open": "inconclusive"}
@@ -30,7 +33,7 @@ def document_junit(document: Document) -> str:
     )
     for case in document.cases:
         suite.append(_case(case, document.title))
-    SubElement(suite, "system-out").text = plain(document.summary)
+    SubElement(suite, "system-out").text = "\n".join(_said(document))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "unicode") + "\n"
 
@@ -44,4 +47,18 @@ def _case(case: Case, title: str) -> Element:
         failure.text = text
     elif case.status == "skipped":
         SubElement(element, "skipped", {"message": text})
+    else:
+        SubElement(element, "system-out").text = text
     return element
+
+
+def _said(document: Document) -> Iterator[str]:
+    """Yield the summary, and everything that is a list: findings, assumptions, what is not said."""
+    yield plain(document.summary)
+    for section in document.sections:
+        heading = ""
+        for block in section:
+            if isinstance(block, Heading):
+                heading = plain(block.text)
+            elif isinstance(block, Bullets) and block.texts:
+                yield from (f"{heading}: {plain(text)}" for text in block.texts)

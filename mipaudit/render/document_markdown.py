@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from mipaudit.render.document import Block, Document
 
 # What would be read as markup. An underscore is so only at the edge of a word.
-_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _AT_START: Final = re.compile(r"^(\s*)([#+=-]|\d+[.)])")
 
 
 def document_markdown(document: Document) -> str:
-    """Return the document as markdown; nothing in it can become markup."""
+    """Return the document as markdown; nothing in it can become markup or a link.
+
+    Where the text is posted, a site may still read a name such as ``@somebody`` in its own way.
+    """
     parts = [f"# {_safe(document.title)}\n"]
     if document.headline:
         parts.append(f"**{_safe(document.headline)}**\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from mipaudit.render.document import Bullets, Grid, Heading, Note, Pairs, Paragraph, Picture
 from mipaudit.render.plain import annotated, columns, paragraph
@@ -11,33 +11,38 @@ if TYPE_CHECKING:
     from mipaudit.render.document import Block, Document
 
 
+_WIDEST_PROSE: Final = 100  # longer lines are hard to read
+
+
 def document_text(document: Document, *, width: int) -> str:
-    """Return the document as text, lines up to ``width`` where prose allows.
+    """Return the document as text: tables up to ``width`` where numbers allow, prose up to 100.
 
     The title is left out: who reads this has just typed it.
     """
-    lead = [paragraph(text, width=width) for text in (document.headline,) if text]
+    prose = min(width, _WIDEST_PROSE)
+    lead = [paragraph(text, width=prose) for text in (document.headline,) if text]
     if document.summary:
-        lead.append(paragraph(document.summary, width=width, hyphens=False))
+        lead.append(paragraph(document.summary, width=prose, hyphens=False))
     sections = ("".join(_block(one, width) for one in section) for section in document.sections)
     return "\n".join([*lead, *(section for section in sections if section)])
 
 
 def _block(block: Block, width: int) -> str:  # noqa: PLR0911 - one for each kind
+    prose = min(width, _WIDEST_PROSE)
     match block:
         case Heading():
             return f"{block.text}\n"
         case Paragraph():
-            return paragraph(block.text, width=width, hyphens=block.hyphens)
+            return paragraph(block.text, width=prose, hyphens=block.hyphens)
         case Note():
-            return paragraph(block.text, width=width, indent="  ")
+            return paragraph(block.text, width=prose, indent="  ")
         case Bullets():
             return "".join(
-                paragraph(text, width=width, indent="    ", first="  - ") for text in block.texts
+                paragraph(text, width=prose, indent="    ", first="  - ") for text in block.texts
             )
         case Pairs():
             return "".join(
-                paragraph(f"{term}: {text}", width=width, indent="    ", first="  ")
+                paragraph(f"{term}: {text}", width=prose, indent="    ", first="  ")
                 for term, text in block.pairs
             )
         case Grid():
@@ -52,6 +57,6 @@ def _grid(grid: Grid, width: int) -> str:
     numbers = len(grid.head) - grid.words - grid.prose
     named = any(grid.head)
     if not grid.prose:
-        return columns(grid.rows, header=grid.head if named else (), numbers=numbers)
-    text = annotated(grid.rows, header=grid.head, width=width, numbers=numbers)
-    return text if named else text.partition("\n")[2]
+        header = grid.head if named else ()
+        return columns(grid.rows, header=header, numbers=numbers, width=width)
+    return annotated(grid.rows, header=grid.head, width=width, numbers=numbers)

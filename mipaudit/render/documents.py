@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from mipaudit.render.origin_blocks import origin_section
@@ -11,21 +10,30 @@ if TYPE_CHECKING:
     from mipaudit.render.document import Document
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
+    from mipaudit.report.compare import CompareReport
+    from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
+    from mipaudit.report.verification import VerifyReport
 
 
-def document_of(report: AnyReport) -> Document:
-    """Return all that a report shows, and where it comes from."""
-    document = _document(report)
-    return replace(document, sections=(*document.sections, origin_section(report.provenance)))
+def document_of(report: AnyReport, *, illustrated: bool = False) -> Document:
+    """Return all that a report shows, and where it comes from.
+
+    Args:
+        report: of any command.
+        illustrated: with pictures, where there are any and they can be drawn.
+    """
+    document = _document(report, illustrated=illustrated)
+    return document._replace(sections=(*document.sections, origin_section(report.provenance)))
 
 
-def _document(  # noqa: PLR0911 - one for each command
-    report: AnyReport,
+def _document(  # noqa: C901, PLR0911 - one for each command
+    report: AnyReport, *, illustrated: bool
 ) -> Document:
     match report.command:
         case "check":
@@ -40,6 +48,18 @@ def _document(  # noqa: PLR0911 - one for each command
             from mipaudit.render.epsilon_document import epsilon_document
 
             return epsilon_document(cast("EpsilonReport", report))
+        case "records":
+            from mipaudit.render.records_document import records_document
+
+            return records_document(cast("RecordsReport", report))
+        case "compare":
+            from mipaudit.render.compare_document import compare_document
+
+            return compare_document(cast("CompareReport", report))
+        case "compare reports":
+            from mipaudit.render.compare_reports_document import compare_reports_document
+
+            return compare_reports_document(cast("ReportComparison", report))
         case "noise":
             from mipaudit.render.noise_document import noise_document
 
@@ -52,7 +72,11 @@ def _document(  # noqa: PLR0911 - one for each command
             from mipaudit.render.validation_document import validation_document
 
             return validation_document(cast("ValidationReport", report))
+        case "verify":
+            from mipaudit.render.verify_document import verify_document
+
+            return verify_document(cast("VerifyReport", report))
         case _:
             from mipaudit.render.estimate_document import estimate_document
 
-            return estimate_document(cast("Report", report))
+            return estimate_document(cast("Report", report), illustrated=illustrated)

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, upper_text
+from mipaudit.render.check_cases import check_case_status, check_text
 from mipaudit.render.contents import Contents
 from mipaudit.render.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
 from mipaudit.render.headline import claim_status, headline
 from mipaudit.render.judgement import claim_name, limit_name
 from mipaudit.render.page import taken
-from mipaudit.render.sections import Footnotes, methods, section
+from mipaudit.render.pictures import pictures
+from mipaudit.render.policy_section import policy_section
+from mipaudit.render.sections import (
+    Footnotes,
+    lower_word,
+    methods,
+    section,
+    upper_word,
+    value_word,
+)
 from mipaudit.render.wording import (
     AT_LEAST,
     AT_MOST,
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from mipaudit.audit.claims import Claim
-    from mipaudit.audit.policy import PolicyCheck
     from mipaudit.render.document import Section
     from mipaudit.render.sections import Section as ScoreSection
     from mipaudit.report.model import Report
@@ -42,14 +51,19 @@ _FEW: Final = 12  # more scores are not all shown in full: nobody would read the
 _STRONGEST: Final = 5
 
 
-def estimate_document(report: Report) -> Document:
-    """Return the report as a document: verdict first, then what it rests on."""
+def estimate_document(report: Report, *, illustrated: bool = False) -> Document:
+    """Return the report as a document: verdict first, then what it rests on.
+
+    Args:
+        report: what was found.
+        illustrated: with pictures, if they can be drawn.
+    """
     return Document(
         title="mipaudit estimate",
         headline=headline(report),
         mood=_mood(report),
         summary=report.summary,
-        sections=tuple(part for part in _sections(report) if part),
+        sections=tuple(part for part in _sections(report, illustrated=illustrated) if part),
         cases=tuple(_cases(report)),
         created=report.provenance.created,
     )
@@ -62,12 +76,16 @@ def _mood(report: Report) -> Mood:
     return _MOODS.get(status, "plain")
 
 
-def _sections(report: Report) -> Iterator[Section]:
+def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
     if report.policy or report.claims:
         yield (Heading(text="Why"), Bullets(texts=report.verdict.reasons))
-    yield from _policy(report)
+    contents = Contents.of(report)
+    drawings = tuple(pictures(report, contents)) if illustrated else ()
+    if drawings:
+        yield (Heading(text="In pictures"), *drawings)
+    yield policy_section(report.policy)
     yield from _claims(report)
-    yield from _scores(report)
+    yield from _scores(report, contents)
     if report.findings:
         found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
         yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
@@ -83,10 +101,12 @@ def _sections(report: Report) -> Iterator[Section]:
     yield (Heading(text="What was taken"), Pairs(pairs=pairs))
 
 
-def _scores(report: Report) -> Iterator[Section]:
-    contents, notes = Contents.of(report), Footnotes()
+def _scores(report: Report, contents: Contents) -> Iterator[Section]:
+    notes = Footnotes()
     yield (Heading(text="How to read the figures"), Pairs(pairs=how_to_read(report)))
     shown = contents.scores
+    if len(shown) > 1:
+        yield _overview(contents, notes)
     if len(shown) > _FEW:
         text = (
             f"The strongest {_STRONGEST} of {count_text(len(shown))} scores follow in full; the "
@@ -98,6 +118,26 @@ def _scores(report: Report) -> Iterator[Section]:
         yield _score(section(contents, score, notes))
     marks = tuple((f"[{number}]", text) for number, text in enumerate(notes.texts, start=1))
     yield (Pairs(pairs=(*marks, *(("method", text) for text in methods(report)))),)
+
+
+def _overview(contents: Contents, notes: Footnotes) -> Section:
+    title = "Every score, the strongest first"
+    rows = []
+    for score in contents.scores:
+        main, auc = contents.advantage(score), contents.auc(score)
+        cut = contents.advantage(score, "thresholds")
+        words = (
+            lower_word(main, notes) if main else "",
+            value_word(main, notes) if main else "",
+            upper_word(cut, notes) if cut else "",
+            value_word(auc, notes) if auc else "",
+        )
+        rows.append((quoted(score), *words))
+    head = ("score", AT_LEAST, BEST_ESTIMATE, f"{AT_MOST}, one threshold", "AUC")
+    return (
+        Heading(text=title),
+        Grid(caption="Advantage of each score", head=head, rows=tuple(rows), words=1),
+    )
 
 
 def _score(shown: ScoreSection) -> Section:
@@ -113,30 +153,6 @@ def _score(shown: ScoreSection) -> Section:
     )
     blocks = [block for grid in grids for block in (Heading(text=grid.caption, level=3), grid)]
     return (Heading(text=name), *blocks, Bullets(texts=shown.remarks))
-
-
-def _policy(report: Report) -> Iterator[Section]:
-    if not report.policy:
-        return
-    rows = tuple(
-        (
-            limit_name(check),
-            quoted(check.score),
-            check.against,
-            STATUS[check.status],
-            lower_text(check.lower) if check.lower is not None else "-",
-            upper_text(check.upper) if check.upper is not None else "none",
-        )
-        for check in report.policy
-    )
-    grid = Grid(
-        caption="The limits of the policy beside what was found",
-        head=("limit", "score", "against", "status", AT_LEAST, AT_MOST),
-        rows=rows,
-        words=4,
-        marked=frozenset(at for at, one in enumerate(report.policy) if one.status != "met"),
-    )
-    yield (Heading(text="Policy"), grid)
 
 
 def _claims(report: Report) -> Iterator[Section]:
@@ -179,7 +195,14 @@ def _claims(report: Report) -> Iterator[Section]:
 
 
 def _cases(report: Report) -> Iterator[Case]:
-    yield from map(_check_case, report.policy)
+    open_passes = report.verdict.on_inconclusive == "pass"
+    for check in report.policy:
+        yield Case(
+            group=check.score,
+            name=limit_name(check),
+            status=check_case_status(check, open_passes=open_passes),
+            text=check_text(check),
+        )
     yield from map(_claim_case, report.claims)
     if not report.policy and not report.claims:
         yield Case(
@@ -190,17 +213,10 @@ def _cases(report: Report) -> Iterator[Case]:
         )
 
 
-def _check_case(check: PolicyCheck) -> Case:
-    status: Literal["passed", "failed", "open"] = "passed"
-    if check.status != "met":
-        status = "failed" if check.status == "not_met" else "open"
-    return Case(group=check.score, name=limit_name(check), status=status, text=check.reason)
-
-
 def _claim_case(claim: Claim) -> Case:
     status: Literal["passed", "failed", "skipped"] = "passed"
     if claim.status == "contradicted":
         status = "failed"
-    elif claim.status == "not_comparable":
-        status = "skipped"
+    elif claim.status in {"not_comparable", "vacuous"}:
+        status = "skipped"  # nothing was shown either way
     return Case(group=claim.score, name=claim_name(claim), status=status, text=claim.reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.verdict import verdict_note
 from mipaudit.render.wording import CLAIM_MEANING, STATUS
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def headline(report: Report) -> str:
     """Return the verdict in one short sentence, or that there is none."""
     status = report.verdict.status
     if status != "no_policy":
-        return f"Verdict: {STATUS[status]}."
+        return f"Verdict: {STATUS[status]}{verdict_note(report.verdict)}."
     if report.claims:
         return f"Claim: {STATUS[claim_status(report)]} ({CLAIM_MEANING[claim_status(report)]})."
     return "No policy was given, so there is no verdict."

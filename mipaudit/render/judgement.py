@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.figures import lower_text, number_text, percent_text, upper_text
-from mipaudit.audit.policy import checked_name
+from mipaudit.audit.policy import checked_name, checked_where
+from mipaudit.audit.waiver import waiver_note
 from mipaudit.render.page import number_table, words
 from mipaudit.render.wording import AT_LEAST, AT_MOST, CLAIM_MEANING, STATUS, STYLES, plain, quoted
 
@@ -49,6 +50,13 @@ def add_policy(page: Page, report: Report) -> None:
     page.heading("Policy")
     headers = ["limit", "score", AT_LEAST, AT_MOST, "against", ""]
     page.add(number_table(headers, [_policy_row(check) for check in report.policy]))
+    notes = [
+        f"{limit_name(check)}, score {quoted(check.score)}: {plain(waiver_note(check))}"
+        for check in report.policy
+        if waiver_note(check)
+    ]
+    if notes:
+        page.bullets(notes)
 
 
 def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
@@ -58,8 +66,15 @@ def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
         lower_text(check.lower) if check.lower is not None else "-",
         upper_text(check.upper) if check.upper is not None else "none",
         words(check.against),
-        _status(check.status),
+        words(check_state(check), style="" if check.waived else STYLES.get(check.status, "")),
     )
+
+
+def check_state(check: PolicyCheck) -> str:
+    """Return the status of a check in words, and whether a waiver bears on it."""
+    if check.waived is not None:
+        return f"{STATUS[check.status]}, waived"
+    return STATUS[check.status] + (", waiver expired" if check.expired is not None else "")
 
 
 def limit_name(check: PolicyCheck) -> str:
@@ -67,7 +82,8 @@ def limit_name(check: PolicyCheck) -> str:
     limit = number_text(check.limit)
     if check.fpr is not None:
         return f"TPR {limit} at FPR {percent_text(check.fpr)}"
-    return f"{plain(checked_name(check))} {limit}"
+    where = checked_where(check)
+    return f"{plain(checked_name(check).removesuffix(where))} {limit}{plain(where)}"
 
 
 def claim_name(claim: Claim) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import Measured, NoiseCandidate
 
 _EXACT: Final = 12
-_NUMBERS: Final = ("moment", "lower", "upper", "scale", "total error")
 _FEW: Final = 20
+_UNITS: Final = "Moments of different shapes are in different units; only total errors compare."
 
 
 def calibrated_sections(measured: Measured) -> Iterator[Section]:
@@ -44,27 +44,44 @@ def calibrated_sections(measured: Measured) -> Iterator[Section]:
     if measured.candidates:
         table = Grid(
             caption="Calibrations that were considered; the arrow marks the one that is chosen",
-            head=("", "calibration", "noise", "shape", *_NUMBERS),
+            head=("", "calibration", "noise", "shape", "scale", "total error"),
             rows=tuple(_candidate(candidate) for candidate in measured.candidates),
             words=4,
         )
         yield (table, *_legend(measured.candidates))
+        yield (_moments(measured.candidates), Note(text=_UNITS))
     if measured.coordinates:
         yield _coordinates(measured)
 
 
 def _candidate(candidate: NoiseCandidate) -> tuple[str, ...]:
-    moment = candidate.moment
     return (
         "->" if candidate.chosen else "",
         candidate.calibration + _PROTECTS[candidate.protects],
         candidate.mechanism,
         candidate.shape,
-        upper_figure(moment.value),
-        "-" if moment.lower is None else lower_figure(moment.lower),
-        "-" if moment.upper is None else upper_figure(moment.upper),
         upper_figure(candidate.scale),
         upper_figure(candidate.total_error**0.5),
+    )
+
+
+def _moments(candidates: tuple[NoiseCandidate, ...]) -> Grid:
+    """Return the moments, each once: kinds of noise, and mostly calibrations, share them."""
+    shared: dict[tuple[str, ...], dict[str, None]] = {}
+    for candidate in candidates:
+        moment = candidate.moment
+        figures = (
+            upper_figure(moment.value),
+            "-" if moment.lower is None else lower_figure(moment.lower),
+            "-" if moment.upper is None else upper_figure(moment.upper),
+        )
+        named = shared.setdefault((candidate.shape, *figures), {})
+        named[candidate.calibration] = None
+    return Grid(
+        caption="Moments of the release that were estimated from the splits",
+        head=("moment for", "shape", "estimate", "lower", "upper"),
+        rows=tuple((", ".join(named), *row) for row, named in shared.items()),
+        words=2,
     )
 
 
@@ -79,10 +96,7 @@ def _legend(candidates: tuple[NoiseCandidate, ...]) -> Section:
     chosen = next((c for c in candidates if c.chosen), None)
     if chosen is None:
         return ()
-    text = (
-        f"-> is chosen: the least total error of those allowed. {_grounds(chosen)} Moments of "
-        "different shapes are in different units and do not compare; total errors do."
-    )
+    text = f"-> is chosen: the least total error of those allowed. {_grounds(chosen)}"
     return (Note(text=text),)
 
 

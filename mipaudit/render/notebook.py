@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.render.contents import Contents
 from mipaudit.render.headline import headline
+from mipaudit.render.judgement import check_state
 from mipaudit.render.sections import Footnotes, Row, Section, section
 from mipaudit.render.wording import (
     AT_LEAST,
     AT_MOST,
     ATTACKERS,
     BEST_ESTIMATE,
-    STATUS,
     how_to_read,
     plain,
     quoted,
@@ -66,7 +66,7 @@ def _policy(checks: Iterable[PolicyCheck]) -> str:
                 f"{check.quantity} of {quoted(check.score)}, {ATTACKERS[check.against]}",
                 lower_text(check.lower) if check.lower is not None else "",
                 upper_text(check.upper) if check.upper is not None else "",
-                STATUS[check.status],
+                check_state(check),
             ]
         )
         for check in checks

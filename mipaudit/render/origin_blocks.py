@@ -9,7 +9,7 @@ from mipaudit.render.document import Grid, Heading, Pairs
 
 if TYPE_CHECKING:
     from mipaudit.render.document import Section
-    from mipaudit.report.origin import InputFile, Provenance
+    from mipaudit.report.origin import InputFile, Provenance, Setting
 
 
 def origin_section(provenance: Provenance) -> Section:
@@ -17,7 +17,7 @@ def origin_section(provenance: Provenance) -> Section:
     libraries = ", ".join(f"{name} {version}" for name, version in provenance.libraries.items())
     pairs = [
         ("made", f"{provenance.created} (UTC)"),
-        ("by", f"mipaudit {provenance.mipaudit}, Python {provenance.python}"),
+        ("by", _by(provenance)),
     ]
     if libraries:
         pairs.append(("with", libraries))
@@ -30,11 +30,21 @@ def origin_section(provenance: Provenance) -> Section:
             Grid(
                 caption="Settings that were given; all others are the defaults",
                 head=("setting", "value", "source"),
-                rows=tuple((one.name, one.value, one.source) for one in given),
+                rows=tuple((one.name, one.value, _source(one)) for one in given),
                 words=3,
             )
         )
     return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
+
+
+def _by(provenance: Provenance) -> str:
+    where = "" if provenance.platform is None else f", on {provenance.platform}"
+    return f"mipaudit {provenance.mipaudit}, Python {provenance.python}{where}"
+
+
+def _source(setting: Setting) -> str:
+    """Return where a setting comes from, and from which variable or file."""
+    return setting.source if setting.where is None else f"{setting.source}, {setting.where}"
 
 
 def _inputs(inputs: tuple[InputFile, ...]) -> Grid:

@@ -7,6 +7,8 @@ import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.render.wording import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -18,12 +20,17 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "check": ("columns",),
     "records": ("cells",),
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
+    "compare reports": ("changes", "beside_any", "policy"),
     "epsilon": ("statements",),
-    "bounds": ("attacker", "other_readings", "bounds", "needed", "refuted", "counting_queries"),
+    "bounds": (
+        *("attacker", "other_readings", "bounds", "needed"),
+        *("refuted", "refuted.limits", "counting_queries"),
+    ),
     "noise": ("calibrations", "measured.candidates"),
     "simulate": ("truths",),
     "simulate --list": ("scenarios",),
     "validate": ("rows",),
+    "verify": ("parts",),
 }
 _PART: Final = "part"
 
@@ -32,7 +39,8 @@ def report_csv(report: AnyReport) -> str:
     """Return the report's rows, with a header; nested fields are named ``outer.inner``.
 
     Where a report has several tables, the column ``part`` says which one a row is of. Lists
-    within a row are joined by semicolons; what is missing is empty.
+    within a row are joined by semicolons; what is missing is empty. It holds the figures alone:
+    the verdict, the findings and the limitations are in the other forms.
     """
     rows = [dict(_flat(row)) for row in _rows(report)]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -63,8 +71,13 @@ def _flat(row: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:
     for name, value in row.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{outer}{name}.")
-        else:
+        elif not _is_table(value):
             yield f"{outer}{name}", _cell(value)
+
+
+def _is_table(value: object) -> bool:
+    """Tell whether a field is a table of its own, which has rows of its own or is in the JSON."""
+    return isinstance(value, (tuple, list)) and any(isinstance(one, dict) for one in value)
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a report holds
@@ -75,7 +88,7 @@ def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a report holds
     if isinstance(value, (tuple, list)):
         return "; ".join(map(_cell, value))
     # A number is written as it is; a text that a spreadsheet would run as a formula is not.
-    text = str(value)
+    text = plain(value) if isinstance(value, str) else str(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
 

@@ -99,8 +99,9 @@ def _add_scores(page: Page, report: Report, contents: Contents) -> None:
     for score in scores:
         _add_section(page, section(contents, score, notes))
     page.line("")
+    shown = methods(report)
     marks = [(f"[{number}]", text) for number, text in enumerate(notes.texts, start=1)]
-    page.pairs([*marks, ("methods", "\n".join(methods(report)))])
+    page.pairs([*marks, *zip(["methods", *[""] * len(shown)], shown, strict=False)])
 
 
 def _overview(contents: Contents, notes: Footnotes) -> Table:

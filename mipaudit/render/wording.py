@@ -53,8 +53,11 @@ AT_MOST: Final = "at most"
 
 
 def plain(text: str) -> str:
-    """Return prose with anything that could steer a terminal made visible; lines kept."""
-    return "\n".join(safe_name(line, longest=_LONGEST_TEXT) for line in text.split("\n"))
+    """Return prose with anything that could steer a terminal made visible, line ends too.
+
+    A column's name in it could otherwise begin a line of its own.
+    """
+    return safe_name(text, longest=_LONGEST_TEXT)
 
 
 def quoted(name: str) -> str:

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.compare import CompareReport
+    from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
+    from mipaudit.report.verification import VerifyReport
 
     AnyReport: TypeAlias = (
         Report
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
         | BoundsReport
         | EpsilonReport
         | CompareReport
+        | ReportComparison
         | NoiseReport
         | RecordsReport
         | TruthReport
         | ScenarioList
         | ValidationReport
+        | VerifyReport
     )
 
 # What changes between two equal runs stands last, so that the rest of two files
@@ -54,30 +58,43 @@ def to_json(report: AnyReport) -> bytes:
     return text.encode("ascii") + b"\n"
 
 
-def from_json(data: bytes) -> Report:
+def from_json(data: bytes) -> AnyReport:
     """Return the report that ``data`` holds; fields that this version lacks are ignored.
 
     Raises:
-        InputError: not JSON, not a report of schema ``mipaudit.report/1``, or a
-            field is missing or of the wrong type. The message names the field,
-            never what it holds.
+        InputError: not JSON, not a report of a schema that this version reads, or a field is
+            missing or of the wrong type. The message names the field, never what it holds.
     """
     import msgspec
 
-    from mipaudit.report.model import SCHEMA, Report
+    from mipaudit.report.kinds import report_kind
 
-    _require_schema(data)
+    schema = _schema(data)
     try:
-        return msgspec.json.decode(data, type=Report)
+        report: AnyReport = msgspec.json.decode(data, type=report_kind(schema))
     except msgspec.ValidationError as error:
         place = re.search(r"at `(\$[^`]*)`", str(error))
         where = f" at {place[1]}" if place else ""
         raise InputError(
-            "bad_report", f"The report does not follow {SCHEMA}{where}.", hint=_HINT
+            "bad_report", f"The report does not follow {schema}{where}.", hint=_HINT
         ) from None
+    except (msgspec.DecodeError, RecursionError):
+        # What Python's parser takes and this one does not: NaN, lone surrogates, deep nesting.
+        raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+    _require_command(report, schema)
+    return report
 
 
-_HINT: Final = "Make it again with `mipaudit estimate SCORES -f json`."
+_HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
+# Two kinds have a command of their own name only in part.
+_COMMANDS: Final = {
+    "report": ("estimate",),
+    "truth": ("simulate",),
+    "scenarios": ("simulate --list",),
+    "validation": ("validate",),
+    "compare-reports": ("compare reports",),
+    "verification": ("verify",),
+}
 
 
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,14 +102,33 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
 
 
-def _require_schema(data: bytes) -> None:
-    from mipaudit.report.model import SCHEMA
+def _schema(data: bytes) -> str:
+    """Return the schema that the file names."""
+    from mipaudit.report.kinds import SCHEMAS
+    from mipaudit.report.names import safe_name
 
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    named = found.get("schema") if isinstance(found, dict) else None
+    if isinstance(named, str) and named in SCHEMAS:
+        return named
+    kind, _, version = named.rpartition("/") if isinstance(named, str) else ("", "", "")
+    if version.isdecimal() and f"{kind}/1" in SCHEMAS:
         raise InputError(
-            "report_schema", f"The file is not a report of schema {SCHEMA}.", hint=_HINT
+            "report_schema",
+            f"The report is of schema {safe_name(f'{kind}/{version}')}, which this version of "
+            "mipaudit does not read.",
+            hint="Use the version of mipaudit that its provenance names.",
+        )
+    raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_HINT)
+
+
+def _require_command(report: AnyReport, schema: str) -> None:
+    """Refuse a command that does not write this schema: it decides how the report is shown."""
+    kind = schema.removeprefix("mipaudit.").partition("/")[0]
+    if report.command not in _COMMANDS.get(kind, (kind,)):
+        raise InputError(
+            "bad_report", f"The report does not follow {schema} at $.command.", hint=_HINT
         )

@@ -15,8 +15,10 @@ from mipaudit.audit.claims import Claim  # noqa: TC001 - the codec reads it
 from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.audit.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.audit.score_curves import ScoreCurves  # noqa: TC001 - the codec reads it
 from mipaudit.audit.verdict import Verdict  # noqa: TC001 - the codec reads it
 from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.report.rejudged import Rejudged  # noqa: TC001 - the codec reads it
 
 SCHEMA: Final = "mipaudit.report/1"
 
@@ -55,7 +57,10 @@ class MaceCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Everything that one run found. ``summary`` is the paragraph for a board."""
+    """Everything that one run found.
+
+    ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
+    """
 
     command: str
     design: Design
@@ -68,6 +73,8 @@ class Report:
     limitations: tuple[str, ...]
     provenance: Provenance
     mace_cells: tuple[MaceCell, ...] = ()
+    rejudged: Rejudged | None = None
+    curves: tuple[ScoreCurves, ...] = ()
     schema: str = field(default=SCHEMA)
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.audit.policy import against_phrase
+from mipaudit.audit.verdict import verdict_note
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ _PUBLISHED: Final = (
     "intervals and decide nothing."
 )
 _NOISED: Final = (
-    "A limit for the score with noise is about a release that adds that noise to the score; "
-    "it says nothing of the score as it is."
+    "A limit for the score with noise is about a release that adds that noise to the score, "
+    "drawn once for each record and never again; two answers about one record, or another score "
+    "of it, tell more. It says nothing of the score as it is."
 )
 _ONE_RUN: Final = (
     "The limits are those of one run. Running again with other seeds or settings and "
@@ -136,11 +138,11 @@ def _judged(verdict: Verdict) -> str:
     reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
     match verdict.status:
         case "met":
-            return f"The policy is met: {reason}."
+            return f"The policy is met{verdict_note(verdict)}: {reason}."
         case "not_met":
             return f"It is not acceptable under the limits given: {reason}."
         case "inconclusive":
-            return f"Whether the policy is met is open: {reason}."
+            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
         case "no_policy":
             return "No limit was set, so nothing here says that this is acceptable."
 

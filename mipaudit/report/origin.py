@@ -19,16 +19,25 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting and where it came from."""
+    """One setting and where it came from.
+
+    ``where`` is the environment variable or the policy file that set it; of the setting
+    ``config``, the policy file itself, it is the sha256.
+    """
 
     name: str
     value: str
-    source: Literal["command line", "api", "default"]
+    source: Literal["command line", "environment", "file", "api", "default"]
+    where: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Who, when, with what: everything that may differ between two equal runs."""
+    """When, with what, from what: everything that may differ between two equal runs.
+
+    ``platform`` is the kind of system and processor, None in reports older than the field.
+    Who ran it, and on which machine, is not recorded.
+    """
 
     mipaudit: str
     python: str
@@ -37,3 +46,4 @@ class Provenance:
     seed: int | None
     inputs: tuple[InputFile, ...]
     settings: tuple[Setting, ...]
+    platform: str | None = None

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.report.origin import InputFile, Provenance, Setting
+from mipaudit.report.setting import setting_text
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 # The libraries that can change a number, or how a number was read.
 _LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars", "sklearn")
+TIME_FORM: Final = "%Y-%m-%dT%H:%M:%SZ"
+_AS_OF: Final[ContextVar[datetime | None]] = ContextVar("as_of", default=None)
 
 
 def provenance(
@@ -30,10 +35,11 @@ def provenance(
         mipaudit=__version__,
         python=".".join(str(part) for part in sys.version_info[:3]),
         libraries=_loaded_libraries(),
-        created=_now(),
+        created=moment().strftime(TIME_FORM),
         seed=seed,
         inputs=tuple(inputs),
         settings=tuple(settings),
+        platform=_platform(),
     )
 
 
@@ -49,15 +55,36 @@ def settings_from(
     )
 
 
-def setting_text(value: object) -> str:
-    """Return a setting's value as the report writes it: ``none``, ``true``, ``a, b``."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (tuple, list)):
-        return ", ".join(setting_text(part) for part in value)
-    return str(value)
+@contextmanager
+def as_of(time: datetime) -> Iterator[None]:
+    """Let runs within be of another time: a report is recomputed as of its own."""
+    token = _AS_OF.set(time)
+    try:
+        yield
+    finally:
+        _AS_OF.reset(token)
+
+
+def moment() -> datetime:
+    """Return the time of the run, in UTC: now, or what SOURCE_DATE_EPOCH says.
+
+    Raises:
+        UsageError: the environment's SOURCE_DATE_EPOCH is not a time.
+    """
+    past = _AS_OF.get()
+    if past is not None:
+        return past
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if not epoch:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(epoch), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            "source_date_epoch",
+            "The environment variable SOURCE_DATE_EPOCH is not a number of seconds.",
+            hint="Unset it, or set it to whole seconds since 1970-01-01 UTC.",
+        ) from None
 
 
 def _loaded_libraries() -> dict[str, str]:
@@ -70,17 +97,13 @@ def _loaded_libraries() -> dict[str, str]:
     return versions
 
 
-def _now() -> str:
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if not epoch:
-        moment = datetime.now(UTC)
-    else:
-        try:
-            moment = datetime.fromtimestamp(int(epoch), UTC)
-        except (ValueError, OverflowError, OSError):
-            raise UsageError(
-                "source_date_epoch",
-                "The environment variable SOURCE_DATE_EPOCH is not a number of seconds.",
-                hint="Unset it, or set it to whole seconds since 1970-01-01 UTC.",
-            ) from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _platform() -> str:
+    """Return the kind of system and processor, on which last digits can depend.
+
+    Neither its name nor its user's: they say nothing about a number, and something about
+    a person.
+    """
+    if not hasattr(os, "uname"):
+        return sys.platform
+    system = os.uname()
+    return f"{system.sysname} {system.machine}"

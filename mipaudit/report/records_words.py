@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, percent_text, upper_text
+from mipaudit.audit.verdict import verdict_note
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -112,11 +113,11 @@ def _judged(verdict: Verdict) -> str:
     reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
     match verdict.status:
         case "met":
-            return f"The policy is met: {reason}."
+            return f"The policy is met{verdict_note(verdict)}: {reason}."
         case "not_met":
             return f"It is not acceptable under the limit given: {reason}."
         case "inconclusive":
-            return f"Whether the policy is met is open: {reason}."
+            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
         case "no_policy":
             return "No limit was set, so nothing here says that this is acceptable."
 

@@ -7,12 +7,14 @@ from typing import Any, Final
 from mipaudit.report import bounds
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
+from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportComparison
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
+from mipaudit.report.verification import VERIFICATION_SCHEMA, VerifyReport
 
 CHECK_SCHEMA: Final = "mipaudit.check/1"
 
@@ -31,11 +33,13 @@ def report_schema() -> dict[str, Any]:
         BoundsReport: BOUNDS_SCHEMA,
         EpsilonReport: EPSILON_SCHEMA,
         CompareReport: COMPARE_SCHEMA,
+        ReportComparison: COMPARE_REPORTS_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
         ValidationReport: VALIDATION_SCHEMA,
+        VerifyReport: VERIFICATION_SCHEMA,
     }
     _, components = msgspec.json.schema_components(tuple(kinds), ref_template="#/$defs/{name}")
     for kind, name in kinds.items():
@@ -43,7 +47,7 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
-        "`bounds`, `noise`, `simulate` and `validate` write as JSON.",
+        "`bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

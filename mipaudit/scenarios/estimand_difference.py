@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.audit.comparison import Meeting
     from mipaudit.audit.estimate import Attackers
     from mipaudit.scenarios.audited_file import AuditedFile
     from mipaudit.scenarios.interval import Args
     from mipaudit.scenarios.law import Law
-    from mipaudit.scenarios.paired_scores import PairedScores
+    from mipaudit.scenarios.paired_scores import ScorePair
 
 # The one law on whose cells these are run: they draw their own scores.
 _HOST: Final = "null-gaussian"
@@ -106,13 +107,16 @@ def compared_columns(
         grids=dict(zip(together, grids.counts, strict=True)),
         seed=seed,
     )
-    found = MeetingTally(met.plan)
-    found.add(rows)
-    return evidence, Cohort(queries=tuple(range(many)), met=met, counts=found.counts)
+    meetings: list[Meeting] = []
+    for part in met.plan.parts():
+        found = MeetingTally(part)
+        found.add(rows)
+        meetings += met.meetings(part, found.counts)
+    return evidence, Cohort(queries=tuple(range(many)), met=met, meetings=meetings)
 
 
 def compared_pair(
-    audited: AuditedFile, pair: PairedScores, rng: np.random.Generator, *, together: bool
+    audited: AuditedFile, pair: ScorePair, rng: np.random.Generator, *, together: bool
 ) -> Compared:
     """Return two queries with scores drawn for the membership of a file."""
     first, second = pair.draw(rng, audited.member)
@@ -130,7 +134,7 @@ def compared_pair(
     for number, scores in enumerate((first, second)):
         found, _ = _one_query(audited, scores)
         evidence = (*evidence, *found)
-        cohorts.append(Cohort(queries=(number,), met=None, counts=()))
+        cohorts.append(Cohort(queries=(number,), met=None, meetings=()))
     return Compared(evidence=evidence, cohorts=tuple(cohorts), independent=True)
 
 

@@ -10,7 +10,7 @@ from mipaudit.audit.estimate import Attackers
 from mipaudit.audit.metric_kinds import metric_evidence
 from mipaudit.audit.metric_table import metric_estimates
 from mipaudit.audit.table import ErrorShare
-from mipaudit.maths.metric_class import MetricClass, subset_rates
+from mipaudit.maths.metric_class import MetricClass, lower_edge, set_rates
 from mipaudit.maths.metric_limits import observed_metric
 from mipaudit.maths.metric_names import parse_metric
 from mipaudit.scenarios.audited_file import CONFIDENCE
@@ -88,41 +88,35 @@ def _optimum(law: Law, metric: Metric, attackers: str, edges: list[float]) -> fl
             return _best_of_all(law, metric)
         case "thresholds":
             ladder = ladder_of(law)
-            return _best_listed(_directions(ladder.members, ladder.holdout), metric)
+            return _best_mixed(_directions(ladder.members, ladder.holdout), metric)
         case "bins-16":
-            return _best_listed(_bin_sets(law, edges), metric)
+            return _best_mixed(_bin_sets(law, edges), metric)
         case _:
             return _best_intervals(law, metric, int(attackers.rpartition("-")[2]))
 
 
 def _best_of_all(law: Law, metric: Metric) -> float:
-    """Follow the ROC curve of the likelihood ratio, coin tosses included.
-
-    A quasi-linear metric is largest at a vertex of the curve, or where the floor cuts an edge.
-    """
+    """Follow the ROC curve of the likelihood ratio."""
     ladder = ladder_of(law)
     order = np.argsort(np.arctan2(ladder.holdout, ladder.members), kind="stable")
     tpr = np.append(0.0, np.cumsum(ladder.members[order]))
     fpr = np.append(0.0, np.cumsum(ladder.holdout[order]))
+    curve = np.stack([tpr, fpr], axis=1)
     # The other way round is a ROC curve too; it matters where errors are rewarded.
-    curves = [(tpr, fpr), (1 - tpr, 1 - fpr)]
-    best = -np.inf
-    for t, f in curves:
-        rates = np.stack([t, f], axis=1)
-        if metric.floor == "recall":
-            rates = np.append(rates, _at_floor(t, f, metric.least), axis=0)
-        if metric.floor == "specificity":
-            rates = np.append(rates, 1 - _at_floor(1 - f, 1 - t, metric.least)[:, ::-1], axis=0)
-        best = max(best, _best_listed(rates, metric))
-    return best
+    return _best_mixed(np.concatenate([curve, 1 - curve]), metric)
 
 
-def _at_floor(
-    picked: NDArray[np.float64], against: NDArray[np.float64], least: float
-) -> NDArray[np.float64]:
-    """Return the point of a curve where the first rate is ``least``, shape (1, 2)."""
-    order = np.argsort(picked, kind="stable")
-    return np.array([[least, float(np.interp(least, picked[order], against[order]))]])
+def _best_mixed(rates: NDArray[np.float64], metric: Metric) -> float:
+    """Return the best of listed attackers and of coin tosses between them.
+
+    A quasi-linear metric is largest at one of them, or where the floor cuts their mixtures.
+    """
+    if metric.floor is None:
+        return _best_listed(rates, metric)
+    picked, against = rates.T if metric.floor == "recall" else 1 - rates[:, ::-1].T
+    point = np.array([metric.least, np.interp(metric.least, *lower_edge(picked, against))])
+    cut = point if metric.floor == "recall" else 1 - point[::-1]
+    return _best_listed(np.append(rates, [cut], axis=0), metric)
 
 
 def _best_listed(rates: NDArray[np.float64], metric: Metric) -> float:
@@ -148,17 +142,12 @@ def _bin_sets(law: Law, edges: list[float]) -> NDArray[np.float64]:
     cuts = np.asarray(edges, dtype=np.float64)
     masses = [np.diff(of.cdf(cuts), prepend=0.0, append=1.0) for of in (law.holdout, law.members)]
     table = np.rint(np.stack(masses, axis=1) * _PARTS_OF_UNIT).astype(np.int64)
-    rates = subset_rates(table)
-    if rates is None:
-        raise ValueError("more than 16 bins")
-    return rates
+    rates = set_rates(table)
+    return np.concatenate([rates, 1 - rates])
 
 
 def _best_intervals(law: Law, metric: Metric, count: int) -> float:
-    """Return the best over unions of intervals, coins included, from the advantage at each prior.
-
-    With a floor this can exceed what a discrete law's intervals reach without coins.
-    """
+    """Return the best over unions of intervals, coins included, by the advantage at any prior."""
     of_law = MetricClass(
         advantage=lambda prior: law.advantage_intervals(prior, count), n_members=1, n_holdout=1
     )

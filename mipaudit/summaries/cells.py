@@ -80,12 +80,14 @@ def quantile_edges(
         weights: mass of each value, shape (n,), total 1.
         count: cells wanted, at least 1.
     """
+    if not values.size:
+        return values
     targets = np.arange(1, count) / count
     at = np.searchsorted(np.cumsum(weights), targets, side="left")
-    at = at[at < values.size - 1]
-    at = at[_new(at)]
-    cut = values[at]
-    return cut[cut < values[at + 1]]
+    cut = values[np.minimum(at, values.size - 1)]
+    # Cells are closed above, so a value that many rows share may end one.
+    cut = cut[_new(cut)]
+    return np.asarray(cut[cut < values[-1]])
 
 
 def build_cells(

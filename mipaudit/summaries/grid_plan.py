@@ -34,6 +34,7 @@ _FEWEST_STEPS: Final = 8
 _MARGIN: Final = 4.0
 _LEAST_RESIDUE: Final = 20
 _LEAST_SPREAD: Final = 1e-290  # the reciprocal of a far smaller step is no float
+_LARGEST: Final = 1e306  # so that differences of scores are floats
 _WIDEST_RATIO: Final = 100.0
 _ISJ_EXTENT: Final = 20.0
 _SELECTORS: Final = ("silverman", "isj", "held-out")
@@ -114,7 +115,7 @@ def _grid_plan(
     if smooth.size < _LEAST_RESIDUE or spread(smooth) <= 0:
         smooth = everything
     width = spread(smooth)
-    if width < _LEAST_SPREAD:
+    if width < _LEAST_SPREAD or not max(map(abs, everything[[0, -1]].tolist())) < _LARGEST:
         return None
     chosen = _bandwidths(parts, smooth, width, late, prior)
     own = tuple(
@@ -179,6 +180,10 @@ def _grid(scores: NDArray[np.float64], bandwidth: float) -> Grid:
     low = low - _MARGIN * bandwidth if floor is None else floor
     high = high + _MARGIN * bandwidth if ceiling is None else ceiling
     step = bandwidth / _STEPS
+    # Idle nodes cost little, and a row outside the grid counts as told apart.
+    idle = max(0.0, min(high - low, (_INSIDE * step - (high - low)) / 2 - step))
+    low = low - idle if floor is None else floor
+    high = high + idle if ceiling is None else ceiling
     if not (high - low) / step <= _INSIDE:
         step = min((high - low) / _INSIDE, bandwidth / _FEWEST_STEPS)
     if not (high - low) / step <= _INSIDE * (1 + 1e-9):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mipaudit.summaries.score_cells import ScoreCells
 
 _ROWS_AT_ONCE: Final = 1 << 17
+# Counts held at once, 8 bytes each: more of them are taken in several passes over the rows.
+_COUNTS_AT_ONCE: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,6 +62,23 @@ class MeetingPlan:
         """Return the number of evaluation blocks."""
         return int(self.groups.max()) + 1
 
+    def parts(self, counts_at_once: int = _COUNTS_AT_ONCE) -> tuple[MeetingPlan, ...]:
+        """Return the plan in parts, in order, whose counts each fit in memory.
+
+        Args:
+            counts_at_once: of all meetings of a part; one meeting may have more.
+        """
+        parts: list[list[tuple[int, int]]] = []
+        room = 0
+        for who, score in self.meetings:
+            size = self.blocks * self.scores[score].count * 4
+            if size > room or not parts:
+                parts.append([])
+                room = counts_at_once
+            parts[-1].append((who, score))
+            room -= size
+        return tuple(replace(self, meetings=tuple(one)) for one in parts)
+
 
 class MeetingTally:
     """Counts by block, guess, cell and class for every meeting, as they grow.
@@ -66,7 +86,7 @@ class MeetingTally:
     Each is int64 of shape (blocks, 2, K, 2).
     """
 
-    __slots__ = ("_plan", "counts")
+    __slots__ = ("_lock", "_plan", "counts")
 
     def __init__(self, plan: MeetingPlan) -> None:
         """Start empty."""
@@ -75,6 +95,11 @@ class MeetingTally:
             np.zeros((plan.blocks, 2, plan.scores[score].count, 2), dtype=np.int64)
             for _, score in plan.meetings
         )
+        self._lock = threading.Lock()
+
+    def shared(self) -> Self:
+        """Return itself, for every thread: the counts of many meetings are held only once."""
+        return self
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -96,14 +121,21 @@ class MeetingTally:
             np.searchsorted(one.edges, values, side="left")
             for one, values in zip(plan.scores, scores, strict=True)
         ]
-        guesses = [_guessed(one, plan.scores, cells, group) for one in plan.guesses]
+        guesses = {
+            who: _guessed(plan.guesses[who], plan.scores, cells, group)
+            for who in sorted({who for who, _ in plan.meetings})
+        }
         for counts, (who, score) in zip(self.counts, plan.meetings, strict=True):
             code = (group * 2 + guesses[who]) * plan.scores[score].count + cells[score]
             code = code * 2 + member
-            np.add(counts, np.bincount(code, minlength=counts.size).reshape(counts.shape), counts)
+            more = np.bincount(code, minlength=counts.size).reshape(counts.shape)
+            with self._lock:
+                np.add(counts, more, counts)
 
     def merge(self, other: Self) -> None:
-        """Add the counts of another part."""
+        """Add the counts of another part, if it has counts of its own."""
+        if other is self:
+            return
         for mine, theirs in zip(self.counts, other.counts, strict=True):
             np.add(mine, theirs, out=mine)
 

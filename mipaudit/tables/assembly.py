@@ -140,6 +140,8 @@ class Assembly:
     ) -> NDArray[np.bool_] | None:
         """Apply the NaN policy to ``scores`` in place; return which rows are left."""
         gaps: NDArray[np.bool_] | None = None
+        if self.nan == "category":
+            self._count_extremes(scores, keep, chunk, intake)
         for at, score in enumerate(scores):
             if not _has_nan(score):
                 if self.nan == "category":
@@ -156,6 +158,23 @@ class Assembly:
             return keep
         self._count_gaps(_and(gaps, keep), member, intake)
         return keep if self.nan == "category" else _and(~gaps, keep)
+
+    def _count_extremes(
+        self,
+        scores: list[NDArray[np.float64]],
+        keep: NDArray[np.bool_] | None,
+        chunk: Chunk,
+        intake: Intake,
+    ) -> None:
+        """Count what the place of missing scores would hide, before they are given it."""
+        for field, score in zip(self.scores, scores, strict=True):
+            for found, mask in (
+                (intake.infinite, np.isinf(score)),
+                (intake.endless, score == -np.inf),
+                (intake.lowest, score == _LOWEST),
+            ):
+                if (counted := _and(mask, keep)).any():
+                    _count(found.setdefault(field.name, Fault()), counted, chunk)
 
     def _count_gaps(
         self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], intake: Intake

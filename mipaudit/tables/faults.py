@@ -37,6 +37,13 @@ def fault_of(intake: Intake, *, member_column: str | None, key_column: str | Non
             hint="Subtract a constant, replace them by their ranks, "
             "or name another column with --score-col.",
         )
+    if intake.merged:
+        return InputError(
+            "lowest_scores",
+            "With --nan category, minus infinity takes the place of the lowest number there is, "
+            f"which is a score too: {_columns(intake.merged)}.",
+            hint="Use --nan drop, or replace the scores by their ranks.",
+        )
     return InputError(
         "nan_scores",
         f"Missing scores (NaN): {_columns(intake.missing)}.",

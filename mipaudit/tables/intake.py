@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.finding import Finding
+from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +43,10 @@ class Intake:
         null_keys: rows without a key or person.
         labels: membership labels that the rule does not know.
         unit_members, unit_holdout: rows left out because their person has another.
+        infinite: infinite scores, by column; counted only where a missing score gets a
+            place of its own, because they are told apart there.
+        endless: scores at minus infinity, which move up to the lowest number there.
+        lowest: scores at the lowest number, where they would meet those.
     """
 
     members: int = 0
@@ -58,11 +63,20 @@ class Intake:
     labels: set[Label] = field(default_factory=set)
     unit_members: int = 0
     unit_holdout: int = 0
+    infinite: dict[str, Fault] = field(default_factory=dict)
+    endless: dict[str, Fault] = field(default_factory=dict)
+    lowest: dict[str, Fault] = field(default_factory=dict)
+
+    @property
+    def merged(self) -> dict[str, Fault]:
+        """Columns whose different scores would become the same one, with their lowest number."""
+        return {name: fault for name, fault in self.lowest.items() if name in self.endless}
 
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
         faults = self.null_labels.count + self.null_keys.count + self.unknown_labels.count
-        return faults > 0 or bool(self.inexact) or (nan_is_error and bool(self.missing))
+        told_apart = not (self.inexact or self.merged)
+        return faults > 0 or not told_apart or (nan_is_error and bool(self.missing))
 
 
 def merge_intakes(intakes: Iterable[Intake]) -> Intake:
@@ -74,7 +88,7 @@ def merge_intakes(intakes: Iterable[Intake]) -> Intake:
         for name in ("null_labels", "null_keys", "unknown_labels"):
             fault: Fault = getattr(intake, name)
             getattr(total, name).add(fault.count, fault.first_row)
-        for name in ("missing", "inexact"):
+        for name in ("missing", "inexact", "infinite", "endless", "lowest"):
             for column, fault in getattr(intake, name).items():
                 getattr(total, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
         total.labels |= intake.labels
@@ -111,3 +125,14 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": intake.other_side > 0,
     }
     return tuple(Finding(code=code, text=text) for code, text in texts.items() if present[code])
+
+
+def types_finding(name: str) -> Finding:
+    """Return that a column is stored in different ways in different files."""
+    return Finding(
+        code="types_differ",
+        text=(
+            f"Column {quoted_name(name)} has different types in different files: "
+            "values rounded differently can tell the classes apart by themselves."
+        ),
+    )

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
-from mipaudit.report.names import quoted_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
-from mipaudit.tables.intake import Intake, intake_findings, merge_intakes
+from mipaudit.tables.intake import Intake, intake_findings, merge_intakes, types_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mipaudit.audit.finding import Finding
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.assembly import Assembly
@@ -85,6 +84,9 @@ class PiecePartition:
                 raise self.source.fault()
             yield rows if chosen is None else chosen.among(rows)
         self.source.intakes[self.index] = intake
+        so_far = [*self.source.intakes.values()]  # of other threads too
+        if (intake.endless or intake.lowest) and merge_intakes(so_far).merged:
+            raise self.source.fault()
 
     def add_to(self, intake: Intake) -> None:
         """Count the rows and faults of this partition without stopping at the first."""
@@ -190,8 +192,15 @@ class ScoreSource:
         category = self._partitions[0].assembly.nan == "category"
         return (
             *intake_findings(self._total(), category=category),
-            *(_types_finding(name) for name in self.mixed),
+            *(types_finding(name) for name in self.mixed),
         )
+
+    def infinite(self, names: Sequence[str]) -> int | None:
+        """Count the infinite scores of columns; None unless missing ones have a place too."""
+        if not self._partitions or self._partitions[0].assembly.nan != "category":
+            return None
+        found = self._total().infinite
+        return sum(found[name].count for name in names if name in found)
 
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
@@ -237,13 +246,3 @@ class ScoreSource:
     def __exit__(self, *exc: object) -> None:
         """Close it."""
         self.close()
-
-
-def _types_finding(name: str) -> Finding:
-    return Finding(
-        code="types_differ",
-        text=(
-            f"Column {quoted_name(name)} has different types in different files: "
-            "values rounded differently can tell the classes apart by themselves."
-        ),
-    )

@@ -205,9 +205,8 @@ def test_names_are_given_or_the_stem():
     assert named_input("new=dir/a.parquet", 1).data == "dir/a.parquet"
     assert named_input("dir/x=1/a.parquet", 1).data == "dir/x=1/a.parquet"
     assert named_input(object(), 3).name == "input 3"
-    with pytest.raises(UsageError) as error:
-        named_input("old=report.json", 1)
-    assert error.value.code == "json_input"
+    assert named_input("dir/report.json", 1).name == "report"
+    assert named_input("old=report.json", 1).data == "report.json"
 
 
 def test_a_query_is_named_after_its_input_its_column_or_both():
@@ -237,3 +236,71 @@ def test_labels_have_no_thresholds():
     with pytest.raises(UsageError) as error:
         mipaudit.compare(data, score_columns=["score_0", "answer"])
     assert error.value.code == "against"
+
+
+def test_a_constant_query_in_a_file_of_its_own_is_compared():
+    # A gate must not break because the new release leaks nothing.
+    leaky = frame(n=800, shifts=(1.5,))
+    silent = frame(1, n=800, shifts=(0.0,)).assign(score_0=1.0)
+    for independent in (False, True):
+        report = mipaudit.compare(
+            leaky, silent, independent=independent, baseline="input 1", max_increase=0.1
+        )
+        assert report.verdict.status == "met"
+        assert "constant_column" in {one.code for one in report.findings}
+        assert report.ranking[-1].query == "input 2"
+    with pytest.raises(InputError) as error:
+        mipaudit.compare(silent, silent.copy())
+    assert error.value.code == "constant_scores"
+    with pytest.raises(InputError) as error:
+        mipaudit.compare(silent.assign(score_1=2.0))
+    assert error.value.code == "constant_scores"
+
+
+def test_independent_needs_inputs_of_different_records(tmp_path):
+    data = frame(n=300)
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    frame(1, n=300, shifts=(1.0,)).to_csv(first, index=False)
+    second.write_bytes(first.read_bytes())
+    scores = data[["member", "score_0"]]
+    cases = [
+        ((data,), {}),
+        ((), {"members": [[1.0, 2.0]] * 50, "holdout": [[0.0, 1.0]] * 50}),
+        ((data, frame(2, n=300)), {"key_column": "record_id"}),
+        ((scores, scores), {}),
+        ((f"old={first}", f"new={first.parent}/./a.csv"), {}),
+        ((first, second), {}),
+    ]
+    for inputs, keywords in cases:
+        with pytest.raises(UsageError) as error:
+            mipaudit.compare(*inputs, independent=True, **keywords)
+        assert error.value.code == "independent"
+    assert mipaudit.compare(first, second).design.apart == "unknown"
+
+
+@pytest.mark.parametrize("matching", ["members", "holdout"])
+def test_keys_that_match_in_one_class_only_are_named(matching):
+    data = frame(n=300)
+    moved = data["member"] if matching == "holdout" else ~data["member"]
+    second = data[["member", "score_1"]].assign(record_id=data["record_id"] + 10_000 * moved)
+    with pytest.raises(InputError) as error:
+        mipaudit.compare(data[["record_id", "member", "score_0"]], second, key_column="record_id")
+    assert error.value.code == "no_matching_keys"
+    assert f"all {matching}" in error.value.message
+
+
+def test_why_pairs_were_not_looked_at_together():
+    def told(report):
+        return [one.text for one in report.findings if one.code == "not_seen_together"]
+
+    many = mipaudit.compare(frame(n=300, shifts=(1.0,) + (0.0,) * 5), jobs=1)
+    assert not many.together
+    (text,) = told(many)
+    assert text.startswith("None of 15 pairs")
+    steady = mipaudit.compare(frame(n=300).assign(score_2=1.0), jobs=1)
+    assert len(steady.together) == 1
+    (text,) = told(steady)
+    assert text.startswith("2 pairs")
+    assert "constant" in text
+    assert "--baseline" not in text
+    assert not told(mipaudit.compare(frame(n=300), jobs=1))

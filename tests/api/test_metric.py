@@ -71,6 +71,21 @@ def test_wrong_settings_are_refused(frame, wrong):
         mipaudit.estimate(frame, **wrong)
 
 
+def test_a_least_recall_that_nothing_needs_is_said(frame):
+    def codes(**settings):
+        return {f.code for f in mipaudit.estimate(frame, **settings).findings}
+
+    assert "min_recall_unused" in codes(min_recall=0.1)
+    assert "min_recall_unused" in codes(metric="f1", min_recall=0.1)
+    assert "min_recall_unused" not in codes(metric=["f1", "ppv"], min_recall=0.1)
+    assert "min_recall_unused" not in codes(metric="f1")
+
+
+def test_a_limit_on_a_trivial_metric_is_refused_for_what_it_is(frame):
+    with pytest.raises(UsageError, match="guesses the same of everybody"):
+        mipaudit.estimate(frame, max_metric="tpr=0.5")
+
+
 def test_a_low_prior_brings_advice(frame):
     report = mipaudit.estimate(frame, prior=0.01)
     assert "prior_hides_leaks" in {f.code for f in report.findings}

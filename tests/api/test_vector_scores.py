@@ -237,8 +237,20 @@ def test_mace_in_many_bins_shows_its_bias():
     assert "100^2" in row.selection
     assert row.value > 0.5
     text = next(f.text for f in report.findings if f.code == "mace_bias")
-    read = float(text.split("it reads ")[1].split(". ")[0])
+    read = float(text.split("it reads ")[1].split(":")[0])
     assert read == pytest.approx(row.value, abs=0.05)
+
+
+@pytest.mark.usefixtures("_no_trees")
+def test_the_bias_of_mace_is_what_it_reads_above_the_trivial_attacker():
+    frame = drawn("null-cube-2", 3000)
+    report = mipaudit.estimate(frame, score_columns=["d0,d1"], method="mace", prior=0.1)
+    text = next(f.text for f in report.findings if f.code == "mace_bias")
+    read = float(text.split("it reads ")[1].split(":")[0])
+    bias = float(text.split("its bias is ")[1].removesuffix("."))
+    assert "trivial attacker has 0.8000" in text
+    assert bias == pytest.approx(read - 0.8, abs=1e-9)
+    assert bias < 0.2
 
 
 @pytest.mark.usefixtures("_no_trees")

@@ -9,6 +9,7 @@ import pytest
 
 from mipaudit.audit.claims import judge_claim
 from mipaudit.audit.judgement import judge
+from mipaudit.audit.metric_attack import MetricRates
 from mipaudit.audit.metric_findings import metric_findings, prior_findings
 from mipaudit.audit.metric_kinds import metric_evidence
 from mipaudit.audit.metric_published import published_metric
@@ -83,7 +84,7 @@ def test_a_two_valued_score_has_a_limit_for_all_attackers(evidence_from):
         (rng.random(1000) < 0.2).astype(float),
         discrete=True,
     )
-    row = rows_of(evidence, "ppv")[0]
+    row = rows_of(evidence, "ppv", least=0.5)[0]
     assert 0.7 < row.lower < row.plugin < row.upper < 0.88
     assert row.selection.count("P(member | score)") == 1
 
@@ -96,6 +97,52 @@ def test_the_set_aimed_at_is_that_of_the_metric(evidence_from):
     baseline = parse_metric("fbeta:2", prior=0.05).baseline
     assert f2.lower > baseline + 0.2
     assert accuracy.lower < 0.96
+
+
+@pytest.mark.parametrize(("name", "tpr", "fpr"), [("ppv", 0.0099, 0.0001), ("npv", 0.9999, 0.9901)])
+def test_the_best_estimate_just_below_the_floor_is_not_below_its_lower_limit(
+    shifted, name, tpr, fpr
+):
+    metric = parse_metric(name, prior=0.5)
+    found = metric_evidence(shifted, metric)
+    size = 1e6
+    found.__dict__["_rates"] = MetricRates(tpr=tpr, fpr=fpr, n_members=size, n_holdout=size)
+    assert metric.baseline + 0.3 < found.lower(0.025) < found.value
+
+    def value(t, f):
+        return metric.value(*metric.lifted(t, f)[:2])
+
+    # The step up to the floor is a part of the error, here by moving the rates a little.
+    assert found.value == pytest.approx(value(tpr, fpr))
+    slopes = (value(tpr + 1e-7, fpr) - found.value, value(tpr, fpr + 1e-7) - found.value)
+    spreads = [(size * r + 0.5) * (size * (1 - r) + 0.5) / (size + 1) ** 3 for r in (tpr, fpr)]
+    expected = math.hypot(*(d / 1e-7 * math.sqrt(s) for d, s in zip(slopes, spreads, strict=True)))
+    assert found.standard_error == pytest.approx(expected, rel=1e-3)
+
+
+def test_coins_that_keep_the_floor_count_against_every_attacker(evidence_from):
+    members, holdout = np.zeros(20_000), np.zeros(20_000)
+    members[:160] = 1
+    evidence = evidence_from(members, holdout, discrete=True)
+    metric = parse_metric("ppv", prior=0.5)
+    truth = metric.value(*metric.lifted(0.008, 0.0)[:2])
+    for row in rows_of(evidence, "ppv"):
+        assert row.upper is None or row.upper > truth
+    assert rows_of(evidence, "ppv")[0].plugin > 0.7
+
+
+@pytest.mark.parametrize("name", ["f1", "am"])
+def test_strict_rows_name_the_strict_methods(evidence_from, name):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(1, 1, 150), rng.normal(size=150)
+    strict, loose = (
+        rows_of(evidence_from(*scores, strict=strict), name) for strict in (True, False)
+    )
+    for one, other in zip(strict, loose, strict=True):
+        assert one.method != other.method
+        assert "oracle" not in one.method
+    assert ("earlier blocks" in strict[0].selection) == (name == "am")  # exact blocks adapt
+    assert "earlier blocks" in loose[0].selection
 
 
 def test_labels_have_the_row_of_all_attackers_alone(evidence_from):

@@ -43,11 +43,11 @@ def test_files_matched_by_key_under_their_own_names(mipaudit, scores):
     assert "new - old" in run.stdout
 
 
-def test_a_json_report_is_refused_in_json(mipaudit, scores):
+def test_a_report_beside_scores_is_refused_in_json(mipaudit, scores):
     (scores / "report.json").write_text("{}")
     run = mipaudit("compare", "strong.csv", "report.json", "-f", "json")
     assert run.returncode == 2
-    assert json.loads(run.stderr)["error"]["code"] == "json_input"
+    assert json.loads(run.stderr)["error"]["code"] == "mixed_inputs"
     assert not run.stdout
 
 

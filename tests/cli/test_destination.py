@@ -24,7 +24,7 @@ def test_the_report_goes_to_the_file_alone(stand_in, tmp_path):
     assert done.stdout == ""
     assert done.stderr == "Verdict: NOT MET. The report is written.\n"
     assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "mipaudit.report/1"
-    assert names(tmp_path) == ["out.json"]
+    assert names(tmp_path) == ["out.json", "out.json.sha256"]
 
 
 def test_quiet_says_nothing(stand_in):

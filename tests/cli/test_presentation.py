@@ -75,8 +75,9 @@ def test_json_is_the_same_but_for_the_provenance(stand_in):
 
     assert one.stdout.split('"provenance"')[0] == two.stdout.split('"provenance"')[0]
     sources = {s["name"]: s for s in json.loads(one.stdout)["provenance"]["settings"]}
-    assert sources["prior"] == {"name": "prior", "value": "0.5", "source": "command line"}
-    assert sources["seed"] == {"name": "seed", "value": "0", "source": "default"}
+    given = {"name": "prior", "value": "0.5", "source": "command line", "where": None}
+    assert sources["prior"] == given
+    assert sources["seed"] == {"name": "seed", "value": "0", "source": "default", "where": None}
     assert "quiet" not in sources
 
 

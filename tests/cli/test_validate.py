@@ -62,7 +62,8 @@ def test_exit_code_is_the_outcome(environment, tmp_path, what, status, head):
     assert done.stdout.startswith(head)
     assert ("\nFalls short\n" in done.stdout) == (what == "a limit")
     assert ("  NO " in done.stdout) == (what == "a control")
-    for part in ("least coverage", "false alarms", "mean gap", "median gap at 40", "seed 0"):
+    # Heads of columns may be folded, so that the table fits.
+    for part in ("least coverage", "false alarms", "mean gap", "median gap at", "seed 0"):
         assert part in done.stdout
 
 

@@ -30,6 +30,7 @@ RECORDS = ROOT / "docs" / "records.md"
 METRICS = ROOT / "docs" / "metrics.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
 VECTORS = ROOT / "docs" / "vector-scores.md"
+TRUST = ROOT / "docs" / "trust.md"
 WRITTEN = (
     README,
     METHODS,
@@ -41,6 +42,7 @@ WRITTEN = (
     RECORDS,
     SCENARIOS,
     VALIDATION,
+    TRUST,
     SAMPLES,
     ROOT / "CHANGELOG.md",
 )
@@ -54,6 +56,8 @@ COMMANDS = (
     "noise",
     "simulate",
     "validate",
+    "render",
+    "verify",
     "schema",
 )
 WORD = re.compile(r"`([a-z_0-9-]+)`")
@@ -186,7 +190,7 @@ def test_json_keys_are_those_of_the_schema():
     assert stated.keys() == kinds["Report"]["properties"].keys()
     homes = {"design": "Design", "estimates": "Estimate", "claims": "Claim"}
     homes |= {"policy": "PolicyCheck", "verdict": "Verdict", "findings": "Finding"}
-    homes |= {"mace_cells": "MaceCell", "provenance": "Provenance"}
+    homes |= {"mace_cells": "MaceCell", "curves": "ScoreCurves", "provenance": "Provenance"}
     for key, kind in homes.items():
         assert stated[key] == kinds[kind]["properties"].keys(), key
 
@@ -220,7 +224,7 @@ def test_python_example_runs():
 
 @pytest.mark.parametrize(("audit", "ends"), [(0, 0), (1, 1), (2, 2), (3, 1), (70, 2), (141, 2)])
 def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
-    (block,) = code_blocks(README, "sh")
+    (block,) = (block for block in code_blocks(README, "sh") if "./publish" in block)
     for name, body in (("mipaudit", f"exit {audit}"), ("publish", "touch published")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.difference import (
@@ -51,7 +52,9 @@ def fixed_rival_lower(found, rival, alpha):
         mean = np.average(values, weights=masses)
         difference += scale * mean
         variance += scale**2 * np.average((np.array(values) - mean) ** 2, weights=masses) / size
-        heaviest = max(heaviest, abs(scale) / size)
+        # One row can move X from 1 to -1; z^2 must not be below what no event allows.
+        patience = max(1.0, -1.06 * math.log(alpha) / z**2)
+        heaviest = max(heaviest, 2 * patience * abs(scale) / size)
     root = math.sqrt(variance + heaviest**2 * z**2 / 4)
     return difference - heaviest * z**2 / 2 - z * root
 
@@ -92,9 +95,63 @@ def test_one_cell_that_tells_all_leaves_the_score_limit():
     )
     exact = min(fixed_rival_lower(found, np.array([one]), ALPHA) for one in (False, True))
     z = 1.959963984540054
-    closed = 0.5 - z**2 / 1000 - z * math.sqrt((0.21 + 0.16) / 500 + (z / 1000) ** 2)
+    most = 2 * (-1.06 * math.log(0.025) / z**2) / 500
+    closed = 0.5 - most * z**2 / 2 - z * math.sqrt((0.21 + 0.16) / 500 + (most * z / 2) ** 2)
     assert exact == pytest.approx(closed, abs=1e-12)
     assert paired_lower(found, "thresholds", ALPHA) == pytest.approx(closed, abs=1e-12)
+
+
+# How a member's guess and rival's cell are as a rule, and in the rare rows. The rival
+# guesses the rows in its cell 1 to be members; X is the challenger less the rival.
+RARE_ROWS = {
+    "from 1 to -1": ((1, 0), (0, 1)),
+    "from 1 to 0": ((1, 0), (0, 0)),
+    "from 0 to -1": ((0, 0), (0, 1)),
+}
+
+
+def members_with_rare_rows(usual, rare, share, *, n, n_holdout):
+    rates = np.zeros((2, 2, 2))
+    rates[0, 0, 0] = 1.0
+    rates[1][usual] = 1 - share
+    rates[1][rare] = share
+    return Encounter(
+        rates=rates,
+        single=np.ones(2, dtype=bool),
+        n_members=float(n),
+        n_holdout=float(n_holdout),
+        prior=0.5,
+    )
+
+
+@pytest.mark.parametrize("law", RARE_ROWS)
+@pytest.mark.parametrize("n", [20, 100, 1000])
+@pytest.mark.parametrize("alpha", [0.25, 0.1, 0.05, 0.025, 0.005, 0.025 / 66])
+def test_rare_rows_are_missed_no_oftener_than_promised(law, n, alpha):
+    usual, rare = RARE_ROWS[law]
+    x, other = usual[0] - usual[1], rare[0] - rare[1]
+    # Many holdout records: nothing but the members' own terms covers the rare rows.
+    limits = np.array(
+        [
+            paired_lower(
+                members_with_rare_rows(usual, rare, count / n, n=n, n_holdout=1e7),
+                "thresholds",
+                alpha,
+            )
+            for count in range(n + 1)
+        ]
+    )
+    counts = np.arange(n + 1)
+    worst = 0.0
+    # The miss probability is largest where the truth has just fallen below one of the limits.
+    for limit in limits:
+        share = (x - limit) / (x - other) + 1e-9
+        if 0 < share < 1:
+            missed = limits > x + (other - x) * share
+            worst = max(worst, float(binom.pmf(counts, n, share)[missed].sum()))
+    assert worst <= 1.02 * alpha
+    # Not because it says nothing: but for the fewest rows and the smallest error, it can miss.
+    assert worst > 0 or (n == 20 and alpha < 0.001)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.3, 0.5, 0.9]))

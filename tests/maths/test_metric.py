@@ -92,7 +92,7 @@ def test_the_optimal_set_by_enumeration_is_the_threshold_rule(members, holdout, 
 
 
 @given(
-    st.tuples(*[st.floats(-3, 3)] * 5),
+    st.tuples(*[st.floats(-3, 3).map(lambda weight: round(weight, 9))] * 5),
     st.tuples(*[st.floats(0.1, 3)] * 5),
     st.sampled_from([0.1, 0.5]),
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.1, 1)), min_size=1),
@@ -142,6 +142,7 @@ def test_names_are_tidied():
     assert parse_metric("fbeta:2.0", prior=0.5).name == "fbeta:2"
     assert parse_metric("cost:fn=5, fp=1", prior=0.5).name == "cost:fp=1,fn=5"
     assert parse_metric("custom:b10=1,a11=1,b11=1", prior=0.5).name == "custom:a11=1,b11=1,b10=1"
+    assert parse_metric("custom:b0=1e6,a11=2.50", prior=0.5).name == "custom:a11=2.5,b0=1000000"
     # Both signs turned: the same metric.
     turned = parse_metric("custom:a11=-1,b11=-1,b10=-1", prior=0.5)
     assert turned.value(0.5, 0.2) == pytest.approx(parse_metric("ppv", prior=0.5).value(0.5, 0.2))
@@ -165,6 +166,12 @@ def test_names_are_tidied():
         ("custom:a11=1,b11=1,b10=-1", "positive for some"),
         ("custom:a10=1,b10=1,b01=1", "high TPR and TNR"),
         ("custom:a11=1,b0=0", "0 for every attacker"),
+        ("fbeta:1e155", "cannot be computed"),
+        ("fbeta:1e-200", "above 0"),
+        ("custom:a11=1e308,a00=1e308", "cannot be computed"),
+        ("custom:a11=1,b0=1e-320", "cannot be computed"),
+        ("custom:a11=1e29,b0=1e-29", "values beyond"),
+        ("cost:fp=1e308,fn=1e308", "cannot be computed"),
     ],
 )
 def test_a_wrong_name_is_refused_with_help(text, says):
@@ -172,6 +179,36 @@ def test_a_wrong_name_is_refused_with_help(text, says):
         parse_metric(text, prior=0.5)
     assert says in str(caught.value)
     assert caught.value.code == "metric"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("fbeta:1.0000001", "fbeta:1.0000002"),
+        ("custom:a11=1000001,a00=1", "custom:a11=1000002,a00=1"),
+        ("wa:1.0000001,1,1,1", "wa:1.0000002,1,1,1"),
+        ("cost:fp=1.0000001,fn=1", "cost:fp=1.0000002,fn=1"),
+    ],
+)
+def test_metrics_that_differ_have_different_names(one, other):
+    first, second = parse_metric(one, prior=0.5), parse_metric(other, prior=0.5)
+    assert (first.name, second.name) == (one, other)
+
+
+def test_small_weights_make_no_metric_trivial():
+    assert not parse_metric("custom:a11=1e-14,a00=1e-14", prior=0.5).trivial
+
+
+@pytest.mark.parametrize(
+    ("name", "short", "mixed"),
+    [("ppv", (0.05, 0.02), (0.1, 0.02 + 0.98 / 19)), ("npv", (0.97, 0.95), (0.97 * 18 / 19, 0.9))],
+)
+def test_who_is_short_of_the_floor_guesses_the_rest(name, short, mixed):
+    metric = parse_metric(name, prior=0.5, least=0.1)
+    tpr, fpr, share = metric.lifted(*short)
+    assert (tpr, fpr) == pytest.approx(mixed)
+    assert share == pytest.approx(1 / 19)
+    assert metric.lifted(0.5, 0.2) == (0.5, 0.2, 0.0)
 
 
 def test_a_weight_that_vanishes_without_a_floor_is_refused():

@@ -65,10 +65,11 @@ class Tags(HTMLParser):
 def test_table_shows_the_outcome_and_every_limit(report):
     text = render_validation(report, width=80)
     assert text.startswith("HOLDS: ")
+    # On a narrow page the longest fold.
+    wide = render_validation(report, width=100)
     for label in {row.label for row in report.rows}:
-        assert f"  {label} " in text
-    prose = [line for line in text.splitlines() if line.count("  ") < 3]
-    assert max(map(len, prose)) <= 80
+        assert f"  {label} " in wide
+    assert max(map(len, text.splitlines())) <= 80
     assert "\x1b" not in text
 
 

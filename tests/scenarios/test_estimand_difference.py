@@ -7,9 +7,14 @@ import pytest
 from scipy.stats import binom, norm
 
 from mipaudit.scenarios.audited_file import AuditedFile
-from mipaudit.scenarios.estimand_difference import Difference, JointGain, LargestAdvantage
+from mipaudit.scenarios.estimand_difference import (
+    Difference,
+    JointGain,
+    LargestAdvantage,
+    compared_pair,
+)
 from mipaudit.scenarios.laws import law
-from mipaudit.scenarios.paired_scores import PAIRED_SCORES
+from mipaudit.scenarios.paired_scores import CORRELATED, PAIRED_SCORES, SWINGS
 
 FILES = 6
 
@@ -52,9 +57,35 @@ def test_truths_are_those_of_normal_shifts():
 def test_scores_are_correlated_as_named():
     rng = np.random.default_rng(0)
     member = np.zeros(20_000, dtype=bool)
-    for one in PAIRED_SCORES:
+    for one in CORRELATED:
         first, second = one.draw(rng, member)
         assert np.corrcoef(first, second)[0, 1] == pytest.approx(one.correlation, abs=0.04)
+
+
+@pytest.mark.parametrize(("swing", "n"), list(zip(SWINGS, (200, 1000), strict=True)))
+def test_a_swing_is_missed_no_oftener_than_promised(swing, n):
+    rng = np.random.default_rng(8)
+    truth = swing.difference(0.5)
+    missed = 0
+    for seed in range(60):
+        found = compared_pair(audited(seed, n=n), swing, rng, together=False)
+        missed += found.lower(0, 1, "thresholds", 0.025) > truth + 1e-12
+    assert missed <= binom.isf(1e-3, 60, 0.025)
+
+
+def test_truths_of_a_swing():
+    rng = np.random.default_rng(0)
+    member = rng.random(200_000) < 0.5
+    for one in SWINGS:
+        first, second = one.draw(rng, member)
+        assert not (first * second).any()
+        np.testing.assert_array_equal(first + second, member)
+        assert second[member].mean() == pytest.approx(one.share, abs=0.003)
+        assert one.difference(0.5) == pytest.approx(1 - 2 * one.share)
+        assert one.difference(0.1) == pytest.approx(0.2 * (1 - 2 * one.share))
+        # Both are worth no more than always guessing member, but for what the first adds.
+        assert one.difference(0.9) == pytest.approx(0.2 - 1.8 * one.share)
+        assert one.joint_advantage(0.5) - one.larger_advantage(0.5) == pytest.approx(one.share)
 
 
 def test_they_run_by_name_and_on_one_law_only():

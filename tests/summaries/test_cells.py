@@ -44,6 +44,16 @@ def test_cut_points_are_sampled_values():
     assert np.isin(edges, values).all()
 
 
+@pytest.mark.parametrize("values", [2, 10, 300, 2000])
+def test_values_that_many_rows_share_may_end_a_cell(values):
+    scores = np.sort(np.random.default_rng(2).integers(0, values, 20_000).astype(float))
+    edges = quantile_edges(scores, np.full(scores.size, 1 / scores.size), 32)
+    assert edges.size == min(values - 1, 31)
+    counts = np.diff(np.searchsorted(scores, edges, side="right"), prepend=0, append=scores.size)
+    most = np.bincount(scores.astype(int)).max()
+    assert counts.max() <= scores.size / 32 + most
+
+
 def test_weights_give_each_class_its_prior():
     values = np.concatenate([np.linspace(0, 1, 100), np.linspace(2, 3, 900)])
     weights = np.repeat([0.5 / 100, 0.5 / 900], [100, 900])

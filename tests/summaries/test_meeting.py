@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from mipaudit.audit.difference_attackers import evaluation_groups
+from mipaudit.engine.fold import fold
 from mipaudit.summaries.identity import micro_blocks, rank_bytes
 from mipaudit.summaries.meeting import GridTally, GuessPlan, MeetingPlan, MeetingTally
 from mipaudit.summaries.plan import make_plan
@@ -170,3 +173,49 @@ def test_values_are_distinct_and_sorted(rows):
 
 def test_many_meetings_leave_fewer_cells():
     assert cells_at_once(10, 15) > cells_at_once(1000, 15) >= 512
+
+
+def test_the_parts_of_a_plan_count_the_same_in_less_room(rows, cut):
+    plan = plan_of(cut, cells_of(cut))
+    whole = MeetingTally(plan)
+    whole.add(rows)
+    assert [one.meetings for one in plan.parts()] == [plan.meetings]
+    parts = plan.parts(1)
+    assert [one.meetings for one in parts] == [(one,) for one in plan.meetings]
+    for part, expected in zip(parts, whole.counts, strict=True):
+        tally = MeetingTally(part)
+        tally.add(rows)
+        np.testing.assert_array_equal(tally.counts[0], expected)
+
+
+def test_counts_of_meetings_are_bounded_however_many_cells_there_are(cut):
+    plan = plan_of(cut, cells_of(cut))
+    many = replace(plan, meetings=plan.meetings * 40)
+    most = 4 * 15 * max(one.count for one in plan.scores)
+    parts = many.parts(5 * most)
+    assert len(parts) > 1
+    assert tuple(one for part in parts for one in part.meetings) == many.meetings
+    for part in parts:
+        held = sum(4 * part.blocks * plan.scores[score].count for _, score in part.meetings)
+        assert held <= 5 * most
+
+
+def test_threads_share_the_counts_of_meetings(rows, cut):
+    @dataclass(frozen=True)
+    class Part:
+        rows: Rows
+
+        def batches(self):
+            yield self.rows
+
+    plan = plan_of(cut, cells_of(cut))
+    whole = MeetingTally(plan)
+    whole.add(rows)
+    tally = MeetingTally(plan)
+    parts = [
+        Part(rows_of(rows.member[at : at + 60], [one[at : at + 60] for one in rows.scores], at))
+        for at in range(0, 900, 60)
+    ]
+    assert fold(parts, tally.shared, jobs=4) is tally
+    for found, expected in zip(tally.counts, whole.counts, strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import mipaudit
 from mipaudit.errors import UsageError
 from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
@@ -37,6 +38,27 @@ def test_missing_scores_as_a_category_below_all_others(read, write):
     assert score[2] == np.finfo(np.float64).min
     assert (score[0], score[3], score[5]) == (1.5, 0.5, 2.5)
     assert everything.findings == ["nan_category"]
+
+
+def test_two_scores_never_become_one_beside_a_missing_one(read, fails, write):
+    lowest = repr(float(np.finfo(np.float64).min))
+    both = write(f"member,score\n1,\n0,{lowest}\n1,-inf\n0,0.5\n")
+    assert "1 row, first in data row 2" in fails("lowest_scores", both, nan="category").message
+    assert read(both, nan="drop").scores[0][:2] == [float(lowest), -math.inf]
+    alone = read(write(f"member,score\n1,\n0,{lowest}\n1,1.5\n0,0.5\n"), nan="category")
+    assert alone.scores[0][:2] == [-math.inf, float(lowest)]
+
+
+def test_a_missing_score_is_not_counted_as_infinite(write):
+    rows = ["member,score,x"]
+    rows += [f"{i % 2},{['', '-inf', 'inf', 'inf', i, i, i, i][i % 8]},{i}" for i in range(800)]
+    path = str(write("\n".join(rows) + "\n"))
+    for columns in (["score"], ["score,x"]):
+        report = mipaudit.estimate(path, score_columns=columns, nan="category")
+        texts = {finding.code: finding.text for finding in report.findings}
+        assert "300 " in texts["infinite_scores"]
+    texts = {f.code: f.text for f in mipaudit.check(path, nan="category").findings}
+    assert "300 " in texts["infinite_scores"]
 
 
 def test_only_rows_that_are_read_count_as_missing(read, fails, write):

@@ -1,0 +1,169 @@
+"""A report computed again, with the settings that it records."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.api.checking import require
+from mipaudit.api.recorded import function_of, recorded_keywords
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.provenance import TIME_FORM, as_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.report.codec import AnyReport
+    from mipaudit.report.model import Report
+
+    Progress = Callable[[int, int | None], None] | None
+
+_OF_SEVERAL: Final = ("compare", "compare reports")
+_OF_SCORES: Final = frozenset({"estimate", "check", "epsilon", "records", *_OF_SEVERAL})
+_OF_NOTHING: Final = frozenset({"bounds", "noise"})
+_FROM_COUNTS: Final = ("tp", "canaries")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What a report is verified against, as the command would take it."""
+
+    inputs: Sequence[Any]
+    members: Any
+    holdout: Any
+    claimed_curve: Any
+
+    @property
+    def given(self) -> bool:
+        """Tell whether there are any scores."""
+        return bool(self.inputs) or self.members is not None or self.holdout is not None
+
+
+def recomputed(
+    report: AnyReport, scores: Scores, *, jobs: int | None, progress: Progress
+) -> AnyReport:
+    """Return the report that the same command makes now, as of the time of the report.
+
+    Raises:
+        UsageError: it cannot be computed again, or not from what is given.
+        InputError: the scores cannot be read, or a setting cannot be read back.
+    """
+    command = report.command
+    require(
+        command in _OF_SCORES | _OF_NOTHING,
+        "not_verifiable",
+        f"A report of {command} cannot be verified.",
+        "Run the command again with the same seed.",
+    )
+    keywords = recorded_keywords(command, report.provenance.settings)
+    keywords["settings"] = report.provenance.settings
+    _require_scores(report, keywords, scores)
+    with as_of(_time(report.provenance.created)):
+        found = _run(report, keywords, scores, jobs=jobs, progress=progress)
+    if command == "estimate" and report.rejudged is not None:  # type: ignore[union-attr]
+        return _rejudged(report, found)  # type: ignore[arg-type]
+    return found
+
+
+def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores) -> None:
+    """Refuse scores for a report that has none, and none for one that has."""
+    if report.command == "noise":
+        made = [one for one in report.provenance.settings if one.name in {"splits", "release"}]
+        require(
+            not report.provenance.inputs and all(one.value == "none" for one in made),
+            "not_verifiable",
+            "A report of noise that was made from splits cannot be verified.",
+            "Run the command again on the same splits.",
+        )
+    counted = any(keywords.get(name) is not None for name in _FROM_COUNTS)
+    wanted = report.command in _OF_SCORES and not (report.command == "epsilon" and counted)
+    if wanted and not scores.given:
+        raise UsageError(
+            "no_input",
+            "The scores are needed to compute the report again.",
+            hint="Add --input SCORES, or --members FILE --holdout FILE.",
+        )
+    require(
+        wanted or not scores.given,
+        "needless_input",
+        "The report was made without scores: it is verified without them too.",
+        "Leave --input, --members and --holdout out.",
+    )
+    claimed = keywords.get("claimed_curve") is not None
+    require(
+        claimed == (scores.claimed_curve is not None),
+        "claimed_curve",
+        "The report is about a claimed ROC: its file is needed."
+        if claimed
+        else "The report is not about a claimed ROC.",
+        "Add --claimed-curve FILE." if claimed else "Leave --claimed-curve out.",
+    )
+    require(
+        report.command in _OF_SEVERAL or len(scores.inputs) <= 1,
+        "one_input",
+        "The report is of one input.",
+        "Give --input once; only a report of compare takes several.",
+    )
+
+
+def _run(
+    report: AnyReport,
+    keywords: dict[str, Any],
+    scores: Scores,
+    *,
+    jobs: int | None,
+    progress: Progress,
+) -> AnyReport:
+    command = report.command
+    function = function_of(command)
+    if command in _OF_NOTHING:
+        alone: AnyReport = _without_curves(report, function(**keywords))
+        return alone
+    keywords |= {"jobs": jobs, "progress": progress}
+    keywords |= {"members": scores.members, "holdout": scores.holdout}
+    if scores.claimed_curve is not None:
+        keywords["claimed_curve"] = scores.claimed_curve
+    with ExitStack() as stack:
+        if command == "records" and report.rows_written is not None:  # type: ignore[union-attr]
+            # The rows are counted as they are written; here nobody keeps them.
+            keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
+            keywords["output_format"] = "csv"
+        found = function(*scores.inputs, **keywords)
+    again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
+    return again
+
+
+def _without_curves(report: Any, found: Any) -> Any:  # noqa: ANN401
+    """Leave out curves that went to a file of their own."""
+    if report.command == "bounds" and report.curves is None:
+        return replace(found, curves=None)
+    return found
+
+
+def _without_profile(report: Any, found: Any) -> Any:  # noqa: ANN401
+    return replace(found, profile=None) if report.profile is None else found
+
+
+def _rejudged(report: Report, found: AnyReport) -> Report:
+    """Judge the new figures as the report was judged again."""
+    from mipaudit.api.rejudging import rejudged
+
+    how = report.rejudged
+    assert how is not None  # noqa: S101 - the caller looked
+    given = recorded_keywords("rejudge", how.settings)
+    with as_of(_time(how.created)):
+        return rejudged(found, given, settings=how.settings)  # type: ignore[arg-type]
+
+
+def _time(created: str) -> datetime:
+    try:
+        return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
+    except ValueError:
+        raise InputError(
+            "bad_report",
+            "The report's time is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        ) from None

@@ -1,0 +1,139 @@
+"""From a stored report and new limits to the report with their verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.api.checking import require
+from mipaudit.api.policy_terms import limits_elsewhere
+from mipaudit.api.recorded import recorded_value
+from mipaudit.api.terms import check_terms
+from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
+from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.waiver import waive
+from mipaudit.report.narrative import summary
+from mipaudit.report.provenance import TIME_FORM, moment, settings_from
+from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.api.terms import Terms
+    from mipaudit.report.model import Report
+    from mipaudit.report.origin import Setting
+
+# What a policy is made of, and what there is without it.
+_NO_LIMITS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "max_advantage": None,
+        "max_eta": None,
+        "max_tpr_at_fpr": None,
+        "max_metric": (),
+        "against": None,
+        "limits": (),
+        "waivers": (),
+        "on_inconclusive": "review",
+    }
+)
+
+
+def rejudged(
+    report: Report,
+    given: Mapping[str, Any],
+    *,
+    settings: tuple[Setting, ...] | None,
+) -> Report:
+    """Return the report with the verdict of other limits.
+
+    Args:
+        report: of ``estimate``.
+        given: ``max_advantage``, ``max_eta``, ``max_tpr_at_fpr``, ``max_metric``, ``against``,
+            ``limits``, ``waivers`` and ``on_inconclusive``, as ``estimate`` takes them; what
+            is left out is not limited, and what is more is ignored.
+        settings: recorded in the report; None records what is given.
+
+    Raises:
+        UsageError: a limit is out of its range, or about what the report does not hold.
+    """
+    design = report.design
+    terms = _terms(report, given)
+    limits = terms.policy
+    require(
+        limits.size > 0,
+        "no_limit",
+        "There is no limit to judge by.",
+        "Give --max-advantage, --max-eta, --max-tpr-at-fpr, --max-metric or --policy.",
+    )
+    now = moment()
+    count = limits.size + bool(report.claims)
+    how = Rejudged(
+        limits=count,
+        confidence=verdict_confidence(design.confidence, count),
+        settings=settings_from(given, source="api") if settings is None else settings,
+        created=now.strftime(TIME_FORM),
+    )
+    stored = Stored(
+        estimates=report.estimates,
+        scores=design.score_columns,
+        prior=design.prior,
+        side_given=_recorded(report, "member_side") in {"high", "low"},
+    )
+    waived = waive(
+        judge_stored(stored, limits),
+        limits.waivers,
+        now.date(),
+    )
+    verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
+    said = summary(design, _valid(report), report.claims, verdict)
+    kept = (text for text in report.limitations if not is_rejudged_words(text))
+    return replace(
+        report,
+        policy=waived.checks,
+        verdict=verdict,
+        summary=f"{said} {rejudged_words(how)}",
+        findings=(
+            *(found for found in report.findings if not _of_policy(found.code)),
+            *waived.findings,
+            *limits_elsewhere("records", terms.elsewhere),
+        ),
+        limitations=(*kept, rejudged_words(how)),
+        rejudged=how,
+    )
+
+
+def _terms(report: Report, given: Mapping[str, Any]) -> Terms:
+    """Return the limits, checked as ``estimate`` checks them at the report's prior."""
+    return check_terms(
+        prior=report.design.prior,
+        confidence=report.design.confidence,
+        strict=False,
+        method="prequential",
+        discrete=False,
+        member_side="auto",
+        claimed_epsilon=None,
+        delta=0.0,
+        adjacency=None,
+        seed=0,
+        min_recall=_recorded(report, "min_recall"),
+        **{name: given.get(name, nothing) for name, nothing in _NO_LIMITS.items()},
+    )
+
+
+def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes
+    return recorded_value(report.provenance.settings, "estimate", name)
+
+
+def _valid(report: Report) -> list[Any]:
+    """Return the rows that the paragraph speaks of."""
+    return [
+        row
+        for row in report.estimates
+        if row.validity != "not-an-interval" and row.attackers != "noised-query"
+    ]
+
+
+def _of_policy(code: str) -> bool:
+    """Tell whether a finding is about the policy that is replaced."""
+    return code.startswith("waiver_") or code == "limits_elsewhere"

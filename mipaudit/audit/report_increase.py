@@ -1,0 +1,126 @@
+"""Whether a new report shows that no score leaks much more than in the old one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mipaudit.audit.estimate import Attackers  # noqa: TC001 - the codec reads it
+from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.policy import (
+    CheckStatus,
+    against_phrase,
+    check_status,
+)
+from mipaudit.audit.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.report_change import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreIncrease:
+    """A limit on how much more a score may leak in a new report, and what decides.
+
+    Attributes:
+        score: its name.
+        report: name of the new report.
+        versus: name of the old one.
+        limit: the most that the advantage may have grown.
+        against: the class of attackers that it is about.
+        lower: lower limit of the growth.
+        upper: upper limit of it.
+        status: whether the limit is kept.
+        reason: what decided.
+    """
+
+    score: str
+    report: str
+    versus: str
+    limit: float
+    against: Attackers
+    lower: float | None
+    upper: float | None
+    status: CheckStatus
+    reason: str
+
+
+def judge_change(change: Change, limit: float) -> ScoreIncrease:
+    """Return the check of a score that both reports have, by the change of its advantage."""
+    status = check_status(limit, change.lower, change.upper)
+    return ScoreIncrease(
+        score=change.score,
+        report=change.report,
+        versus=change.versus,
+        limit=limit,
+        against=change.attackers,
+        lower=change.lower,
+        upper=change.upper,
+        status=status,
+        reason=_reason(change, limit, status),
+    )
+
+
+def unjudged(
+    score: str, *, report: str, versus: str, limit: float, against: Attackers, missing: str
+) -> ScoreIncrease:
+    """Return the check of a score that only one report has: nobody can tell.
+
+    Args:
+        score: its name.
+        report: name of the new report.
+        versus: name of the old one.
+        limit: the most that the advantage may have grown.
+        against: the class of attackers.
+        missing: which report does not have it, ``old`` or ``new``.
+    """
+    return ScoreIncrease(
+        score=score,
+        report=report,
+        versus=versus,
+        limit=limit,
+        against=against,
+        lower=None,
+        upper=None,
+        status="inconclusive",
+        reason=f"the {missing} report does not have this score",
+    )
+
+
+def _reason(change: Change, limit: float, status: CheckStatus) -> str:
+    class_, most = against_phrase(change.attackers), number_text(limit)
+    at_least = "" if change.lower is None else f" is at least {lower_text(change.lower)}"
+    at_most = "" if change.upper is None else f" is at most {upper_text(change.upper)}"
+    match status:
+        case "not_met":
+            return f"the increase{at_least} {class_}, above the limit of {most}"
+        case "met":
+            return f"the increase{at_most} {class_}, within the limit of {most}"
+        case "inconclusive":
+            known = " and".join(part for part in (at_least, at_most) if part)
+            return f"the increase{known or ' has no limits'} {class_}; the limit is {most}"
+
+
+def changes_verdict(checks: Sequence[ScoreIncrease], *, several: bool) -> Verdict:
+    """Return the verdict over all checks: one that is not met decides, then one that is open.
+
+    No error is shared: the limits already hold jointly over scores and reports.
+
+    Args:
+        checks: of every score in every new report.
+        several: whether there is more than one new report, so that they are named.
+    """
+    if not checks:
+        return Verdict(status="no_policy", reasons=("no limit was given to compare with",))
+    for status in ("not_met", "inconclusive"):
+        found = tuple(_named(one, several=several) for one in checks if one.status == status)
+        if found:
+            return Verdict(status=status, reasons=found)
+    return Verdict(status="met", reasons=tuple(_named(one, several=several) for one in checks))
+
+
+def _named(check: ScoreIncrease, *, several: bool) -> str:
+    where = f" in '{check.report}'" if several else ""
+    return f"score '{check.score}'{where}: {check.reason}"

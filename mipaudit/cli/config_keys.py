@@ -1,0 +1,151 @@
+"""Which keys a policy file may have, and what each may hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from typer.core import TyperOption
+
+    from mipaudit.cli.config_file import ConfigFile
+
+# Options by key: the long name without dashes.
+Options = dict[str, "TyperOption"]
+NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
+
+
+def key_of(option: TyperOption) -> str:
+    """Return an option's key in a file: its long name, with underscores."""
+    return option.opts[-1].lstrip("-").replace("-", "_")
+
+
+def defaults_of(
+    config: ConfigFile,
+    command: str,
+    options: Options,
+    *,
+    commands: Iterable[str],
+    options_of: Callable[[str], Options],
+) -> dict[str, Any]:
+    """Return what the file says of the options of a command, by parameter.
+
+    A key in the command's own table goes before the same key at the top.
+
+    Args:
+        config: the file.
+        command: the one that runs.
+        options: its options by key.
+        commands: all that may have a table.
+        options_of: loads the options of another command.
+
+    Raises:
+        UsageError: ``config``: an unknown key, or a value of the wrong kind.
+    """
+    known = _Known(config.name, command, options, tuple(commands), options_of)
+    found: dict[str, Any] = {}
+    tables = {key: value for key, value in config.table.items() if isinstance(value, dict)}
+    for key, value in _tidied(config.name, config.table, "").items():
+        if key in tables:
+            continue
+        option = known.anywhere(key)
+        checked = _checked(option, value, f"'{key}' in '{config.name}'")
+        if key in options:
+            found[str(option.name)] = _checked(options[key], checked, f"'{key}'")
+    for name, table in tables.items():
+        for key, value in _tidied(config.name, table, name).items():
+            option = known.within(name, key)
+            checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
+            if name == command:
+                found[str(option.name)] = checked
+    return found
+
+
+class _Known:
+    """The options of all commands, each loaded when it is first asked for."""
+
+    def __init__(
+        self,
+        file: str,
+        command: str,
+        options: Options,
+        commands: tuple[str, ...],
+        options_of: Callable[[str], Options],
+    ) -> None:
+        self._file = file
+        self._commands = commands
+        self._options = {command: options}
+        self._load = options_of
+
+    def anywhere(self, key: str) -> TyperOption:
+        """Return the option of that key of any command: the one that runs is asked first."""
+        commands = dict.fromkeys((*self._options, *self._commands))
+        found = next((name for name in commands if key in self._of(name)), None)
+        if found is None:
+            every = {key for options in self._options.values() for key in options}
+            self._unknown(key, {*every, *self._commands, "limit", "waiver"})
+        return self._of(found)[key]
+
+    def within(self, command: str, key: str) -> TyperOption:
+        """Return the option of that key of one command."""
+        if command not in self._commands:
+            self._unknown(command, {*self._commands, "limit", "waiver"})
+        if key not in self._of(command):
+            self._unknown(key, set(self._of(command)), f" under '{command}'")
+        return self._of(command)[key]
+
+    def _of(self, command: str) -> Options:
+        if command not in self._options:
+            self._options[command] = self._load(command)
+        return self._options[command]
+
+    def _unknown(self, key: str, known: set[str], where: str = "") -> NoReturn:
+        from difflib import get_close_matches
+
+        from mipaudit.report.names import safe_name
+
+        near = get_close_matches(key, sorted(known), n=1)
+        raise UsageError(
+            "config",
+            f"The key '{safe_name(key)}'{where} in '{safe_name(self._file)}' is unknown.",
+            hint=f"Did you mean '{near[0]}'?" if near else "Keys are the long names of options.",
+        )
+
+
+def _tidied(file: str, table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table with underscores in its keys."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        tidy = key if isinstance(value, dict) else key.replace("-", "_")
+        if tidy in found:
+            place = f"{name}.{tidy}" if name else tidy
+            raise UsageError("config", f"'{place}' is set twice in '{file}'.")
+        found[tidy] = value
+    return found
+
+
+def _checked(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+    """Return a value in the form that the parser takes from a file."""
+    if option.multiple:
+        values = value if isinstance(value, list) else [value]
+        return [_one(option, one, f"each value of {place}") for one in values]
+    return _one(option, value, place)
+
+
+def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+    kind = option.type.name
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if option.is_flag:
+        holds, accepted = isinstance(value, bool), "true or false"
+    elif kind == "float":
+        holds, accepted = number, "a number"
+    elif kind.startswith("int"):
+        holds, accepted = number and isinstance(value, int), "a whole number"
+    else:
+        holds, accepted = isinstance(value, str), "a text, in quotes"
+    if not holds:
+        raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
+    return value

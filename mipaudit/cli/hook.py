@@ -1,0 +1,82 @@
+"""Runs a command on each of several files, as pre-commit names them: ``OPTIONS FILES``.
+
+``python -m mipaudit.cli.hook estimate --max-advantage 0.1 a.csv b.csv`` is
+``mipaudit estimate --quiet --max-advantage 0.1 a.csv``, and the same on ``b.csv``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final, NoReturn, cast
+
+import typer
+
+from mipaudit.cli import exit_status
+from mipaudit.errors import MipauditError, UsageError
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Verdicts, the worst first; other codes mean that a file could not be audited.
+_WORST: Final = (exit_status.NOT_MET, exit_status.INCONCLUSIVE, exit_status.OK)
+
+
+def main() -> NoReturn:
+    """Run the command on each file and exit with the worst code."""
+    from mipaudit.cli.failure import error_style, failure_of, show, usage_failure
+
+    usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
+    command, *words = sys.argv[1:]
+    try:
+        options, files = split(command, words)
+    except typer.Exit:  # --help
+        sys.exit(exit_status.OK)
+    except MipauditError as error:
+        show(failure_of(error), error_style(words))
+        sys.exit(exit_status.USAGE)
+    except usage_error as error:
+        show(usage_failure(error), error_style(words))
+        sys.exit(exit_status.USAGE)
+    sys.exit(worst([_run(command, options, file) for file in files]))
+
+
+def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the options and the files, as the command's own parser tells them apart.
+
+    Raises:
+        UsageError: no file is named, or options stand behind a file.
+    """
+    from mipaudit.cli.program import application
+
+    parser = typer.main.get_command(application([command])).commands[command]  # type: ignore[attr-defined]
+    context = parser.make_context(command, list(words), allow_extra_args=True)
+    first = context.params["scores"]
+    files = [*([first] if first is not None else []), *context.args]
+    options = list(words[: len(words) - len(files)])
+    if not files or list(words[len(options) :]) != files:
+        raise UsageError(
+            "no_files" if not files else "options_behind_files",
+            "No score file is named." if not files else "Options stand behind a score file.",
+            hint="Give the options first, then the score files.",
+        )
+    return [word for word in options if word != "--"], files
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Return the exit code of several audits: an error, else not met, else inconclusive."""
+    errors = [code for code in codes if code not in _WORST]
+    return max(errors) if errors else next(code for code in _WORST if code in codes)
+
+
+def _run(command: str, options: Sequence[str], file: str) -> int:
+    sys.stdout.write(f"== {safe_name(file)}\n")
+    sys.stdout.flush()
+    words = [sys.executable, "-m", "mipaudit", command, "--quiet", *options, "--", file]
+    code = subprocess.run(words, check=False).returncode  # noqa: S603 - the program itself
+    return code if code >= 0 else 128 - code  # ended by a signal, as shells report it
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""A policy file for a report that is there already: what ``estimate`` would take from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.cli.config_file import read_config
+from mipaudit.cli.config_keys import defaults_of
+from mipaudit.report.origin import Setting
+from mipaudit.report.setting import setting_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.cli.config_file import ConfigFile
+
+LIMITS: Final = (
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "against"),
+    *("limits", "waivers", "on_inconclusive", "prior", "confidence"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPolicy:
+    """The limits to judge a report by, and where each came from."""
+
+    values: Mapping[str, Any]
+    settings: tuple[Setting, ...]
+
+
+def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
+    """Return what was typed, and for the rest what a policy file says.
+
+    Args:
+        typed: the limits on the command line; None where there is none.
+        policy: the file, or None.
+
+    Raises:
+        UsageError: ``config``: the file cannot be read, or says what it may not.
+    """
+    given = {name: value for name, value in typed.items() if value is not None}
+    settings = [
+        Setting(name=name, value=setting_text(value), source="command line")
+        for name, value in given.items()
+    ]
+    if policy is None:
+        return ReportPolicy(values=given, settings=tuple(settings))
+    config = read_config(policy)
+    filed = {name: value for name, value in _of_file(config).items() if name not in given}
+    settings += [
+        Setting(name=name, value=setting_text(value), source="file", where=config.name)
+        for name, value in filed.items()
+    ]
+    settings.append(
+        Setting(name="config", value=config.name, source="file", where=f"sha256 {config.sha256}")
+    )
+    return ReportPolicy(values={**given, **filed}, settings=tuple(settings))
+
+
+def _of_file(config: ConfigFile) -> dict[str, Any]:
+    """Return what the file says about limits, as ``estimate`` would read it."""
+    from mipaudit.api.policy_keys import listed
+    from mipaudit.cli.program import configurable, load_options
+
+    found = defaults_of(
+        config,
+        "estimate",
+        load_options("estimate"),
+        commands=configurable(),
+        options_of=load_options,
+    )
+    tables = {
+        "limits": listed("limits", config.limits),
+        "waivers": listed("waivers", config.waivers),
+    }
+    return {
+        **{name: value for name, value in found.items() if name in LIMITS},
+        **{name: rows for name, rows in tables.items() if rows},
+    }

@@ -1,0 +1,78 @@
+"""A policy's checks as what a pipeline waits for, and the verdict as a headline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.audit.verdict import verdict_note
+from mipaudit.audit.waiver import waiver_note
+from mipaudit.render.document import Case
+from mipaudit.render.judgement import limit_name
+from mipaudit.render.wording import STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mipaudit.audit.policy import PolicyCheck
+    from mipaudit.audit.verdict import Verdict
+    from mipaudit.render.document import Mood
+
+CaseStatus = Literal["passed", "failed", "open", "skipped"]
+CASE_STATUS: Final[Mapping[str, CaseStatus]] = {
+    "met": "passed",
+    "not_met": "failed",
+    "inconclusive": "open",
+}
+_MOODS: Final[Mapping[str, Mood]] = {"met": "good", "not_met": "bad", "inconclusive": "open"}
+
+
+def policy_headline(checks: Sequence[object], verdict: Verdict) -> str:
+    """Return the verdict in a line; empty where no limit was given."""
+    return f"Verdict: {STATUS[verdict.status]}{verdict_note(verdict)}." if checks else ""
+
+
+def policy_mood(verdict: Verdict) -> Mood:
+    """Return how the verdict is shown."""
+    return _MOODS.get(verdict.status, "plain")
+
+
+def check_cases(
+    checks: Sequence[PolicyCheck], command: str, verdict: Verdict | None = None
+) -> Iterator[Case]:
+    """Yield one case for each limit of the policy, or that there is none."""
+    passing = verdict is not None and verdict.on_inconclusive == "pass"
+    for check in checks:
+        yield Case(
+            group=check.score,
+            name=limit_name(check),
+            status=check_case_status(check, open_passes=passing),
+            text=check_text(check),
+        )
+    if not checks:
+        yield no_policy(command)
+
+
+def check_text(check: PolicyCheck) -> str:
+    """Return why a check came out as it did, and who waived it."""
+    return "; ".join(part for part in (check.reason, waiver_note(check)) if part)
+
+
+def check_case_status(check: PolicyCheck, *, open_passes: bool = False) -> CaseStatus:
+    """Return what the check does to the verdict: a waived one nothing, an expired waiver fails.
+
+    Args:
+        check: as judged.
+        open_passes: whether the policy lets an open answer pass.
+    """
+    if check.waived is not None:
+        return "skipped"
+    if open_passes and check.status == "inconclusive" and check.expired is None:
+        return "skipped"
+    return "failed" if check.expired is not None else CASE_STATUS[check.status]
+
+
+def no_policy(command: str) -> Case:
+    """Return the case of a report on which nothing was to be decided."""
+    return Case(
+        group=command, name="policy", status="skipped", text="no limit was given to compare with"
+    )

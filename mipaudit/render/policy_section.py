@@ -1,0 +1,52 @@
+"""The policy as blocks: every limit beside what was found, and who waived which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.audit.figures import lower_text, upper_text
+from mipaudit.audit.waiver import waiver_note
+from mipaudit.render.document import Bullets, Grid, Heading
+from mipaudit.render.judgement import check_state, limit_name
+from mipaudit.render.wording import AT_LEAST, AT_MOST, plain, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.policy import PolicyCheck
+    from mipaudit.render.document import Section
+
+
+def policy_section(checks: Sequence[PolicyCheck]) -> Section:
+    """Return the section on a policy; empty where there is none."""
+    if not checks:
+        return ()
+    rows = tuple(
+        (
+            limit_name(check),
+            quoted(check.score),
+            check.against,
+            check_state(check),
+            lower_text(check.lower) if check.lower is not None else "-",
+            upper_text(check.upper) if check.upper is not None else "none",
+        )
+        for check in checks
+    )
+    grid = Grid(
+        caption="The limits of the policy beside what was found",
+        head=("limit", "score", "against", "status", AT_LEAST, AT_MOST),
+        rows=rows,
+        words=4,
+        marked=frozenset(at for at, one in enumerate(checks) if one.status != "met"),
+    )
+    notes = waiver_texts(checks)
+    return (Heading(text="Policy"), grid, *((Bullets(texts=notes),) if notes else ()))
+
+
+def waiver_texts(checks: Sequence[PolicyCheck]) -> tuple[str, ...]:
+    """Return one text for each check with a waiver: which, and who, why and until when."""
+    return tuple(
+        f"{limit_name(check)}, score {quoted(check.score)}: {plain(waiver_note(check))}."
+        for check in checks
+        if waiver_note(check)
+    )

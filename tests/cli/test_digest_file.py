@@ -1,0 +1,74 @@
+"""``-o FILE`` also writes ``FILE.sha256``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+
+import pytest
+
+NAMES = ["r.json", "two words.json", "back\\slash.json", "new\nline.json", "ünï.json", "-r.json"]
+
+
+def listed(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_what_sha256sum_writes_and_checks(mipaudit, tmp_path, name):
+    done = mipaudit("noise", "--eta", "0.1", "-f", "json", "-o", f"./{name}")
+
+    assert (done.returncode, listed(tmp_path)) == (0, sorted([name, f"{name}.sha256"]))
+    digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    line = (tmp_path / f"{name}.sha256").read_bytes()
+    assert digest.encode() in line
+    tool = shutil.which("sha256sum")
+    if tool is not None:
+        written = subprocess.run([tool, "--", name], cwd=tmp_path, capture_output=True, check=True)
+        assert line == written.stdout
+        checked = subprocess.run(
+            [tool, "-c", "--", f"{name}.sha256"],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        assert checked.returncode == 0
+
+
+def test_it_can_be_left_out_and_standard_output_has_none(mipaudit, tmp_path):
+    assert mipaudit("noise", "--eta", "0.1", "-o", "r.txt", "--no-sha256").returncode == 0
+    assert mipaudit("noise", "--eta", "0.1", "-o", "-").returncode == 0
+
+    assert listed(tmp_path) == ["r.txt"]
+
+
+def test_data_files_have_none(mipaudit, tmp_path):
+    """Only reports: scores and risks are inputs of other programs, hashed when they are read."""
+    assert mipaudit("simulate", "laplace-1", "-q", "-o", "s.csv").returncode == 0
+    assert mipaudit("records", "s.csv", "-q", "-o", "risks.csv").returncode == 0
+
+    assert listed(tmp_path) == ["risks.csv", "s.csv", "s.csv.truth.json"]
+
+
+def test_a_device_has_none(mipaudit):
+    assert mipaudit("noise", "--eta", "0.1", "-o", os.devnull).returncode == 0
+    assert not os.path.exists(f"{os.devnull}.sha256")  # noqa: PTH110
+
+
+def test_both_are_written_or_neither(mipaudit, tmp_path):
+    (tmp_path / "r.json.sha256").mkdir()
+
+    done = mipaudit("noise", "--eta", "0.1", "-o", "r.json")
+
+    assert done.returncode == 2
+    assert listed(tmp_path) == ["r.json.sha256"]
+
+
+def test_a_new_report_brings_a_new_digest(mipaudit, tmp_path):
+    for eta in ("0.1", "0.2"):
+        assert mipaudit("noise", "--eta", eta, "-o", "r.txt").returncode == 0
+
+    digest = hashlib.sha256((tmp_path / "r.txt").read_bytes()).hexdigest()
+    assert (tmp_path / "r.txt.sha256").read_text() == f"{digest}  r.txt\n"

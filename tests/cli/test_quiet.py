@@ -1,0 +1,82 @@
+"""``--quiet``: nothing but the report, for every command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mipaudit.cli.program import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_data"
+LEAKY = str(SAMPLES / "leaky.parquet")
+ONE_RUN = ("epsilon", "--design", "one-run", "--canaries", "1000", "--guesses", "100")
+RUNS = {
+    "estimate": ("estimate", LEAKY, "--score-col", "loss", "--max-advantage", "0.1"),
+    "records": ("records", LEAKY, "--score-col", "loss", "-o", "risks.csv"),
+    "epsilon": (*ONE_RUN, "--correct", "90"),
+    "check": ("check", LEAKY),
+    "compare": ("compare", LEAKY),
+    "bounds": ("bounds", "--epsilon", "1"),
+    "noise": ("noise", "--eta", "0.1", "--from", str(SAMPLES / "splits.csv")),
+    "simulate": ("simulate", "laplace-1", "--truth-only"),
+    "validate": (
+        *("validate", "--estimand", "advantage", "--scenario", "constant"),
+        *("--replications", "20", "--sizes", "100", "--jobs", "1"),
+    ),
+    "render": ("render", "kept.json"),
+    "verify": ("verify", "kept.json", "--input", "scores.parquet"),
+    "schema": ("schema",),
+}
+WITHOUT_REPORT = {"help"}
+WITHOUT_FORM = {"schema"}
+
+
+@pytest.fixture
+def folder(mipaudit, tmp_path):
+    shutil.copy(LEAKY, tmp_path / "scores.parquet")
+    done = mipaudit("check", "scores.parquet", "-f", "json", "-o", "kept.json", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return tmp_path
+
+
+def test_every_command_is_here():
+    assert set(RUNS) | WITHOUT_REPORT == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_quiet_prints_the_report_and_nothing_else(mipaudit, folder, command):
+    form = () if command in WITHOUT_FORM else ("-f", "json")
+
+    done = mipaudit(*RUNS[command], "-q", *form)
+
+    assert done.returncode in {0, 1, 3}, done.stderr
+    assert done.stderr == ""
+    json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records"}))
+def test_quiet_with_a_file_prints_nothing(mipaudit, folder, command):
+    done = mipaudit(*RUNS[command], "--quiet", "-o", "out.txt")
+
+    assert done.returncode in {0, 1, 3}, done.stderr
+    assert (done.stdout, done.stderr) == ("", "")
+    assert (folder / "out.txt").stat().st_size
+
+
+def test_quiet_leaves_the_drawn_scores_alone(mipaudit):
+    done = mipaudit("simulate", "laplace-1", "--n-members", "5", "--n-holdout", "5", "-q")
+
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 11
+
+
+def test_quiet_does_not_hide_an_error(mipaudit):
+    done = mipaudit("estimate", "gone.csv", "-q")
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")

@@ -1,0 +1,75 @@
+"""``mipaudit verify``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def audited(mipaudit, tmp_path):
+    assert mipaudit("simulate", "laplace-1", "-q", "-o", "s.csv").returncode == 0
+    arguments = ("--max-tpr-at-fpr", "0.5@0.1", "--metric", "f1", "--metric", "ppv", "-q")
+    done = mipaudit("estimate", "s.csv", *arguments, "-f", "json", "-o", "r.json")
+    assert done.returncode == 0
+    return tmp_path / "r.json"
+
+
+def test_it_agrees(mipaudit, audited):
+    done = mipaudit("verify", "r.json", "--input", "s.csv")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("The report AGREES.")
+
+
+def test_it_differs(mipaudit, audited):
+    fields = json.loads(audited.read_bytes())
+    fields["estimates"][0]["lower"] = 0.0
+    audited.write_text(json.dumps(fields))
+
+    done = mipaudit("verify", "r.json", "--input", "s.csv", "-f", "json")
+
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["agrees"]) == (1, False)
+    (part,) = [one for one in found["parts"] if one["status"] == "differs"]
+    assert "estimates[0].lower" in part["text"]
+    assert mipaudit("verify", "r.json", "--input", "s.csv", "--exit-zero").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--input", "absent.csv"), ("--members", "s.csv"), ("--input", "r.json")]
+)
+def test_what_cannot_be_computed_again_is_an_error(mipaudit, audited, arguments):
+    done = mipaudit("verify", "r.json", *arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")
+
+
+def test_every_typed_form_is_read_back(mipaudit, audited):
+    """What a command line takes as one word: pairs, numbers by name, parts, a file to write."""
+    runs = [
+        ("bounds", "--dp-sgd", "noise_multiplier=1,q=0.01,steps=100"),
+        ("bounds", "--compose", "gaussian:noise_multiplier=2,count=3", "--curve", "c.csv"),
+        ("bounds", "--tpr-at-fpr", "0.2@0.01"),
+        ("epsilon", "s.csv", "--design", "one-run", "--guesses", "100,50"),
+        ("epsilon", "s.csv", "--design", "independent-runs", "--curve", "p.csv"),
+        ("noise", "--eta", "0.1", "--k", "inf"),
+    ]
+    for run in runs:
+        assert mipaudit(*run, "-f", "json", "-o", "one.json", "-q").returncode == 0, run
+        inputs = ("--input", "s.csv") if "s.csv" in run else ()
+        done = mipaudit("verify", "one.json", *inputs)
+        assert done.returncode == 0, (run, done.stdout, done.stderr)
+
+
+def test_a_report_that_was_judged_by_a_file(mipaudit, audited, tmp_path):
+    (tmp_path / "p.toml").write_text('max_advantage = 0.9\n[[limit]]\nquantity="auc"\nmax=0.9\n')
+    done = mipaudit("render", "r.json", "--policy", "p.toml", "-f", "json", "-o", "j.json", "-q")
+    assert done.returncode == 0
+    done = mipaudit("estimate", "s.csv", "--config", "p.toml", "-f", "json", "-o", "e.json", "-q")
+    assert done.returncode == 0
+
+    assert mipaudit("verify", "j.json", "--input", "s.csv").returncode == 0
+    assert mipaudit("verify", "e.json", "--input", "s.csv").returncode == 0

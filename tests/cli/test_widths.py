@@ -1,0 +1,107 @@
+"""Tables fit the page: at 80 columns nothing is wider, at 200 prose is not, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mipaudit.render.plain import annotated, columns
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_data"
+DATA = ROOT / "tests" / "data"
+LEAKY = str(SAMPLES / "leaky.parquet")
+WIDEST_PROSE = 100
+RUNS = {
+    "estimate": ("estimate", LEAKY, "--max-advantage", "0.2", "--claimed-epsilon", "1"),
+    "estimate kde": ("estimate", LEAKY, "--score-col", "loss", "--method", "kde"),
+    "estimate metric": ("estimate", LEAKY, "--prior", "0.01", "--metric", "ppv"),
+    "records": ("records", LEAKY, "--score-col", "loss", "--top", "3"),
+    "epsilon one-model": ("epsilon", LEAKY, "--design", "one-model"),
+    "check": ("check", str(DATA / "published_location30_shadow.parquet")),
+    "compare": ("compare", LEAKY),
+    "bounds": ("bounds", "--epsilon", "1", "--delta", "1e-5"),
+    "bounds target": ("bounds", "--advantage", "0.1"),
+    "bounds attack": ("bounds", "--tpr", "0.9", "--fpr", "0.01"),
+    "noise": ("noise", "--eta", "0.1", "--moment", "1", "--sensitivity", "1"),
+    "noise from": ("noise", "--eta", "0.1", "--from", str(SAMPLES / "splits.csv")),
+    "simulate": ("simulate", "laplace-1", "--truth-only"),
+    "simulate list": ("simulate", "--list"),
+    "validate": (
+        *("validate", "--estimand", "advantage", "--scenario", "constant"),
+        *("--replications", "20", "--sizes", "100", "--jobs", "1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_no_line_is_wider_than_the_page_and_no_figure_is_cut(mipaudit, run):
+    narrow, wide = (mipaudit(*run, "-q", env={"COLUMNS": str(width)}) for width in (80, 200))
+
+    assert narrow.returncode == wide.returncode
+    assert max(map(len, narrow.stdout.splitlines())) <= 80
+    assert max(map(len, wide.stdout.splitlines())) <= 200
+    assert "…" not in narrow.stdout + wide.stdout
+    assert all(line == line.rstrip() for line in (narrow.stdout + wide.stdout).splitlines())
+    # Folding moves figures, and neither cuts nor loses one.
+    assert figures(narrow.stdout) == figures(wide.stdout)
+
+
+def figures(text):
+    return sorted(re.findall(r"\d[\d.,e+]*\d|\d", text.replace("-\n", "-")))
+
+
+@pytest.mark.parametrize("run", ["epsilon one-model", "noise from", "bounds"])
+def test_prose_is_not_wider_than_can_be_read(mipaudit, run):
+    done = mipaudit(*RUNS[run], "-q", env={"COLUMNS": "200"})
+    bullets = [x for x in done.stdout.splitlines() if x.startswith(("  - ", "    "))]
+
+    assert bullets
+    assert max(map(len, done.stdout.partition("Keep in mind")[2].splitlines())) <= WIDEST_PROSE
+
+
+def test_heads_fold_before_words_and_numbers_never():
+    rows = [("a long name of words", "1.23456789"), ("short", "2")]
+    header = ("what it is", "how much of it")
+
+    assert columns(rows, header=header, numbers=1).splitlines()[0].endswith("how much of it")
+    assert columns(rows, header=header, numbers=1, width=34).splitlines() == [
+        "                          how much",
+        "  what it is                 of it",
+        "  a long name of words  1.23456789",
+        "  short                          2",
+    ]
+    assert columns(rows, header=header, numbers=1, width=26).splitlines() == [
+        "                  how much",
+        "  what it is         of it",
+        "  a long name   1.23456789",
+        "  of words",
+        "  short                  2",
+    ]
+    # What cannot be narrower is whole, and wider than the page.
+    assert "1.23456789" in columns(rows, header=header, numbers=1, width=5)
+
+
+def test_folded_words_keep_their_indent():
+    text = columns([("  of any attacker, above that", "0.5")], numbers=1, width=24)
+
+    assert text.splitlines() == ["    of any           0.5", "    attacker, above", "    that"]
+
+
+def test_prose_goes_below_its_row_where_nothing_is_left_beside_it():
+    rows = [("a" * 30, "1.5", "why it is so, in several words"), ("b" * 30, "2.5", "")]
+    header = ("name", "figure", "reason")
+
+    beside = annotated(rows, header=header, width=80, numbers=1).splitlines()
+    below = annotated(rows, header=header, width=50, numbers=1).splitlines()
+
+    assert beside[1] == f"  {'a' * 30}     1.5  why it is so, in several words"
+    assert below == [
+        f"  {'name':30}  figure",
+        "      reason",
+        f"  {'a' * 30}     1.5",
+        "      why it is so, in several words",
+        f"  {'b' * 30}     2.5",
+    ]

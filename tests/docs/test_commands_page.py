@@ -1,0 +1,146 @@
+"""Every command is documented as it is, and every worked example of its help works."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mipaudit.cli.program import COMMANDS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+_LEAST_EXAMPLES = 2
+# Its own examples take minutes to an hour; the options are what is tried.
+_SMALLER = " --scenario constant --sizes 20 --priors 0.5 --replications 1 --jobs 1 -q"
+_DECIDED = {0, 1, 3}
+
+
+def load_page():
+    spec = importlib.util.spec_from_file_location("commands_page", HERE / "commands_page.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_program_says():
+    page = load_page()
+    assert page.PAGE.read_text(encoding="utf-8") == page.commands_page()
+
+
+def help_of(command):
+    module = importlib.import_module(f"mipaudit.cli.{command}")
+    return module.HELP
+
+
+def examples(command):
+    lines = help_of(command).splitlines()
+    start = next((n for n, line in enumerate(lines) if re.match(r"Examples?:$", line)), None)
+    found = [] if start is None else [line for line in lines[start:] if re.match(r"  \S", line)]
+    return [line.strip() for line in found]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_worked_examples(command):
+    assert len(examples(command)) >= _LEAST_EXAMPLES
+
+
+ALL = [(command, example) for command in COMMANDS for example in examples(command)]
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory):
+    """A folder with every file that an example reads, and ``mipaudit`` on the path."""
+    folder = tmp_path_factory.mktemp("examples")
+    rng = np.random.default_rng(7)
+    member = rng.random(2000) < 0.5
+    frame = pd.DataFrame(
+        {
+            "member": member,
+            "loss": rng.normal(size=2000) - 0.8 * member,
+            "lira_online": rng.normal(size=2000) + 0.6 * member,
+            "sex": rng.choice(["f", "m"], 2000),
+            "race": rng.choice(["x", "y"], 2000),
+            "model": rng.integers(1, 4, 2000),
+            "patient": [f"p{number}" for number in range(2000)],
+            "record_id": np.arange(2000),
+        }
+    )
+    one = frame[["member", "patient", "record_id", "loss"]]
+    _write_scores(folder, frame, one)
+    runs = pd.DataFrame({"canary": member, "score": rng.laplace(size=2000) + 2 * member})
+    runs.to_parquet(folder / "runs.parquet")
+    runs.rename(columns={"canary": "included"}).to_csv(folder / "canaries.csv", index=False)
+    splits = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    splits.to_parquet(folder / "splits.parquet")
+    splits.to_csv(folder / "splits.csv", index=False)
+    splits.head(1).to_csv(folder / "release.csv", index=False)
+    program = folder / "bin" / "mipaudit"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    run(folder, "mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
+    run(folder, "mipaudit estimate scores.parquet -f json -o report.json -q")
+    run(folder, "mipaudit estimate scores.parquet -f json -o old.json -q")
+    run(folder, "mipaudit estimate scores.parquet --seed 1 -f json -o new.json -q")
+    run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
+    run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
+    # In a folder of its own: every other example would take it as its policy.
+    (folder / "policy").mkdir()
+    (folder / "policy" / "mipaudit.toml").write_text("max_advantage = 0.9\n", encoding="utf-8")
+    return folder
+
+
+def _write_scores(folder, frame, one):
+    one.to_parquet(folder / "scores.parquet")
+    frame.to_parquet(folder / "full.parquet")
+    frame[["member", "loss", "sex", "race"]].to_parquet(folder / "groups.parquet")
+    one.assign(model=3).to_csv(folder / "scores.csv", index=False)
+    one.to_csv(folder / "scores.csv.gz", index=False)
+    for name, part in (("in", one[one.member]), ("out", one[~one.member])):
+        part.drop(columns="member").to_csv(folder / f"{name}.csv", index=False)
+    (folder / "parts").mkdir()
+    for name, part in (("a", one.head(900)), ("b", one.tail(1100))):
+        part.to_parquet(folder / "parts" / f"{name}.parquet")
+        part.to_csv(folder / f"{name}.csv", index=False)
+    for name, sign in (("v1", 1), ("v2", 0.5)):
+        one.assign(loss=one["loss"] * sign).to_parquet(folder / f"{name}.parquet")
+
+
+def run(folder, command):
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    source = {"PYTHONPATH": str(ROOT), "PATH": path}
+    return subprocess.run(
+        ["/bin/bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env={**os.environ, **source},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
+def test_worked_examples_work(sandbox, command, example):
+    if command == "validate":
+        example += _SMALLER
+    # Groups and several columns are in files of their own, so that the others stay simple.
+    if "--by" in example:
+        example = example.replace("scores.parquet", "groups.parquet")
+    if command == "compare":
+        example = example.replace("scores.parquet", "full.parquet")
+    if command == "compare" and "full.parquet" in example and "--score-col" not in example:
+        example += " --score-col loss --score-col lira_online"
+    done = run(sandbox, example)
+    assert done.returncode in _DECIDED, done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,380 @@
+"""The recipes for pipelines run: the page, the hooks and the action."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from mipaudit.cli import exit_status
+from mipaudit.cli.hook import split, worst
+from mipaudit.errors import UsageError
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PAGE = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"<!-- run: (.*?) -->\n```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(PAGE)
+SHELL_BLOCKS = [(how, text) for how, language, text in BLOCKS if language == "sh"]
+# As GitHub runs `shell: bash`.
+GITHUB_BASH = ("-e", "-o", "pipefail")
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+plain_yaml = load("plain_yaml")
+pipeline_shell = load("pipeline_shell")
+ACTION = plain_yaml.read((ROOT / "action.yml").read_text(encoding="utf-8"))
+HOOKS = {
+    hook["id"]: hook
+    for hook in plain_yaml.read((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+}
+
+
+@pytest.fixture
+def shell(tmp_path):
+    return pipeline_shell.Shell(tmp_path)
+
+
+def block(how):
+    """Return the one block that is marked so."""
+    (text,) = [text for marked, _, text in BLOCKS if marked == how]
+    return text
+
+
+def failures(path):
+    (suite,) = ET.parse(path).getroot()  # noqa: S314 - it was written here
+    return int(suite.attrib["failures"])
+
+
+# The page
+
+
+def test_every_block_says_how_it_is_run():
+    unmarked = re.sub(BLOCK, "", PAGE)
+    assert re.findall(r"^```(\w+)$", unmarked, flags=re.MULTILINE) == ["text"]  # the crontab
+    assert len(SHELL_BLOCKS) >= 8
+
+
+@pytest.mark.parametrize(("how", "script"), SHELL_BLOCKS, ids=range(len(SHELL_BLOCKS)))
+def test_a_shell_block_ends_as_it_says(shell, how, script):
+    (shell.folder / "Containerfile").write_text(block("containerfile"), encoding="utf-8")
+
+    done = shell.run(script)
+
+    assert done.returncode == int(how.removeprefix("exit ")), done.stderr
+    written = set(re.findall(r"-o (\w+\.\w+)", script)) | set(re.findall(r" > ([\w.]+)$", script))
+    assert all((shell.folder / name).stat().st_size for name in written)
+
+
+def test_the_container_has_no_rights_and_no_network(shell):
+    (shell.folder / "Containerfile").write_text(block("containerfile"), encoding="utf-8")
+    (script,) = [text for _, text in SHELL_BLOCKS if "podman run" in text]
+    shell.run(script)
+    build, run = (shell.folder / "podman.log").read_text(encoding="utf-8").splitlines()
+
+    assert "--file Containerfile" in build
+    assert {"--network=none", "--read-only", "--cap-drop=all", "--rm"} <= set(run.split())
+    assert f"{shell.folder}:/data:ro" in run
+    assert json.loads((shell.folder / "report.json").read_text())["verdict"]["status"] == "met"
+
+
+def test_the_containers_recipe_fits_the_repository():
+    lines = block("containerfile").replace("\\\n", " ").splitlines()
+    copied = [word for x in lines if x.startswith("COPY ") and "--" not in x for word in x.split()]
+    copied = [word for word in copied if word not in {"COPY", "./", "./mipaudit"}]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+    assert all((ROOT / name).exists() for name in copied)
+    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    assert needed | set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == set(
+        copied
+    )
+    assert [x.split()[1] for x in lines if x.startswith("USER ")] == ["10001"]
+    last_stage = lines[max(i for i, x in enumerate(lines) if x.startswith("FROM ")) :]
+    assert "USER 10001" in last_stage
+    assert 'ENTRYPOINT ["mipaudit"]' in last_stage
+    assert not any("pip" in x for x in last_stage)
+
+
+def test_make_makes_the_report_once_and_stops_where_it_is_not_met(shell):
+    makefile = shell.folder / "Makefile"
+    makefile.write_text(block("make audit.txt"), encoding="utf-8")
+
+    assert shell.call(["make", "audit.txt"]).returncode == 0
+    assert "up to date" in shell.call(["make", "audit.txt"]).stdout
+    (shell.folder / "audit.txt").unlink()
+    makefile.write_text(block("make audit.txt").replace("0.5", "0.1"), encoding="utf-8")
+    done = shell.call(["make", "audit.txt"])
+    assert done.returncode == 2
+    assert "Error 1" in done.stderr
+    assert not (shell.folder / "audit.txt").exists()
+    assert "NOT MET" in (shell.folder / "audit.txt.new").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("limit", "code"), [("0.5", 0), ("0.2", 3), ("0.1", 1)])
+def test_gitlab_keeps_the_artifact_whatever_the_verdict(shell, limit, code):
+    job = plain_yaml.read(block("script"))["privacy"]
+    (line,) = job["script"]
+
+    done = shell.run(line.replace("0.5", limit))
+
+    assert done.returncode == code
+    assert job["artifacts"]["when"] == "always"
+    assert (failures(shell.folder / job["artifacts"]["reports"]["junit"]) > 0) == (code > 0)
+    assert job["allow_failure"]["exit_codes"] == exit_status.INCONCLUSIVE
+
+
+def test_jenkins_reads_what_its_step_writes(shell):
+    text = block("jenkins")
+    (script,) = re.findall(r"'''(.*?)'''", text, flags=re.DOTALL)
+
+    assert shell.run(script).returncode == 0
+    (written,) = re.findall(r"testResults: '(.*?)'", text)
+    assert failures(shell.folder / written) == 0
+    assert f"code == {exit_status.INCONCLUSIVE}" in text
+    assert text.count("{") == text.count("}")
+
+
+# The action
+
+
+def step(name):
+    (found,) = [one for one in ACTION["runs"]["steps"] if one["name"] == name]
+    return found
+
+
+def act(shell, **inputs):
+    """Run the audit's step; return its end, its outputs and the job's summary."""
+    temporary = shell.folder.parent / "temp"
+    (temporary / "mipaudit" / "bin").mkdir(parents=True, exist_ok=True)
+    shutil.copy(shell.programs / "mipaudit", temporary / "mipaudit" / "bin" / "mipaudit")
+    defaults = {name: one.get("default") for name, one in ACTION["inputs"].items()}
+    given = {**defaults, **inputs}
+    variables = {
+        name: given[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value).group(1)]
+        for name, value in step("Audit")["env"].items()
+    }
+    files = {
+        "GITHUB_OUTPUT": temporary / "output",
+        "GITHUB_STEP_SUMMARY": temporary / "summary",
+    }
+    for path in files.values():
+        path.write_text("", encoding="utf-8")
+    variables |= {name: str(path) for name, path in files.items()}
+    variables["RUNNER_TEMP"] = str(temporary)
+    done = shell.run(step("Audit")["run"], variables=variables, options=GITHUB_BASH)
+    lines = files["GITHUB_OUTPUT"].read_text(encoding="utf-8").splitlines()
+    summary = files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8")
+    return done, dict(line.split("=", 1) for line in lines), summary
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "verdict"),
+    [("0.5", 0, "met"), ("0.1", 1, "not_met"), ("0.2", 3, "inconclusive")],
+)
+def test_the_action_fails_by_the_verdict(shell, limit, code, verdict):
+    done, outputs, summary = act(
+        shell, scores="scores.parquet", arguments=f"--max-advantage {limit}"
+    )
+
+    assert done.returncode == code
+    assert (outputs["exit-code"], outputs["verdict"]) == (str(code), verdict)
+    report = json.loads((shell.folder / outputs["json"]).read_text(encoding="utf-8"))
+    assert report["verdict"]["status"] == verdict
+    assert (failures(shell.folder / outputs["junit"]) > 0) == (code > 0)
+    assert summary.startswith("# ")
+    assert "lira_online" in summary
+    assert set(outputs) == set(ACTION["outputs"])
+    assert done.stderr == ""
+
+
+def test_the_actions_arguments_are_words_and_never_commands(shell):
+    hostile = "--max-advantage 0.5 --where 'score_col = $(touch stolen)' ; touch stolen"
+    done, outputs, _ = act(shell, scores="scores.parquet", arguments=hostile)
+    several, taken, _ = act(
+        shell, scores="scores.parquet", arguments="--score-col loss\n--prior .5"
+    )
+
+    assert done.returncode == 2
+    assert outputs["verdict"] == "error"
+    assert not (shell.folder / "stolen").exists()
+    assert (several.returncode, taken["verdict"]) == (0, "no_policy")
+
+
+@pytest.mark.parametrize(
+    ("scores", "arguments"),
+    [
+        ("scores.parquet", "--max-advantage '0.1"),  # an open quote must not lose the policy
+        ("scores.parquet", "--max-advantage"),
+        ("gone.parquet", ""),
+        ("-v", ""),
+    ],
+)
+def test_the_action_says_that_nothing_was_judged(shell, scores, arguments):
+    act(shell, scores="scores.parquet", arguments="")  # its report must not be taken for this one's
+    done, outputs, summary = act(shell, scores=scores, arguments=arguments)
+
+    assert done.returncode == 2
+    assert (outputs["exit-code"], outputs["verdict"]) == ("2", "error")
+    assert not (shell.folder / outputs["json"]).exists()
+    assert done.stderr
+    assert "quote" in done.stderr or summary.startswith("### The audit did not run")
+
+
+@pytest.mark.parametrize(("version", "wanted"), [("", "/the/action"), ("0.1.0", "mipaudit==0.1.0")])
+def test_the_action_installs_itself_or_a_release(shell, tmp_path, version, wanted):
+    variables = {"RUNNER_TEMP": str(tmp_path), "ACTION_PATH": "/the/action", "VERSION": version}
+
+    done = shell.run(step("Install mipaudit")["run"], variables=variables, options=GITHUB_BASH)
+
+    assert done.returncode == 0, done.stderr
+    asked = (tmp_path / "mipaudit" / "asked").read_text(encoding="utf-8").split()
+    assert asked[:3] == ["-m", "pip", "install"]
+    assert asked[-1] == wanted
+
+
+def test_the_actions_scripts_hold_no_input():
+    # What stands in ${{ }} in a script is pasted into it, and could be anything.
+    assert not any("${{" in one["run"] for one in ACTION["runs"]["steps"])
+    assert all(one["shell"] == "bash" for one in ACTION["runs"]["steps"])
+    assert ACTION["runs"]["using"] == "composite"
+
+
+def test_the_pages_workflow_uses_the_action_as_it_is(shell):
+    steps = plain_yaml.read(block("action"))["jobs"]["audit"]["steps"]
+    (used,) = [one for one in steps if one["uses"].startswith("OWNER/mipaudit@")]
+    done, outputs, _ = act(shell, **used["with"])
+
+    assert used["with"].keys() <= ACTION["inputs"].keys()
+    assert (done.returncode, outputs["verdict"]) == (0, "met")
+    (uploaded,) = [one for one in steps if one["uses"].startswith("actions/upload-artifact")]
+    assert uploaded["with"]["path"] == ACTION["inputs"]["folder"]["default"]
+    listed = re.findall(r"^\| `(\w+)` \|", PAGE.partition("| input |")[2], flags=re.MULTILINE)
+    assert listed == list(ACTION["inputs"])
+    assert all(f"`{name}`" in PAGE for name in ACTION["outputs"])
+
+
+# The hooks
+
+
+def hooked(hook, args, files):
+    """Return the command that pre-commit runs."""
+    entry = shlex.split(hook["entry"])
+    assert entry[0] == "python"  # of the environment that it makes
+    return [sys.executable, *entry[1:], *args, *files]
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--max-advantage", "0.5"], 0),
+        (["--max-advantage=0.1"], 1),
+        (["--max-advantage", "0.2"], 3),
+        (["--max-advantage", "0.1", "--exit-zero"], 0),
+        (["--max-advantage", "0.1", "--"], 1),
+        (["--no-such-option"], 2),
+        ([], 0),
+    ],
+)
+def test_the_hook_audits_every_file_that_it_is_given(shell, args, code):
+    shutil.copy(ROOT / "sample_data" / "private.parquet", shell.folder / "scores_2.parquet")
+    files = ["scores.parquet", "scores_2.parquet"]
+
+    done = shell.call(hooked(HOOKS["mipaudit"], args, files))
+
+    assert done.returncode == code
+    assert re.findall(r"^== (.*)$", done.stdout, flags=re.MULTILINE) == files * (code != 2)
+    assert bool(done.stderr) == (code == 2)
+
+
+def test_the_checking_hook_refuses_what_cannot_be_audited(shell):
+    (shell.folder / "scores.csv").write_text("member,score\n1,nan\n0,2\n", encoding="utf-8")
+    good = hooked(HOOKS["mipaudit-check"], [], ["scores.parquet"])
+    bad = hooked(HOOKS["mipaudit-check"], [], ["scores.csv", "scores.parquet"])
+
+    assert shell.call(good).returncode == 0
+    done = shell.call(bad)
+    assert done.returncode == 2
+    assert done.stdout.count("== ") == 2
+
+
+def test_options_and_files_are_told_apart_by_the_commands_own_parser():
+    options, files = split("estimate", ["-q", "--score-col", "a.csv", "--", "-b.csv", "c.csv"])
+
+    assert (options, files) == (["-q", "--score-col", "a.csv"], ["-b.csv", "c.csv"])
+    with pytest.raises(UsageError, match="behind"):
+        split("estimate", ["a.csv", "--prior", "0.1", "b.csv"])
+    with pytest.raises(UsageError, match="No score file"):
+        split("estimate", ["--prior", "0.1"])
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [([0], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 2], 2), ([2, 70, 1], 70), ([1, 130], 130)],
+)
+def test_the_worst_code_counts(codes, expected):
+    assert worst(codes) == expected
+
+
+@pytest.mark.parametrize("hook", HOOKS.values(), ids=HOOKS)
+def test_a_hook_says_which_files_it_is_for(hook):
+    pattern = re.compile(hook["files"])
+
+    taken = ["scores.csv", "a/b/score-1.parquet", "scores_b.csv.gz", "scores.csv.zst"]
+    left = ["README.md", "data.csv", "my_scores.csv", "scores.py", "scores/data.csv", "x.parquet"]
+    assert all(pattern.search(name) for name in taken)
+    assert not any(pattern.search(name) for name in left)
+    # Each process would start threads of its own.
+    assert (hook["language"], hook["require_serial"]) == ("python", True)
+
+
+def test_the_pages_configuration_runs(shell):
+    (repository,) = plain_yaml.read(block("pre-commit"))["repos"]
+
+    for configured in repository["hooks"]:
+        hook = HOOKS[configured["id"]]
+        assert re.search(configured.get("files", hook["files"]), "scores.parquet")
+        done = shell.call(hooked(hook, configured.get("args", []), ["scores.parquet"]))
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("pre-commit") is None, reason="pre-commit is not installed")
+@pytest.mark.parametrize(("limit", "code"), [("0.5", 0), ("0.1", 1)])
+def test_pre_commit_itself_runs_the_hook(shell, limit, code):
+    hook = HOOKS["mipaudit"]
+    entry = " ".join(hooked(hook, [], []))
+    config = f"""
+repos:
+  - repo: local
+    hooks:
+      - id: mipaudit
+        name: {hook["name"]}
+        language: system
+        entry: {entry}
+        args: [--max-advantage, "{limit}"]
+        files: {hook["files"]}
+"""
+    (shell.folder / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
+    cache = {"PRE_COMMIT_HOME": str(shell.folder.parent / "cache")}
+    for command in (["git", "init", "-q"], ["git", "add", "."]):
+        assert shell.call(command).returncode == 0
+
+    done = shell.call(["pre-commit", "run", "--all-files"], cache)
+
+    assert done.returncode == code, done.stdout
+    assert ("exit code: 1" in done.stdout) == (code == 1)
+    assert ("NOT MET" in done.stdout) == (code == 1)

@@ -1,0 +1,85 @@
+"""The page on policies: its files are read, its commands end as it says, its keys exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from mipaudit.api.policy_keys import check_keys
+from mipaudit.api.policy_terms import check_limits
+from mipaudit.api.waiver_terms import check_waivers
+from mipaudit.audit.estimate import Quantity
+from mipaudit.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+STEP = re.compile(
+    r"<!-- (?P<kind>file|run): (?P<name>\S+) -->\n```\w+\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+STEPS = [(match["kind"], match["name"], match["text"]) for match in STEP.finditer(PAGE)]
+COMMANDS = [
+    (at, line, int(name))
+    for at, (kind, name, text) in enumerate(STEPS)
+    if kind == "run"
+    for line in text.splitlines()
+]
+
+
+@pytest.mark.parametrize(("at", "line", "status"), COMMANDS)
+def test_the_examples_end_as_the_page_says(tmp_path, at, line, status):
+    file = max(before for before in range(at) if STEPS[before][0] == "file")
+    (tmp_path / STEPS[file][1]).write_text(STEPS[file][2], encoding="utf-8")
+    for name in ("private.parquet", "leaky.parquet"):
+        shutil.copy(ROOT / "sample_data" / name, tmp_path)
+    program = tmp_path / "bin" / "mipaudit"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MIPAUDIT_", "SOURCE_DATE"))}
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    words = line if "records" not in line else f"{line} --no-config --max-risk 0.99"
+    done = subprocess.run(
+        ["/bin/sh", "-c", words],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+
+
+def _keys(heading):
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    table = section.partition("| key |")[2].partition("\n\n")[0]
+    return {key for row in table.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+@pytest.mark.parametrize(
+    ("heading", "check"), [("Limits", check_limits), ("Waivers", check_waivers)]
+)
+def test_the_page_has_every_key(heading, check):
+    with pytest.raises(UsageError) as caught:
+        check([{"zzzzzz": 1}], 0.5)
+    assert set(caught.value.hint.removeprefix("Known keys: ").rstrip(".").split(", ")) == _keys(
+        heading
+    )
+
+
+def test_the_page_has_every_quantity():
+    rows = re.findall(r"^\| `(\w+)` \| `(?:estimate|records)`", PAGE, flags=re.MULTILINE)
+    assert sorted(rows) == sorted(get_args(Quantity))
+
+
+def test_keys_are_checked_as_the_page_says():
+    with pytest.raises(UsageError):
+        check_keys("limits", "Limit 1", {"maxx": 1}, ("max",), needed=())
