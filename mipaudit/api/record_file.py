@@ -12,7 +12,7 @@ from mipaudit.api.checking import path_of
 from mipaudit.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mipaudit.tables.row_output import RowFormat
 
@@ -39,12 +39,25 @@ def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: 
 
 
 @contextmanager
-def record_file(output: Any) -> Iterator[BinaryIO]:  # noqa: ANN401 - a path or an open file
+def record_file(output: Any, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:  # noqa: ANN401
     """Yield a binary file; one given by its path is there when all of it is written.
 
+    Args:
+        output: a path, or an open binary file.
+        inputs: what is read; a path among them may not be written to.
+
     Raises:
+        UsageError: ``output_is_input``.
         OutputError: the system refused.
     """
+    for read in inputs:
+        paths = isinstance(read, (str, PathLike)) and isinstance(output, (str, PathLike))
+        if paths and os.path.realpath(read) == os.path.realpath(output):
+            raise UsageError(
+                "output_is_input",
+                "The records would take the place of the scores.",
+                hint="Choose another file for the records.",
+            )
     if not isinstance(output, (str, PathLike)):
         yield output
         return

@@ -135,7 +135,11 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.tables.row_output import write_rows
 
     form = record_format(output, output_format)
-    with nullcontext() if form is None else record_file(output) as file:
+    with (
+        nullcontext()
+        if form is None
+        else record_file(output, inputs=(data, members, holdout)) as file
+    ):
 
         def write(chunks: Chunks, columns: Sequence[str]) -> None:
             assert form is not None  # noqa: S101 - only then is there a file

@@ -64,6 +64,8 @@ def records_checks(
     design: RecordsDesign,
     risks_at: Callable[[float], RecordRisks],
     estimates_at: Callable[[float], Sequence[Estimate]],
+    *,
+    single: bool,
 ) -> tuple[PolicyCheck, ...]:
     """Judge every limit.
 
@@ -76,6 +78,7 @@ def records_checks(
         design: of the report.
         risks_at: what the counts show of the cells, at a confidence.
         estimates_at: the rows of all groups, at a confidence.
+        single: whether each cell with records holds a single value.
     """
     limits = question.every_limit
     if not limits:
@@ -85,20 +88,28 @@ def records_checks(
     found: list[PolicyCheck] = []
     for limit in limits:
         if limit.quantity == "risk":
-            found.append(_risk(limit, design, risks_at(shared), risks_at(confidence)))
+            found.append(
+                _risk(limit, design, risks_at(shared), risks_at(confidence), single=single)
+            )
         else:
             found += _groups(limit, design, estimates_at(shared), estimates_at(confidence))
     return tuple(found)
 
 
 def _risk(
-    limit: Limit, design: RecordsDesign, shared: RecordRisks, whole: RecordRisks
+    limit: Limit,
+    design: RecordsDesign,
+    shared: RecordRisks,
+    whole: RecordRisks,
+    *,
+    single: bool,
 ) -> PolicyCheck:
     lower, upper = shared.largest_lower, whole.largest_upper
     status = check_status(limit.max, lower, upper)
     settle = None
-    if status == "inconclusive":
-        value = float(whole.together.risk[whole.largest])
+    # Where cells have no counted record, how many records would count some is not known.
+    if status == "inconclusive" and not whole.uncounted:
+        value = whole.largest_value
         records = design.n_members + design.n_holdout
         settle = _settles(limit.max, value, lower, upper, records)
     return PolicyCheck(
@@ -109,7 +120,14 @@ def _risk(
         lower=lower,
         upper=upper,
         status=status,
-        reason=risk_reason(status, limit.max, lower, upper, settle, discrete=design.discrete),
+        reason=risk_reason(
+            status,
+            limit.max,
+            (lower, upper),
+            settle,
+            single=single,
+            uncounted=whole.uncounted,
+        ),
         records_to_settle=settle,
     )
 

@@ -104,6 +104,12 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
         "The number of training records must be at least 1.",
     )
     one_of("small_groups", given["small_groups"], get_args(SmallGroups))
+    require(
+        given["small_groups"] != "refuse" or bool(given["by"]),
+        "small_groups",
+        "Small groups are to be refused, and no groups are told apart.",
+        hint="Add --by with the columns that make the groups.",
+    )
     _check_limit(max_risk, abs(2 * prior - 1))
     limits = check_limits(given["limits"], prior)
     own = tuple(filter(of_records, limits))

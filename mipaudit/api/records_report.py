@@ -61,7 +61,7 @@ def records_report(
     largest = _largest(design, risks)
     estimates, groups = _groups(source, question, counts.groups)
     judged = waive(
-        _checks(source, question, design, counts),
+        _checks(source, question, design, counts, risks),
         question.waivers,
         date.fromisoformat(provenance.created[:10]),
     )
@@ -90,7 +90,7 @@ def records_report(
             *source.findings(),
             *judged.findings,
             *limits_elsewhere("estimate", question.elsewhere),
-            *_findings(counts, risks),
+            *_findings(question, counts, risks),
         ),
         limitations=records_limitations(design),
         provenance=provenance,
@@ -134,7 +134,7 @@ def _largest(design: RecordsDesign, risks: RecordRisks) -> Estimate:
             else f"{'melded' if risks.melded else 'conditional'} Clopper-Pearson"
         ),
         attackers="any",
-        value=float(risks.together.risk[risks.largest]),
+        value=risks.largest_value,
         plugin=float(risks.together.risk[risks.occupied].max()) if risks.cells else None,
         lower=risks.largest_lower,
         upper=risks.largest_upper,
@@ -200,9 +200,14 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
 
 
 def _checks(
-    source: ScoreSource, question: RecordsQuestion, design: RecordsDesign, counts: RecordCounts
+    source: ScoreSource,
+    question: RecordsQuestion,
+    design: RecordsDesign,
+    counts: RecordCounts,
+    risks: RecordRisks,
 ) -> tuple[PolicyCheck, ...]:
     groups = counts.groups
+    filled = risks.everyone.sum(axis=1) > 0
     require_judged(
         question.every_limit, design.score_column, None if groups is None else groups.names
     )
@@ -211,6 +216,7 @@ def _checks(
         design,
         lambda confidence: risks_of(counts, question, confidence),
         lambda confidence: _group_estimates(source, question, groups, confidence),
+        single=bool(counts.cells.single[filled].all()),
     )
 
 
@@ -238,11 +244,21 @@ def _groups(
         return [], ()
     estimates = _group_estimates(source, question, groups, question.confidence)
     found = [
-        _group(name, size, [e for e in estimates if e.group == name])
-        for name, size in zip(groups.names, groups.sizes, strict=True)
+        _group(name, size, rows)
+        for name, size, rows in zip(groups.names, groups.sizes, _by_group(estimates), strict=True)
     ]
     found.sort(key=lambda group: (-group.lower, -group.value))
     return estimates, tuple(found)
+
+
+def _by_group(estimates: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Part the rows of all groups by position: each group's begin with any attacker's."""
+    found: list[list[Estimate]] = []
+    for one in estimates:
+        if one.quantity == "advantage" and one.attackers == "any":
+            found.append([])
+        found[-1].append(one)
+    return found
 
 
 def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Estimate]) -> GroupRisk:
@@ -269,16 +285,21 @@ def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not sho
     return "not shown"
 
 
-def _findings(counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
+def _findings(question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
     found = size_findings(counts.n_members, counts.n_holdout)
     if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
         text = "All records fall into one cell: nothing tells them apart."
         found.append(Finding(code="one_cell", text=text))
-    uncounted = int(risks.everyone[~risks.occupied].sum())
-    if uncounted:
+    if question.cells is not None and counts.cells.discrete:
         text = (
-            f"{uncounted:,} records are in cells without a counted record: nothing is known of "
-            "their risk."
+            "The number of cells that was asked for is not used: each value of a discrete score "
+            "that is frequent enough is a cell."
+        )
+        found.append(Finding(code="cells_not_used", text=text))
+    if risks.uncounted:
+        text = (
+            f"{risks.uncounted:,} records are in cells without a counted record: nothing is known "
+            "of their risk."
         )
         found.append(Finding(code="uncounted_cells", text=text))
     if counts.groups is not None:

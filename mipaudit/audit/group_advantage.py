@@ -11,7 +11,6 @@ would be needed.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +19,7 @@ import numpy as np
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.table import ErrorShare, advantage_estimates
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.melded_sum import Term, melded_lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,8 +161,8 @@ def difference_limits(
 ) -> Difference:
     """Return limits of the difference of two advantages of one attack.
 
-    The method of variance estimates recovery (Zou and Donner 2008) on the four
-    Clopper-Pearson limits: approximate.
+    Melded limits of a weighted sum of four proportions: they hold for small groups, rates
+    near 0 or 1 and small errors too.
 
     Args:
         mine: the attack on the group.
@@ -171,28 +170,23 @@ def difference_limits(
         prior: p in (0, 1).
         alpha: two-sided error in (0, 1).
     """
-    terms = (
+    counts = (
         (2 * prior, mine.tp, mine.n_members),
         (-2 * (1 - prior), mine.fp, mine.n_holdout),
         (-2 * prior, others.tp, others.n_members),
         (2 * (1 - prior), others.fp, others.n_holdout),
     )
     value = mine.gain(prior) - others.gain(prior)
-    if min(n for _, _, n in terms) == 0:
+    if min(n for _, _, n in counts) == 0:
         return Difference(value=value, lower=-2.0, upper=2.0)
-    down = up = 0.0
-    for weight, count, n in terms:
-        rate = count / n
-        below = rate - float(clopper_pearson_lower(float(count), n, alpha / 2))
-        above = float(clopper_pearson_upper(float(count), n, alpha / 2)) - rate
-        if weight < 0:
-            below, above = above, below
-        down += (weight * below) ** 2
-        up += (weight * above) ** 2
+    up, down = (
+        [Term(weight=sign * weight, successes=x, trials=n) for weight, x, n in counts]
+        for sign in (1, -1)
+    )
     return Difference(
         value=value,
-        lower=max(-2.0, value - math.sqrt(down)),
-        upper=min(2.0, value + math.sqrt(up)),
+        lower=max(-2.0, melded_lower(up, alpha / 2)),
+        upper=min(2.0, -melded_lower(down, alpha / 2)),
     )
 
 
@@ -209,7 +203,7 @@ def _difference_estimate(
     return Estimate(
         quantity="difference",
         score=score,
-        method="one attack in the group less in the rest, MOVER",
+        method="one attack in the group less in the rest, melded",
         attackers="thresholds",
         value=difference.value,
         lower=difference.lower,

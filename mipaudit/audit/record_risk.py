@@ -157,9 +157,25 @@ class RecordRisks:
         return max(abs(2 * self.prior - 1), float(self.together.risk_lower.max()))
 
     @property
+    def largest_value(self) -> float:
+        """Return the best estimate of the largest risk: that of the cell that attains the limit.
+
+        At least the average risk, as the lower limit is.
+        """
+        return max(abs(2 * self.prior - 1), float(self.together.risk[self.largest]))
+
+    @cached_property
+    def uncounted(self) -> int:
+        """Return the records in cells without a counted record: all from the burn-in."""
+        return int(self.everyone[~self.occupied].sum())
+
+    @property
     def largest_upper(self) -> float:
-        """Return an upper limit of the largest risk over the cells with counted records."""
-        if not self.cells:
+        """Return an upper limit of the largest risk over the cells that hold records.
+
+        It is 1 where records are in cells without a counted one: nothing limits their risk.
+        """
+        if not self.cells or self.uncounted:
             return 1.0
         return float(self.together.risk_upper[self.occupied].max())
 

@@ -4,8 +4,9 @@ The share of the n training records in a cell is then a fixed number of which th
 leaves little open. Its exact confidence limits (hypergeometric) are the quantiles of a
 beta-binomial number of unsampled records, and those of the holdout's share (binomial) of a
 beta variable. The limits of the risk are the quantiles of the two put together: melded
-confidence limits (Fay, Proschan and Brittain 2015, Biometrics 71:146), for which no case
-below the nominal coverage is known.
+confidence limits (Fay, Proschan and Brittain 2015, Biometrics 71:146). The error of the pair
+of limits stayed within the nominal one in all cases enumerated; that of one side alone can
+reach 1.6 times its half, where few training records are unseen.
 """
 
 from __future__ import annotations
@@ -202,9 +203,9 @@ def unseen_in_cell(
     if b == 0:
         return np.full(1, float(unseen)), np.ones(1)
     ends = _support(unseen, a, b)
-    k = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
-    if k.size > _GROUPS:
+    if ends[1] - ends[0] >= _GROUPS:
         return _grouped(ends, unseen, a, b, lower=lower)
+    k = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
     log = (
         gammaln(unseen + 1)
         - gammaln(k + 1)

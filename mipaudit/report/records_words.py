@@ -21,7 +21,8 @@ _AVERAGE: Final = (
     "value of a continuous score from above."
 )
 _VALUES: Final = (
-    "Each value of the score that is frequent enough is a cell; rarer values share a last one."
+    "Each value of the score that is frequent enough is a cell; rarer values share one with their "
+    "neighbours, and its risk is their average: a single rare value can be exposed more, or less."
 )
 _BURN_IN: Final = (
     "The records that chose the cells are in no count; they have the risk of their cell."
@@ -138,10 +139,26 @@ def records_limitations(design: RecordsDesign) -> tuple[str, ...]:
 
 
 def risk_reason(
-    status: str, limit: float, lower: float, upper: float, settle: int | None, *, discrete: bool
+    status: str,
+    limit: float,
+    limits: tuple[float, float],
+    settle: int | None,
+    *,
+    single: bool,
+    uncounted: int,
 ) -> str:
-    """Say in one sentence what decided the limit on the largest risk."""
-    cells = "value" if discrete else "cell of records"
+    """Say in one sentence what decided the limit on the largest risk.
+
+    Args:
+        status: met, not_met or inconclusive.
+        limit: of the policy.
+        limits: lower and upper limit of the largest risk.
+        settle: records in all that would settle it, or None.
+        single: whether each cell holds a single value, so that its risk is the value's own.
+        uncounted: records in cells without a counted record.
+    """
+    cells = "value" if single else "cell of records"
+    lower, upper = limits
     match status:
         case "not_met":
             return (
@@ -152,6 +169,12 @@ def risk_reason(
             return (
                 f"the risk of every {cells} is at most {upper_text(upper)}, within the limit of "
                 f"{number_text(limit)}"
+            )
+        case _ if uncounted:
+            return (
+                f"the largest risk is at least {lower_text(lower)}, and "
+                f"{count_text(uncounted)} records are in cells without a counted record, so "
+                f"that nothing limits their risk from above; the limit is {number_text(limit)}"
             )
         case _:
             more = (

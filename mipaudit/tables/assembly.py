@@ -74,13 +74,12 @@ class Assembly:
         scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
-        groups = group_hashes(self.groups, chunk)
         names = column_values(chunk.columns[self.key]) if self.named and self.key else None
         kept = None if keep is None else np.flatnonzero(keep)
+        groups = group_hashes(self.groups, chunk, kept)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
-            groups = None if groups is None else groups[kept]
             names = None if names is None else names[kept]
         inside = int(np.count_nonzero(member))
         intake.members += inside

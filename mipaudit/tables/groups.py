@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_GROUPS: Final = 1024
 _MISSING_WORD: Final = "missing"
+# A name is column=word, column=word: what would read otherwise is quoted.
+_QUOTED: Final = frozenset(',="')
+_MOST_WHOLE: Final = 2.0**53
 _MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
 
 
@@ -36,8 +40,14 @@ class GroupColumns:
     columns: tuple[str, ...]
     found: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
-    def hashes(self, columns: Mapping[str, Column]) -> NDArray[np.uint64]:
+    def hashes(
+        self, columns: Mapping[str, Column], kept: NDArray[np.intp] | None = None
+    ) -> NDArray[np.uint64]:
         """Return the hash of each row's group, uint64, shape (n,).
+
+        Args:
+            columns: the cells.
+            kept: the n rows that are audited; None for all. Values of the others make no group.
 
         Raises:
             InputError: ``too_many_groups``.
@@ -47,10 +57,13 @@ class GroupColumns:
             one = _hashes(columns[name])
             total = one if total is None else mix64(total) ^ one
         assert total is not None  # noqa: S101 - there is at least one column
+        if kept is not None:
+            total = total[kept]
         values, first = np.unique(total, return_index=True)
         for value, row in zip(values.tolist(), first.tolist(), strict=True):
             if value not in self.found:
-                self.found[value] = tuple(_word(columns[name], row) for name in self.columns)
+                at = row if kept is None else int(kept[row])
+                self.found[value] = tuple(_word(columns[name], at) for name in self.columns)
         if len(self.found) > MOST_GROUPS:
             raise InputError(
                 "too_many_groups",
@@ -72,7 +85,7 @@ def _word(column: Column, row: int) -> str:
     match column:
         case Labels():
             code = int(column.codes[row])
-            return _MISSING_WORD if code < 0 else column.vocabulary.words[code]
+            return _MISSING_WORD if code < 0 else _text_word(column.vocabulary.words[code])
         case Numbers():
             gap = column.missing is not None and bool(column.missing[row])
             value = column.values[row]
@@ -83,10 +96,22 @@ def _word(column: Column, row: int) -> str:
             raise TypeError("a group column is read with its values")
 
 
+def _text_word(text: str) -> str:
+    """Return a text so that no two groups get the same name."""
+    if text != _MISSING_WORD and _QUOTED.isdisjoint(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _number_word(value: float | bool) -> str:  # noqa: FBT001 - a cell of a table
+    """Return a number so that unequal ones differ: the shortest text that gives it back."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if value != int(value) else str(int(value))
+    if isinstance(value, int):
+        return str(value)
+    whole = math.isfinite(value) and abs(value) < _MOST_WHOLE and value == int(value)
+    return str(int(value)) if whole else repr(value)
 
 
 def column_values(column: Column) -> NDArray[Any]:
@@ -101,6 +126,8 @@ def column_values(column: Column) -> NDArray[Any]:
             raise TypeError("a key that is written out is read with its values")
 
 
-def group_hashes(groups: GroupColumns | None, chunk: Chunk) -> NDArray[np.uint64] | None:
-    """Return the hash of each row's group in a chunk, or None where no group was asked for."""
-    return None if groups is None else groups.hashes(chunk.columns)
+def group_hashes(
+    groups: GroupColumns | None, chunk: Chunk, kept: NDArray[np.intp] | None
+) -> NDArray[np.uint64] | None:
+    """Return the hash of each kept row's group, or None where no group was asked for."""
+    return None if groups is None else groups.hashes(chunk.columns, kept)

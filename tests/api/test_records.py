@@ -14,6 +14,7 @@ import mipaudit
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.report.codec import to_json
 from mipaudit.scenarios.groups import CORRUPTED
+from mipaudit.summaries.identity import micro_blocks, position_bytes
 
 LIRA = Path(__file__).parents[1] / "data" / "lira_digits_target0.parquet"
 
@@ -195,6 +196,46 @@ def test_policy_limits_are_those_of_the_table():
     assert (report.policy[0].lower, report.policy[0].upper) == (largest.lower, largest.upper)
 
 
+def unseen_leak():
+    """Five members alone with a value, each in the burn-in."""
+    at = np.arange(20_000)
+    member, score = at % 2 == 0, np.random.default_rng(0).integers(0, 2, at.size)
+    early = (micro_blocks(position_bytes(0, 0, at.size)) < 7) & member
+    score[np.flatnonzero(early)[:5]] = 7
+    return pa.table({"member": member, "score": score})
+
+
+def test_what_was_not_counted_is_not_within_a_limit():
+    report = mipaudit.records(unseen_leak(), max_risk=0.9)
+    assert {f.code for f in report.findings} >= {"uncounted_cells"}
+    assert report.verdict.status == "inconclusive"
+    (check,) = report.policy
+    assert check.upper == report.estimates[0].upper == 1
+    assert check.records_to_settle is None
+    assert "without a counted record" in check.reason
+    assert mipaudit.records(unseen_leak(), max_risk=1.0).verdict.status == "met"
+
+
+@pytest.mark.parametrize(("rare", "noun"), [(0, "value"), (60, "cell of records")])
+def test_only_a_cell_of_one_value_speaks_for_the_value(rare, noun):
+    rng = np.random.default_rng(3)
+    score = rng.integers(0, 4, 8_000)
+    score[:rare] = 100 + np.arange(rare)  # each once
+    table = pa.table({"member": rng.random(8_000) < 0.5, "score": score})
+    report = mipaudit.records(table, max_risk=0.999)
+    assert report.design.discrete
+    assert report.policy[0].reason.startswith(f"the risk of every {noun} is at most")
+
+
+def test_cells_of_a_discrete_score_are_its_values():
+    rng = np.random.default_rng(3)
+    table = pa.table({"member": rng.random(4_000) < 0.5, "score": rng.integers(0, 9, 4_000)})
+    given = mipaudit.records(table, cells=4)
+    assert given.design.cells == 9
+    assert "cells_not_used" in {f.code for f in given.findings}
+    assert "cells_not_used" not in {f.code for f in mipaudit.records(table).findings}
+
+
 def test_discrete_values_are_cells():
     rng = np.random.default_rng(6)
     member = rng.random(6_000) < 0.5
@@ -247,6 +288,35 @@ def test_groups():
     assert sum(e.quantity == "difference" for e in report.estimates) == len(report.groups)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1234567.5, 1234568.25), (None, "missing"), (float("inf"), 1.0)],
+    ids=["close floats", "missing", "infinite"],
+)
+def test_groups_that_look_alike_keep_their_own_numbers(first, second):
+    table = grouped()
+    exposed = table["site"].to_numpy(zero_copy_only=False) == "a"
+    rng = np.random.default_rng(1)
+    member = table["member"].to_numpy(zero_copy_only=False)
+    score = rng.normal(size=member.size) + 3.0 * (member & exposed)
+    site = pa.array([first if one else second for one in exposed])
+    report = mipaudit.records(pa.table({"member": member, "score": score, "site": site}), by="site")
+    assert len({group.group for group in report.groups}) == 2
+    for group in report.groups:
+        leaks = group.members + group.holdout == int(exposed.sum())
+        assert (group.lower > 0.5) == leaks
+        assert group.differs == ("higher" if leaks else "lower")
+
+
+def test_rows_left_out_make_no_group():
+    table = grouped()
+    many = np.arange(table.num_rows)
+    site = table["site"].to_numpy(zero_copy_only=False)
+    few = np.where(site == "a", many % 2, many)
+    report = mipaudit.records(table.append_column("few", pa.array(few)), by="few", where="site = a")
+    assert {group.group for group in report.groups} == {"few=0", "few=1"}
+
+
 def test_small_groups_can_be_refused():
     with pytest.raises(InputError, match="groups have fewer") as caught:
         mipaudit.records(grouped(), by="site", small_groups="refuse")
@@ -280,6 +350,7 @@ def test_a_population_narrows_the_limits():
         {"max_risk": 0},
         {"prior": 0.1, "max_risk": 0.8},
         {"small_groups": "drop"},
+        {"small_groups": "refuse"},
         {"member_population": 0},
         {"seed": -1},
         {"jobs": 0},
@@ -345,3 +416,17 @@ def test_mislabelled_records_rank_above_clean_ones():
     assert 0 < noisy.sum() < noisy.size
     assert risk[noisy & members].mean() > 1.3 * risk[~noisy & members].mean()
     assert signed[noisy & members].mean() > signed[~noisy & members].mean()
+
+
+def test_the_scores_are_not_overwritten_by_their_risks(tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "a.parquet"
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"member": np.arange(200) < 100, "score": rng.normal(size=200)})
+    frame.to_parquet(path)
+    before = path.read_bytes()
+    with pytest.raises(mipaudit.UsageError) as refused:
+        mipaudit.records(str(path), output=tmp_path / "." / "a.parquet")
+    assert refused.value.code == "output_is_input"
+    assert path.read_bytes() == before

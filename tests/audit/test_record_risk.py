@@ -50,6 +50,23 @@ def test_the_baseline_is_a_lower_limit():
     assert risks.largest_lower >= 0.8
 
 
+def test_the_largest_value_is_at_least_the_average():
+    for prior in (0.1, 0.9, 0.5):
+        risks = risks_of([9_970, 30], [9_990, 10], prior=prior)
+        assert risks.largest_lower <= risks.largest_value <= risks.largest_upper
+    # The cell of the larger limit has less than the average risk.
+    risks = risks_of([9_988, 12], [9_990, 10], prior=0.9)
+    assert risks.together.risk[risks.largest] < 0.8 <= risks.largest_value
+
+
+def test_records_without_a_counted_one_have_no_limit():
+    early = np.array([[0, 0], [0, 0], [0, 5]])
+    risks = risks_of([50, 50, 0], [50, 50, 0], early=early)
+    assert risks.uncounted == 5
+    assert risks.largest_upper == 1
+    assert risks_of([50, 50, 0], [50, 50, 0]).largest_upper < 1
+
+
 def test_burn_in_rows_are_in_their_cell_and_in_no_count():
     early = np.array([[5, 7], [0, 2]])
     risks = risks_of([50, 20], [10, 40], early=early)

@@ -104,6 +104,37 @@ def test_exact_coverage(n, sampled, n_holdout, prior):
             assert weight[held].sum() >= 0.95
 
 
+@pytest.mark.parametrize(
+    ("n", "before", "sampled", "n_holdout", "known"), [(36, 2, 22, 3, 2), (37, 5, 27, 10, 4)]
+)
+def test_the_pair_keeps_the_error_that_one_side_may_exceed(n, before, sampled, n_holdout, known):
+    alpha = 0.005
+    x, y = (g.ravel() for g in np.meshgrid(range(sampled + 1), range(n_holdout + 1)))
+    found = finite_limits(
+        x,
+        y,
+        np.full_like(x, known),
+        population=Population(records=n, known=before, sampled=sampled),
+        n_holdout=n_holdout,
+        prior=0.5,
+        alpha=alpha,
+    )
+    one, both = [], []
+    for M in range(n - before + 1):
+        for Q in (0.0, 0.001, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99, 1.0):
+            P = (known + M) / n
+            truth = (P - Q) / (P + Q)
+            weight = hypergeom.pmf(x, n - before, M, sampled) * binom.pmf(y, n_holdout, Q)
+            sides = [
+                weight[found.lower > truth + 1e-9].sum(),
+                weight[found.upper < truth - 1e-9].sum(),
+            ]
+            one.append(max(sides))
+            both.append(sum(sides))
+    assert max(both) <= alpha
+    assert alpha / 2 < max(one) <= 1.65 * alpha / 2
+
+
 def test_p_values_are_the_errors_at_which_the_limits_reach_tau():
     population = Population(records=900, known=0, sampled=600)
     x, y = np.array([60, 3]), np.array([10, 50])

@@ -54,6 +54,34 @@ def test_missing_is_a_group_of_its_own():
     assert words == {"x", "missing", "4.5", "3", "true"}
 
 
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        (Numbers(values=np.array([1234567.5, 1234568.25])), {"1234567.5", "1234568.25"}),
+        (Numbers(values=np.array([np.inf, -np.inf, 1e300])), {"inf", "-inf", "1e+300"}),
+        (labels(["missing", "x"], [0, -1, 1]), {'"missing"', "missing", "x"}),
+        (
+            labels(["x, b=y", 'say "x"', '"missing"'], [0, 1, 2]),
+            {'"x, b=y"', '"say ""x"""', '"""missing"""'},
+        ),
+    ],
+)
+def test_unequal_values_have_unequal_words(column, wanted):
+    groups = GroupColumns(columns=("a",))
+    groups.hashes({"a": column})
+    assert {word for (word,) in groups.found.values()} == wanted
+
+
+def test_rows_left_out_make_no_group():
+    groups = GroupColumns(columns=("a",))
+    values = Numbers(values=np.arange(MOST_GROUPS + 1) * 0.5)
+    kept = np.array([3, 5, 9])
+    every = GroupColumns(columns=("a",)).hashes({"a": Numbers(values=np.array([1.5, 2.5, 4.5]))})
+    assert groups.hashes({"a": values}, kept).tolist() == every.tolist()
+    assert set(groups.found.values()) == {("1.5",), ("2.5",), ("4.5",)}
+    assert groups.hashes({"a": values}, kept[:0]).size == 0
+
+
 def test_measurements_are_no_groups():
     groups = GroupColumns(columns=("a",))
     with pytest.raises(InputError, match="combinations") as caught:
