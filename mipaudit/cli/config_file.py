@@ -85,6 +85,12 @@ def read_config(path: str) -> ConfigFile:
         raise UsageError(
             "config", f"The file {_quoted(path)} has no [tool.mipaudit].", hint="See --config."
         )
+    if inner is not None and os.path.basename(path) != PROJECT_FILE and set(table) != {"tool"}:  # noqa: PTH119
+        raise UsageError(
+            "config",
+            f"The file {_quoted(path)} has settings at its top and under [tool.mipaudit].",
+            hint="Keep one of the two: the other would be passed over.",
+        )
     return _config(path, data, table if inner is None else inner)
 
 

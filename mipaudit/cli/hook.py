@@ -19,6 +19,8 @@ from mipaudit.report.names import safe_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_COMMANDS: Final = ("estimate", "records", "epsilon", "check")
+_ORDER: Final = "Give the options first, then the score files."
 # Verdicts, the worst first; other codes mean that a file could not be audited.
 _WORST: Final = (exit_status.NOT_MET, exit_status.INCONCLUSIVE, exit_status.OK)
 
@@ -28,7 +30,7 @@ def main() -> NoReturn:
     from mipaudit.cli.failure import error_style, failure_of, show, usage_failure
 
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
-    command, *words = sys.argv[1:]
+    command, *words = sys.argv[1:] or [""]
     try:
         options, files = split(command, words)
     except typer.Exit:  # --help
@@ -46,10 +48,19 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options and the files, as the command's own parser tells them apart.
 
     Raises:
-        UsageError: no file is named, or options stand behind a file.
+        UsageError: no such command, no file is named, options stand behind a file, or one
+            report would take the place of another.
     """
     from mipaudit.cli.program import application
 
+    if command not in _COMMANDS:
+        raise UsageError(
+            "hook_command",
+            "The first word must be the command that is run on each file.",
+            hint=f"One of {', '.join(_COMMANDS)}; then its options, then the score files.",
+        )
+    if not words:
+        raise UsageError("no_files", "No score file is named.", hint=_ORDER)
     parser = typer.main.get_command(application([command])).commands[command]  # type: ignore[attr-defined]
     context = parser.make_context(command, list(words), allow_extra_args=True)
     first = context.params["scores"]
@@ -59,7 +70,13 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
         raise UsageError(
             "no_files" if not files else "options_behind_files",
             "No score file is named." if not files else "Options stand behind a score file.",
-            hint="Give the options first, then the score files.",
+            hint=_ORDER,
+        )
+    if len(files) > 1 and context.params.get("output") is not None:
+        raise UsageError(
+            "one_output",
+            "Several files are named, and one place for all their reports.",
+            hint="Leave -o out, or run the command on each file by itself.",
         )
     return [word for word in options if word != "--"], files
 

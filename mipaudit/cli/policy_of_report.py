@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.config_file import read_config
 from mipaudit.cli.config_keys import defaults_of
+from mipaudit.errors import UsageError
 from mipaudit.report.origin import Setting
 from mipaudit.report.setting import setting_text
 
@@ -19,6 +20,9 @@ LIMITS: Final = (
     *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "against"),
     *("limits", "waivers", "on_inconclusive", "prior", "confidence"),
 )
+
+# What would have made another audit, with other limits or another verdict.
+_DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,14 @@ def _of_file(config: ConfigFile) -> dict[str, Any]:
         "limits": listed("limits", config.limits),
         "waivers": listed("waivers", config.waivers),
     }
+    decisive = next((name for name in _DECISIVE if name in found), None)
+    if decisive is not None:
+        raise UsageError(
+            "not_in_report",
+            f"The policy file sets {decisive}, which changes an audit and cannot be judged by a "
+            "report alone.",
+            hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
+        )
     return {
         **{name: value for name, value in found.items() if name in LIMITS},
         **{name: rows for name, rows in tables.items() if rows},

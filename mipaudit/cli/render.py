@@ -86,7 +86,8 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     limits = report_policy(typed, policy)
     destination = Destination.open(output, inputs=(report, policy), sha256=sha256)
     found: AnyReport = read_report(report)
-    if limits.values:
+    # A file that says nothing of limits is an error, not a report as it was.
+    if limits.values or policy is not None:
         found = _judged(found, limits)
     destination.write(encode(found, format, to_file=destination.path is not None))
     if destination.path is not None:

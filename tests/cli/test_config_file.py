@@ -282,3 +282,11 @@ def test_nothing_is_loaded_for_a_file_that_is_not_there(environment, tmp_path):
         check=True,
     )
     assert "tomllib" not in done.stderr.split()
+
+
+def test_settings_in_two_places_of_one_file_are_an_error(mipaudit, tmp_path):
+    text = "max_advantage = 0.05\n[tool.mipaudit]\nprior = 0.5\n"
+    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
+    done = mipaudit("estimate", "scores.csv", "--config", "policy.toml")
+    assert done.returncode == 2
+    assert "at its top and under" in done.stderr

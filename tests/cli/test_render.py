@@ -109,3 +109,18 @@ def test_the_report_is_not_overwritten(mipaudit, tmp_path):
 
     assert done.returncode == 2
     assert (tmp_path / "report.json").read_bytes() == Path(ONE).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        'format = "json"\n',
+        "[records]\nmax_risk = 0.6\n",
+        "max_advantage = 0.5\nstrict = true\n",
+    ],
+)
+def test_a_policy_file_that_cannot_judge_a_report_is_an_error(mipaudit, tmp_path, text):
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    done = mipaudit("render", ONE, "--policy", "p.toml")
+    assert (done.returncode, done.stdout) == (2, "")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -378,3 +380,28 @@ repos:
     assert done.returncode == code, done.stdout
     assert ("exit code: 1" in done.stdout) == (code == 1)
     assert ("NOT MET" in done.stdout) == (code == 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("nope", "a.csv"),
+        ("--max-advantage", "0.1", "a.csv"),
+        ("bounds", "a.csv"),
+        ("estimate",),
+        ("estimate", "-o", "o.json", "a.csv", "b.csv"),
+    ],
+)
+def test_a_hook_that_is_set_up_wrongly_is_a_usage_error(tmp_path, words):
+    done = subprocess.run(
+        [sys.executable, "-m", "mipaudit.cli.hook", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("Error: ")
