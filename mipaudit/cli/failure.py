@@ -48,7 +48,7 @@ def error_style(arguments: Sequence[str]) -> ErrorStyle:
     head = list(arguments)
     if "--" in head:
         head = head[: head.index("--")]
-    pairs = zip(head, [*head[1:], ""], strict=True)
+    pairs = zip(head, [*head[1:], ""][: len(head)], strict=True)
     formats = [found for pair in pairs if (found := _format(*pair)) is not None]
     return ErrorStyle(
         json=formats[-1:] == ["json"],  # the last one counts
