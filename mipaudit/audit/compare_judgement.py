@@ -87,19 +87,20 @@ def judge_increases(
                 lower=lower,
                 upper=upper,
                 status=status,
-                reason=_reason(status, limit, against, lower, upper),
+                reason=increase_reason(status, limit, against, lower, upper),
             )
         )
     return found
 
 
-def _reason(
+def increase_reason(
     status: CheckStatus,
     limit: float,
     against: Attackers,
     lower: float | None,
     upper: float | None,
 ) -> str:
+    """Return what decided about an increase: the limit of it that the status rests on."""
     class_, most = against_phrase(against), number_text(limit)
     at_least = "" if lower is None else f" is at least {lower_text(lower)}"
     at_most = "" if upper is None else f" is at most {upper_text(upper)}"

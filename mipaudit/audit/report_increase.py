@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mipaudit.audit.compare_judgement import increase_reason
 from mipaudit.audit.estimate import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.audit.figures import lower_text, number_text, upper_text
 from mipaudit.audit.policy import (
     CheckStatus,
-    against_phrase,
     check_status,
 )
 from mipaudit.audit.verdict import Verdict
@@ -59,7 +58,7 @@ def judge_change(change: Change, limit: float) -> ScoreIncrease:
         lower=change.lower,
         upper=change.upper,
         status=status,
-        reason=_reason(change, limit, status),
+        reason=increase_reason(status, limit, change.attackers, change.lower, change.upper),
     )
 
 
@@ -87,20 +86,6 @@ def unjudged(
         status="inconclusive",
         reason=f"the {missing} report does not have this score",
     )
-
-
-def _reason(change: Change, limit: float, status: CheckStatus) -> str:
-    class_, most = against_phrase(change.attackers), number_text(limit)
-    at_least = "" if change.lower is None else f" is at least {lower_text(change.lower)}"
-    at_most = "" if change.upper is None else f" is at most {upper_text(change.upper)}"
-    match status:
-        case "not_met":
-            return f"the increase{at_least} {class_}, above the limit of {most}"
-        case "met":
-            return f"the increase{at_most} {class_}, within the limit of {most}"
-        case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            return f"the increase{known or ' has no limits'} {class_}; the limit is {most}"
 
 
 def changes_verdict(checks: Sequence[ScoreIncrease], *, several: bool) -> Verdict:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import number_text, percent_text, value_text
 from mipaudit.render.check_cases import CASE_STATUS, no_policy, policy_headline, policy_mood
 from mipaudit.render.class_grids import class_grids, limits
-from mipaudit.render.document import Bullets, Case, Document, Grid, Heading, Paragraph
+from mipaudit.render.document import Case, Document, Grid, Heading, Paragraph, bulleted
 from mipaudit.render.document_text import document_text
 from mipaudit.render.wording import STATUS
 from mipaudit.report.compare_words import class_words
@@ -59,8 +59,8 @@ def _sections(report: CompareReport) -> Iterator[Section]:
     yield _differences(report)
     yield _best_of(report)
     yield from _together(report)
-    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield _bullets("Keep in mind", report.limitations)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
 
 
 def _policy(report: CompareReport) -> Section:
@@ -177,7 +177,3 @@ def _together(report: CompareReport) -> Iterator[Section]:
         Paragraph(text=more),
         *class_grids(more, "scores", _HEAD[:2], gains, classes="attackers on one"),
     )
-
-
-def _bullets(title: str, texts: Sequence[str]) -> Section:
-    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()

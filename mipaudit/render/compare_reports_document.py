@@ -14,7 +14,7 @@ from mipaudit.audit.figures import (
 )
 from mipaudit.render.check_cases import CASE_STATUS, no_policy, policy_headline, policy_mood
 from mipaudit.render.class_grids import class_grids, short_class
-from mipaudit.render.document import Bullets, Case, Document, Grid, Heading, Note, Paragraph
+from mipaudit.render.document import Case, Document, Grid, Heading, Note, Paragraph, bulleted
 from mipaudit.render.document_text import document_text
 from mipaudit.render.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STATUS
 from mipaudit.report.names import safe_name
@@ -71,8 +71,8 @@ def _sections(report: ReportComparison) -> Iterator[Section]:
     yield _scores(report)
     yield from _changes(report)
     yield _beside_any(report)
-    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield _bullets("Keep in mind", report.limitations)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
 
 
 def _policy(report: ReportComparison) -> Section:
@@ -256,7 +256,3 @@ def _beside_any(report: ReportComparison) -> Section:
 
 def _where(report: ReportComparison, score: str, name: str) -> str:
     return f"{safe_name(score)} in {safe_name(name)}" if _several(report) else safe_name(score)
-
-
-def _bullets(title: str, texts: Sequence[str]) -> Section:
-    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()

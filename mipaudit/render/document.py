@@ -6,7 +6,10 @@ Named tuples: to make as many dataclasses takes a third of the time in which `no
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Mood = Literal["good", "bad", "open", "plain"]
 
@@ -80,6 +83,11 @@ class Picture(NamedTuple):
 Block = Heading | Paragraph | Note | Bullets | Pairs | Grid | Picture
 # Blocks that belong together: no blank line stands between them.
 Section = tuple[Block, ...]
+
+
+def bulleted(title: str, texts: Sequence[str]) -> Section:
+    """Return a list under its heading, or nothing where there is nothing to list."""
+    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
 
 
 class Case(NamedTuple):

@@ -13,14 +13,13 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.render.document import (
-    Bullets,
     Case,
     Document,
     Grid,
-    Heading,
     Mood,
     Note,
     Paragraph,
+    bulleted,
 )
 from mipaudit.render.document_text import document_text
 
@@ -108,9 +107,9 @@ def _sections(report: EpsilonReport) -> Iterator[Section]:
         yield (Paragraph(text=f"The p-value of the claim is {p_value}."),)
     if report.claim is not None and report.claim.power:
         yield _power(report, report.claim.power)
-    yield _bullets("What it rests on", report.rests_on)
-    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield _bullets("Keep in mind", report.limitations)
+    yield bulleted("What it rests on", report.rests_on)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
 
 
 def _statements(report: EpsilonReport) -> Section:
@@ -220,7 +219,3 @@ def _needed(one: DetectionPower) -> str:
         return "-" if one.needed_reason == one.refutable_reason else f"none: {one.needed_reason}"
     guesses = "" if one.needed_guesses is None else f", {count_text(one.needed_guesses)} guesses"
     return f"{count_text(one.needed)}{guesses}"
-
-
-def _bullets(title: str, texts: Sequence[str]) -> Section:
-    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()

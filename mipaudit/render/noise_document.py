@@ -10,13 +10,13 @@ from mipaudit.audit.figures import (
     upper_figure,
 )
 from mipaudit.render.document import (
-    Bullets,
     Case,
     Document,
     Grid,
     Heading,
     Pairs,
     Paragraph,
+    bulleted,
 )
 from mipaudit.render.document_text import document_text
 from mipaudit.render.noise_calibrated import calibrated_sections, exact_text, numbers_text
@@ -70,8 +70,8 @@ def _sections(report: NoiseReport) -> Iterator[Section]:
         yield from calibrated_sections(report.measured)
     if report.applied is not None:
         yield (_applied(report.applied, needed=report.equivalent_epsilon is not None),)
-    yield _bullets("Findings", tuple(f"{f.code}: {f.text}" for f in report.findings))
-    yield _bullets("Keep in mind", report.limitations)
+    yield bulleted("Findings", tuple(f"{f.code}: {f.text}" for f in report.findings))
+    yield bulleted("Keep in mind", report.limitations)
 
 
 def _promise(report: NoiseReport) -> Paragraph:
@@ -176,10 +176,6 @@ def _applied(applied: Applied, *, needed: bool) -> Paragraph:
         text=f"Noise was added to {count}, with random numbers from the {applied.entropy}. "
         f"Rounding: {applied.rounding}."
     )
-
-
-def _bullets(title: str, texts: tuple[str, ...]) -> Section:
-    return (Heading(text=title), Bullets(texts=texts)) if texts else ()
 
 
 def _figure(number: float | None) -> str:

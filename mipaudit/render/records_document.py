@@ -13,14 +13,14 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.render.check_cases import check_cases, policy_headline, policy_mood
-from mipaudit.render.document import Bullets, Document, Grid, Heading, Note
+from mipaudit.render.document import Document, Grid, Note, bulleted
 from mipaudit.render.document_text import document_text
 from mipaudit.render.policy_section import policy_section
 from mipaudit.render.records_groups import group_sections
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from mipaudit.audit.estimate import Estimate
     from mipaudit.render.document import Section
@@ -56,8 +56,8 @@ def _sections(report: RecordsReport) -> Iterator[Section]:
     yield _cells(report)
     yield _top(report)
     yield from group_sections(report)
-    yield _bullets("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield _bullets("Keep in mind", report.limitations)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
 
 
 def _largest(report: RecordsReport) -> Section:
@@ -176,7 +176,3 @@ def _top(report: RecordsReport) -> Section:
         "of them by row are shown."
     )
     return (grid, Note(text=text))
-
-
-def _bullets(title: str, texts: Sequence[str]) -> Section:
-    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import lower_text, percent_text
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from mipaudit.audit.report_increase import ScoreIncrease
     from mipaudit.audit.verdict import Verdict
     from mipaudit.report.compare_reports import CompareReportsDesign, MatchedScore
-
-_LONGEST_REASON: Final = 2000
 _MOST_NAMED: Final = 3
 _ONLY_THESE: Final = (
     "The limits concern the scores that both reports have. Another score, or an attacker who sees "
@@ -68,7 +67,7 @@ def reports_summary(
         _compared(design, scores),
         _changed(design, changes),
         _alone(scores),
-        _judged(verdict),
+        judged(verdict),
         _advice(checks, verdict),
     ]
     return " ".join(part for part in parts if part)
@@ -122,19 +121,6 @@ def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{safe_name(name)}'" for name in names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _judged(verdict: Verdict) -> str:
-    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
-    match verdict.status:
-        case "met":
-            return f"The policy is met: {reason}."
-        case "not_met":
-            return f"It is not acceptable under the limit given: {reason}."
-        case "inconclusive":
-            return f"Whether the policy is met is open: {reason}."
-        case "no_policy":
-            return "No limit was set, so nothing here says that this is acceptable."
 
 
 def _advice(checks: Sequence[ScoreIncrease], verdict: Verdict) -> str:

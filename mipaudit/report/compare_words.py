@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import lower_text, percent_text, value_text
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from mipaudit.audit.estimate import Attackers, Estimate
     from mipaudit.audit.verdict import Verdict
     from mipaudit.report.compare import CompareDesign, RankedQuery
-
-_LONGEST_REASON: Final = 2000
 _ONLY_THESE: Final = (
     "The limits concern these queries. Another query, or an attacker who sees more, may learn more."
 )
@@ -69,7 +68,7 @@ def compare_summary(
         _measured(design, ranking),
         _certain(design, ranking, differences),
         _joint(design, gains),
-        _judged(verdict),
+        judged(verdict),
         "Only these queries were tested.",
     ]
     return " ".join(part for part in parts if part)
@@ -128,19 +127,6 @@ def _joint(design: CompareDesign, gains: Sequence[Estimate]) -> str:
         f"{lower_text(best.lower or 0.0)} more than the better of the two does to "
         f"{class_words(design.against)}."
     )
-
-
-def _judged(verdict: Verdict) -> str:
-    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
-    match verdict.status:
-        case "met":
-            return f"The policy is met: {reason}."
-        case "not_met":
-            return f"It is not acceptable under the limit given: {reason}."
-        case "inconclusive":
-            return f"Whether the policy is met is open: {reason}."
-        case "no_policy":
-            return "No limit was set, so nothing here says that this is acceptable."
 
 
 def compare_limitations(

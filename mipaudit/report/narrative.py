@@ -13,8 +13,8 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.audit.policy import against_phrase
-from mipaudit.audit.verdict import verdict_note
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +60,6 @@ _APPROXIMATE: Final = (
 )
 
 
-_LONGEST_REASON: Final = 2000
-
-
 def summary(
     design: Design, estimates: Sequence[Estimate], claims: Sequence[Claim], verdict: Verdict
 ) -> str:
@@ -74,7 +71,7 @@ def summary(
     parts = [
         _measured(design, first, len(design.score_columns)),
         _at_most(estimates, first),
-        _judged(verdict),
+        judged(verdict, given="limits"),
         *_claimed(claims),
         "Only these scores were tested.",
     ]
@@ -131,20 +128,6 @@ def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
         return ""
     _, upper, attackers = max(limits)
     return f"It is at most {upper_text(upper)} {against_phrase(attackers)}."
-
-
-def _judged(verdict: Verdict) -> str:
-    """Say what the verdict is, and its first reason."""
-    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
-    match verdict.status:
-        case "met":
-            return f"The policy is met{verdict_note(verdict)}: {reason}."
-        case "not_met":
-            return f"It is not acceptable under the limits given: {reason}."
-        case "inconclusive":
-            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
-        case "no_policy":
-            return "No limit was set, so nothing here says that this is acceptable."
 
 
 def _claimed(claims: Sequence[Claim]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, percent_text, upper_text
-from mipaudit.audit.verdict import verdict_note
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,6 @@ _ONE_QUERY: Final = (
     "The limits concern this score of this release. Another query, or an attacker who "
     "sees more than the score, may learn more."
 )
-_LONGEST_REASON: Final = 2000
 
 
 def records_summary(
@@ -81,7 +80,7 @@ def records_summary(
         measured,
         _listed(design, *listed),
         _grouped(groups),
-        _judged(verdict),
+        judged(verdict),
     ]
     return " ".join(part for part in parts if part)
 
@@ -108,19 +107,6 @@ def _grouped(groups: Sequence[GroupRisk]) -> str:
         f"Of {len(groups)} groups, one attack does surely better in {higher} than in the rest, "
         f"and worse in {lower}."
     )
-
-
-def _judged(verdict: Verdict) -> str:
-    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
-    match verdict.status:
-        case "met":
-            return f"The policy is met{verdict_note(verdict)}: {reason}."
-        case "not_met":
-            return f"It is not acceptable under the limit given: {reason}."
-        case "inconclusive":
-            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
-        case "no_policy":
-            return "No limit was set, so nothing here says that this is acceptable."
 
 
 def records_limitations(design: RecordsDesign) -> tuple[str, ...]:
