@@ -16,7 +16,8 @@ STAMP = $(VENV)/.mipaudit-setup
 # was asked for (else it is brought up to date). Only what this file made is removed.
 PLACE = $(abspath $(VENV)) $(CURDIR) $$($(PYTHON) -V)
 WANTED = $(PLACE) $$(cat requirements-dev.lock pyproject.toml | cksum)
-PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Errors only: what a machine's own index settings warn about is not ours to show.
+PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format types imports truths validate-short validate bench docs lock clean
