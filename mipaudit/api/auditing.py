@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from mipaudit.api.terms import Terms
     from mipaudit.audit.finding import Finding
     from mipaudit.report.origin import Provenance
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.tables.audited import AuditedInput
 
 _MOST_CURVES: Final = 5
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
 
 
-def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provenance) -> Report:
+def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Provenance) -> Report:
     """Return the report on counted scores, the strongest score first.
 
     Raises:
@@ -124,7 +124,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     )
 
 
-def _vectors(source: ScoreSource, counts: Counts, terms: Terms) -> list[Evidence]:
+def _vectors(source: AuditedInput, counts: Counts, terms: Terms) -> list[Evidence]:
     """Return the evidence of the scores of several numbers."""
     if not source.vectors:
         return []
@@ -142,7 +142,7 @@ def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     return vector_estimates(evidence, share)
 
 
-def _remarks(evidence: Evidence, source: ScoreSource) -> list[Finding]:
+def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     """Return what is unusual about one score."""
     name = safe_name(evidence.score)
     if not evidence.vectorial:
@@ -155,7 +155,7 @@ def _remarks(evidence: Evidence, source: ScoreSource) -> list[Finding]:
 
 
 def _vector_mace(
-    source: ScoreSource, counts: Counts, terms: Terms
+    source: AuditedInput, counts: Counts, terms: Terms
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector with its bias, if asked for."""
     if not counts.mace_vectors:
@@ -166,7 +166,7 @@ def _vector_mace(
 
 
 def _design(
-    source: ScoreSource, counts: Counts, terms: Terms, strongest_first: list[str]
+    source: AuditedInput, counts: Counts, terms: Terms, strongest_first: list[str]
 ) -> Design:
     return Design(
         n_members=counts.n_members,

@@ -102,10 +102,10 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores)
         "Add --claimed-curve FILE." if claimed else "Leave --claimed-curve out.",
     )
     require(
-        report.command in _OF_SEVERAL or len(scores.inputs) <= 1,
+        report.command in {*_OF_SEVERAL, "estimate"} or len(scores.inputs) <= 1,
         "one_input",
         "The report is of one input.",
-        "Give --input once; only a report of compare takes several.",
+        "Give --input once; only reports of compare and estimate take several.",
     )
 
 
@@ -131,7 +131,8 @@ def _run(
             # The rows are counted as they are written; here nobody keeps them.
             keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
             keywords["output_format"] = "csv"
-        found = function(*scores.inputs, **keywords)
+        inputs = (scores.inputs,) if command == "estimate" and scores.inputs else scores.inputs
+        found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
     return again
 

@@ -30,6 +30,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit check scores.parquet         what is in the file, and is it fit for use
   mipaudit epsilon runs.csv --design independent-runs
                                         which epsilon of differential privacy is refuted
+  mipaudit summarize part.parquet -o part.summary
+                                        counts that leave the scores where they are
   mipaudit compare a.parquet b.parquet  which of several queries leaks most
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
@@ -77,6 +79,7 @@ COMMANDS: Final = {
     "records": "Say how exposed every record is, and which groups are.",
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": "Look at a score file without estimating anything.",
+    "summarize": "Count scores into a small file that adds up with others.",
     "compare": "Say which of several queries leaks most, and by how much.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",

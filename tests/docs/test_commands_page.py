@@ -94,6 +94,12 @@ def sandbox(tmp_path_factory):
     run(folder, "mipaudit estimate scores.parquet --seed 1 -f json -o new.json -q")
     run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
     run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
+    for site, row in (("a", "0"), ("b", "1e10")):
+        run(
+            folder, f"mipaudit summarize {site}.csv --first-row {row} --cuts-only -o {site}.cuts -q"
+        )
+    (folder / "sites").mkdir()
+    run(folder, "mipaudit summarize scores.parquet -o sites/one.summary -q")
     # In a folder of its own: every other example would take it as its policy.
     (folder / "policy").mkdir()
     (folder / "policy" / "mipaudit.toml").write_text("max_advantage = 0.9\n", encoding="utf-8")
@@ -102,6 +108,7 @@ def sandbox(tmp_path_factory):
 
 def _write_scores(folder, frame, one):
     one.to_parquet(folder / "scores.parquet")
+    pd.concat([one] * 20).to_parquet(folder / "large.parquet")
     frame.to_parquet(folder / "full.parquet")
     frame[["member", "loss", "sex", "race"]].to_parquet(folder / "groups.parquet")
     one.assign(model=3).to_csv(folder / "scores.csv", index=False)
