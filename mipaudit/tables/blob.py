@@ -23,7 +23,6 @@ Format = Literal["csv", "gzip", "zstd", "parquet"]
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _BLOCK: Final = 1 << 20
-_ZIP: Final = b"PK\x03\x04"
 _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"PAR1", "parquet"),
     (b"\x1f\x8b", "gzip"),
@@ -203,18 +202,12 @@ def blob_format(blob: Blob) -> Format:
     """Tell the format by the first bytes.
 
     Raises:
-        InputError: ``empty_file`` or ``zip_file``.
+        InputError: ``empty_file``.
     """
     with blob.open() as stream:
         head = stream.read(8)
     if not head:
         raise InputError("empty_file", f"{blob.name}: the file is empty.")
-    if head.startswith(_ZIP):
-        raise InputError(
-            "zip_file",
-            f"{blob.name}: a zip archive, not a table of scores.",
-            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
-        )
     return next((name for magic, name in _MAGIC if head.startswith(magic)), "csv")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
+from mipaudit.tables.array_archive import MAGIC
 from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.blob import blob_format
 from mipaudit.tables.groups import GroupColumns
@@ -107,6 +108,8 @@ def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ..
 def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
+    if found == "csv":
+        _refuse_archive(blob)
     if found == "parquet":
         from mipaudit.tables.parquet import open_parquet
 
@@ -114,6 +117,18 @@ def open_part(blob: Blob) -> Part:
     from mipaudit.tables.csv_part import CsvPart
 
     return CsvPart(blob, found)
+
+
+def _refuse_archive(blob: Blob) -> None:
+    """Refuse a zip archive, which may well be a summary under another name."""
+    with blob.open() as stream:
+        head = stream.read(len(MAGIC))
+    if head == MAGIC:
+        raise InputError(
+            "zip_file",
+            f"{blob.name}: a zip archive, not a table of scores.",
+            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
+        )
 
 
 def open_arrays(

@@ -202,7 +202,7 @@ def test_other_versions_are_told_and_do_not_count(scores):
     [
         ("estimate", {}, "no_input"),
         ("bounds", {"input": "scores.csv"}, "needless_input"),
-        ("estimate", {"input": ["a.csv", "b.csv"]}, "one_input"),
+        ("check", {"input": ["a.csv", "b.csv"]}, "one_input"),
         ("estimate", {"claimed_curve": "c.csv", "input": "a.csv"}, "claimed_curve"),
         ("truth", {}, "not_verifiable"),
     ],
