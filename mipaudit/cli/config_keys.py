@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from mipaudit.errors import UsageError
@@ -56,6 +57,7 @@ def defaults_of(
         if key in options:
             found[str(option.name)] = _checked(options[key], checked, f"'{key}'")
     for name, table in tables.items():
+        known.require_table(name)  # an empty one says nothing, but is no less a mistake
         for key, value in _tidied(config.name, table, name).items():
             option = known.within(name, key)
             checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
@@ -89,10 +91,13 @@ class _Known:
             self._unknown(key, {*every, *self._commands, "limit", "waiver"})
         return self._of(found)[key]
 
+    def require_table(self, name: str) -> None:
+        """Refuse a table that is of no command."""
+        if name not in self._commands:
+            self._unknown(name, {*self._commands, "limit", "waiver"})
+
     def within(self, command: str, key: str) -> TyperOption:
         """Return the option of that key of one command."""
-        if command not in self._commands:
-            self._unknown(command, {*self._commands, "limit", "waiver"})
         if key not in self._of(command):
             self._unknown(key, set(self._of(command)), f" under '{command}'")
         return self._of(command)[key]
@@ -141,7 +146,7 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     if option.is_flag:
         holds, accepted = isinstance(value, bool), "true or false"
     elif kind == "float":
-        holds, accepted = number, "a number"
+        holds, accepted = number and not _too_long(value), "a number"
     elif kind.startswith("int"):
         holds, accepted = number and isinstance(value, int), "a whole number"
     else:
@@ -149,3 +154,8 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     if not holds:
         raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
     return value
+
+
+def _too_long(value: float) -> bool:
+    """Tell whether a whole number is none as a float: TOML has them of any length."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max

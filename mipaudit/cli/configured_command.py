@@ -8,13 +8,15 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from mipaudit.cli.config_keys import NOT_KEYS, key_of
+from mipaudit.cli.own_variables import PREFIX, foreign_variables, require_known, variable_name
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mipaudit.cli.config_file import ConfigFile
     from mipaudit.cli.config_keys import Options
 
-_PREFIX: Final = "MIPAUDIT_"
 _META: Final = "mipaudit.config"
 # Settings that only a file or the Python API has.
 _BOTH: Final = "--config and --no-config cannot go together."
@@ -35,6 +37,7 @@ class ConfiguredCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
+        _look_around(ctx)
         try:
             return super().invoke(ctx)
         except UsageError as error:
@@ -45,9 +48,42 @@ class ConfiguredCommand(TyperCommand):
             raise type(error)(error.code, error.message, hint=hint) from None
 
 
+def _look_around(context: Any) -> None:  # noqa: ANN401 - the parser's own
+    """Refuse what is set by a name that nobody has, and tell of limits that are not judged.
+
+    Raises:
+        UsageError: an unknown variable, or an unknown key of a limit.
+    """
+    command: TyperCommand = context.command
+    options = [one for one in command.params if isinstance(one, TyperOption)]
+    others = foreign_variables(str(one.envvar) for one in options)
+    require_known(others, _every_variable)
+    config = config_of(context)
+    if not others and config is None:
+        return
+    from mipaudit.cli.notes import note
+    from mipaudit.cli.unjudged import GATES, check_listed, unjudged
+
+    lists = "on_inconclusive" in context.params
+    if config is not None and not lists:
+        check_listed(config)
+    left = unjudged(options_of(command), config, others, lists=lists)
+    if left and command.name in GATES:
+        text = f"Not judged by mipaudit {command.name}: {', '.join(left)}."
+        note(text, quiet=bool(context.params.get("quiet")))
+
+
+def _every_variable() -> Iterator[str]:
+    from mipaudit.cli.program import configurable, load_options
+
+    yield from map(variable_name, NOT_KEYS - {"help"})
+    for name in configurable():
+        yield from map(variable_name, load_options(name))
+
+
 def variable_of(option: TyperOption) -> str:
     """Return the environment variable that stands for an option."""
-    return _PREFIX + key_of(option).upper()
+    return variable_name(key_of(option))
 
 
 def options_of(command: TyperCommand) -> Options:
@@ -94,7 +130,7 @@ def _place(context: Any, name: str) -> str | None:  # noqa: ANN401
     place = setting_place(context, name)
     if place is None:
         return None
-    kind = "environment variable" if place.startswith(_PREFIX) else "file"
+    kind = "environment variable" if place.startswith(PREFIX) else "file"
     return f"It is set by the {kind} {place}."
 
 
