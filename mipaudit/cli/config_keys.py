@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from mipaudit.cli.own_variables import variable_name
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
+# The quantity within groups that is that of a class of attackers.
+_OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
 
 
@@ -64,6 +69,24 @@ def defaults_of(
             if name == command:
                 found[str(option.name)] = checked
     return found
+
+
+def with_attackers(config: ConfigFile) -> ConfigFile:
+    """Return the file with the attackers that it names for all limits on each that has none.
+
+    For a command without ``--against``: its limits on groups must withstand them, too.
+    """
+    name = variable_name("against")
+    against = os.environ.get(name) or config.table.get("against")
+    if against is None:
+        return config
+    limits = tuple(
+        {"against": against, **one}
+        if one.get("group") and one.get("quantity") == _OF_CLASS
+        else one
+        for one in config.limits
+    )
+    return replace(config, limits=limits)
 
 
 class _Known:

@@ -37,19 +37,26 @@ class ConfiguredCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
-        _look_around(ctx)
+        left = _left_out(ctx)
         try:
-            return super().invoke(ctx)
+            status = super().invoke(ctx)
         except UsageError as error:
             place = _place(ctx, error.code)
             if place is None:
                 raise
             hint = f"{error.hint} {place}" if error.hint else place
             raise type(error)(error.code, error.message, hint=hint) from None
+        if left:
+            from mipaudit.cli.notes import note
+
+            # At the end: an error stands alone on standard error.
+            text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
+            note(text, quiet=bool(ctx.params.get("quiet")))
+        return status
 
 
-def _look_around(context: Any) -> None:  # noqa: ANN401 - the parser's own
-    """Refuse what is set by a name that nobody has, and tell of limits that are not judged.
+def _left_out(context: Any) -> list[str]:  # noqa: ANN401 - the parser's own
+    """Return the limits that are set and not judged; refuse what is set by no known name.
 
     Raises:
         UsageError: an unknown variable, or an unknown key of a limit.
@@ -60,17 +67,15 @@ def _look_around(context: Any) -> None:  # noqa: ANN401 - the parser's own
     require_known(others, _every_variable)
     config = config_of(context)
     if not others and config is None:
-        return
-    from mipaudit.cli.notes import note
+        return []
     from mipaudit.cli.unjudged import GATES, check_listed, unjudged
 
     lists = "on_inconclusive" in context.params
     if config is not None and not lists:
         check_listed(config)
-    left = unjudged(options_of(command), config, others, lists=lists)
-    if left and command.name in GATES:
-        text = f"Not judged by mipaudit {command.name}: {', '.join(left)}."
-        note(text, quiet=bool(context.params.get("quiet")))
+    if command.name not in GATES:
+        return []
+    return unjudged(options_of(command), config, others, lists=lists)
 
 
 def _every_variable() -> Iterator[str]:
@@ -179,10 +184,12 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
     config = find_config() if value is None else read_config(value)
     if config is None:
         return
-    from mipaudit.cli.config_keys import defaults_of
+    from mipaudit.cli.config_keys import defaults_of, with_attackers
     from mipaudit.cli.program import configurable, load_options
 
     command = context.command
+    if "against" not in options_of(command):
+        config = with_attackers(config)
     context.meta[_META] = config
     context.default_map = defaults_of(
         config,

@@ -392,3 +392,19 @@ def test_a_limit_that_the_command_does_not_judge_is_told(
     epsilon = mipaudit("epsilon", scores, "--design", "one-run", env=env)
     assert ("[[limit]] in mipaudit.toml" in epsilon.stderr) == (text == LIMIT)
     assert mipaudit("check", scores, env=env).stderr == ""
+
+
+@pytest.mark.parametrize(("variable", "class_"), [("", "any"), ("thresholds", "thresholds")])
+def test_the_attackers_of_a_file_are_those_of_its_limits_on_groups(
+    mipaudit, write, scores, variable, class_
+):
+    rows = (line.split(",") for line in (write("").parent / scores).read_text().splitlines()[1:])
+    marked = [f"{member},{loss},{at % 2}" for at, (member, loss) in enumerate(rows)]
+    write("member,loss,site\n" + "\n".join(marked) + "\n", "grouped.csv")
+    write('against = "any"\n[[limit]]\nquantity = "advantage"\ngroup = "*"\nmax = 0.9\n')
+    words = ("records", "grouped.csv", "--score-col", "loss", "--by", "site", "-f", "json")
+    done = mipaudit(*words, env={"MIPAUDIT_AGAINST": variable})
+    assert {one["against"] for one in json.loads(done.stdout)["policy"]} == {class_}
+    assert done.returncode == (3 if class_ == "any" else 0)  # no upper limit for any attacker
+    (write("").parent / "report.json").write_text(done.stdout)
+    assert mipaudit("verify", "report.json", "--input", "grouped.csv").returncode == 0
