@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
@@ -22,6 +21,7 @@ from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
+from mipaudit.report.provenance import waiver_day
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,9 +72,7 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
         for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
-    judged = waive(
-        judgement.checks, terms.policy.waivers, date.fromisoformat(provenance.created[:10])
-    )
+    judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [

@@ -98,7 +98,10 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _judged(report: "AnyReport", limits: "ReportPolicy") -> "AnyReport":
     from mipaudit.api.render import rejudge
     from mipaudit.cli.operating_limit import parse_operating_limit
+    from mipaudit.cli.policy_of_report import require_same_audit
 
+    if report.command == "estimate":
+        require_same_audit(report.provenance.settings, limits.audit)
     values = dict(limits.values)
     values["max_tpr_at_fpr"] = parse_operating_limit(values.get("max_tpr_at_fpr"))
     return rejudge(report, **values, settings=limits.settings)

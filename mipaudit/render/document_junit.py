@@ -29,7 +29,7 @@ def document_junit(document: Document) -> str:
     suite = SubElement(
         root,
         "testsuite",
-        {"name": document.title, **totals, "timestamp": document.created.removesuffix("Z")},
+        {"name": document.title, **totals, "timestamp": plain(document.created).removesuffix("Z")},
     )
     for case in document.cases:
         suite.append(_case(case, document.title))

@@ -90,8 +90,8 @@ def sandbox(tmp_path_factory):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     run(folder, "mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
     run(folder, "mipaudit estimate scores.parquet -f json -o report.json -q")
-    run(folder, "mipaudit estimate scores.parquet -f json -o old.json -q")
-    run(folder, "mipaudit estimate scores.parquet --seed 1 -f json -o new.json -q")
+    run(folder, "mipaudit estimate v1.parquet -f json -o old.json -q")
+    run(folder, "mipaudit estimate v2.parquet -f json -o new.json -q")
     run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
     run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
     for site, row in (("a", "0"), ("b", "1e10")):
