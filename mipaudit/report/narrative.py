@@ -101,7 +101,7 @@ def _measured(design: Design, first: Estimate, columns: int) -> str:
     name = f"'{safe_name(first.score)}'"
     score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
     lower, value = first.lower or 0.0, first.value or 0.0
-    figures = f"best estimate {value_text(value)}, trivial attacker {value_text(design.baseline)}"
+    figures = f"best estimate {value_text(value)}, blind guessing {value_text(design.baseline)}"
     sure = f"{percent_text(design.confidence)} confidence"
     if lower <= design.baseline:
         return (

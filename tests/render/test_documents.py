@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit
@@ -204,3 +205,37 @@ def test_without_the_plotting_library_the_page_has_no_pictures(reports, monkeypa
     page = page_of(reports["estimate"])
     assert "figure" not in page.seen
     assert "Verdict" in page.text
+
+
+def test_a_caption_that_repeats_the_line_above_is_only_heard():
+    rng = np.random.default_rng(2)
+    member = np.arange(400) < 200
+    columns = {name: rng.normal(size=400) + member for name in ("a", "b")}
+    report = mipaudit.compare(pd.DataFrame({"member": member, **columns}))
+
+    page = document_html(document_of(report))
+
+    said = re.findall(r"<p>([^<]*)</p>\s*<div[^>]*><table>\s*<caption>([^<]*)</caption>", page)
+    assert said
+    assert [caption for line, caption in said if line.rstrip(".") == caption.rstrip(".")] == []
+    assert page.count('<caption class="heard">Two scores seen together') == 1
+
+
+def test_a_limit_at_another_prior_is_not_on_the_axis_of_this_one():
+    limits = [
+        {"quantity": "advantage", "max": 0.3},
+        {"quantity": "advantage", "max": 0.95, "prior": 0.1},
+    ]
+    report = mipaudit.estimate(**scores(np.random.default_rng(1)), limits=limits)
+
+    alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
+
+    assert any("The policy allows 0.3." in one for one in alts)
+    assert not any("The policy allows 0.95." in one for one in alts)
+
+
+def test_the_axis_of_advantages_begins_at_blind_guessing():
+    report = mipaudit.estimate(**scores(np.random.default_rng(1)), prior=0.01)
+
+    alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
+    assert any("on an axis from 0.9800 to 1" in one for one in alts)
