@@ -234,7 +234,9 @@ def test_the_action_says_that_nothing_was_judged(shell, scores, arguments):
     assert (outputs["exit-code"], outputs["verdict"]) == ("2", "error")
     assert not (shell.folder / outputs["json"]).exists()
     assert done.stderr
-    assert "quote" in done.stderr or summary.startswith("### The audit did not run")
+    assert summary.startswith("### The audit did not run\n\n    ")
+    left = {path.name for path in (shell.folder / outputs["json"]).parent.iterdir()}
+    assert left == {"errors.txt"}, "the reports of an earlier audit are still there"
 
 
 @pytest.mark.parametrize(("version", "wanted"), [("", "/the/action"), ("0.1.0", "mipaudit==0.1.0")])

@@ -150,6 +150,39 @@ def test_junit_counts_its_cases(reports, command):
     assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
 
 
+# What both Ant's schema and that of Jenkins' xUnit plugin accept: the attributes, and children.
+_JUNIT = {
+    "testsuites": (set(), {"testsuite"}),
+    "testsuite": (
+        {
+            *("name", "tests", "failures", "errors", "skipped", "timestamp"),
+            *("hostname", "time", "package", "id"),
+        },
+        {"properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": ({"classname", "name", "time"}, {"failure", "skipped"}),
+    "failure": ({"type", "message"}, set()),
+    "skipped": ({"message"}, set()),
+    "properties": (set(), set()),
+    "system-out": (set(), set()),
+    "system-err": (set(), set()),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_junit_has_what_the_schemas_ask_for_and_no_more(reports, command):
+    root = fromstring(document_junit(document_of(reports[command])).encode())  # noqa: S314 - ours
+    for element in root.iter():
+        attributes, children = _JUNIT[element.tag]
+        assert set(element.attrib) == attributes
+        assert {child.tag for child in element} <= children
+        assert all(len(case) <= 1 for case in element.iter("testcase"))
+    order = [child.tag for child in root[0]]
+    middle = ["testcase"] * (len(order) - 3)
+    assert order == ["properties", *middle, "system-out", "system-err"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", root[0].get("timestamp"))
+
+
 def test_what_fails_in_junit_is_what_fails_the_policy(reports):
     report = reports["estimate"]
     root = fromstring(document_junit(document_of(report)).encode())  # noqa: S314 - ours
