@@ -239,7 +239,9 @@ def test_the_action_says_that_nothing_was_judged(shell, scores, arguments):
     assert left == {"errors.txt"}, "the reports of an earlier audit are still there"
 
 
-@pytest.mark.parametrize(("version", "wanted"), [("", "/the/action"), ("0.1.0", "mipaudit==0.1.0")])
+@pytest.mark.parametrize(
+    ("version", "wanted"), [("", "/the/action[plot]"), ("0.1.0", "mipaudit[plot]==0.1.0")]
+)
 def test_the_action_installs_itself_or_a_release(shell, tmp_path, version, wanted):
     variables = {"RUNNER_TEMP": str(tmp_path), "ACTION_PATH": "/the/action", "VERSION": version}
 
