@@ -101,7 +101,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     return Report(
         command="estimate",
         design=design,
-        summary=summary(design, estimates, judgement.claims, verdict),
+        summary=summary(design, estimates, judgement.claims, judged.checks, verdict),
         estimates=(
             *estimates,
             *kernel_rows,
