@@ -217,8 +217,8 @@ def bins_picture(curves: ScoreCurves, number: int) -> Picture:
         axes.set_xticks([])
         axes.set_xlabel("scores from low to high, in bins of about equal size")
         axes.set_ylabel("share of the class")
-        # Above: a bar can be anywhere below.
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+        # Above, for a bar can be anywhere below; at the left, which a phone shows.
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
         _tidy(axes)
 
     name = quoted(curves.score)
