@@ -99,7 +99,7 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
     return Report(
         command="estimate",
         design=design,
-        summary=summary(design, estimates, judgement.claims, verdict),
+        summary=summary(design, estimates, judgement.claims, judged.checks, verdict),
         estimates=(
             *estimates,
             *kernel_rows,

@@ -89,7 +89,7 @@ def rejudged(
         waiver_day(),
     )
     verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
-    said = summary(design, _valid(report), report.claims, verdict)
+    said = summary(design, _valid(report), report.claims, waived.checks, verdict)
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,

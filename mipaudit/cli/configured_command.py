@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
 from mipaudit.cli.config_keys import NOT_KEYS, key_of
 from mipaudit.cli.own_variables import PREFIX, foreign_variables, require_known, variable_name
+from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from typer.core import TyperCommand
 
     from mipaudit.cli.config_file import ConfigFile
     from mipaudit.cli.config_keys import Options
@@ -23,7 +26,7 @@ _BOTH: Final = "--config and --no-config cannot go together."
 _OF_FILES: Final = frozenset({"limits", "waivers"})
 
 
-class ConfiguredCommand(TyperCommand):
+class ConfiguredCommand(SingleValueCommand):
     """Adds ``--config`` and ``--no-config``, and a variable for every option."""
 
     def __init__(self, *args: Any, **keywords: Any) -> None:  # noqa: ANN401 - the parser's own

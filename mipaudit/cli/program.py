@@ -7,17 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
-from typer.core import TyperCommand
 
 from mipaudit.cli import exit_status
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
 from mipaudit.cli.configured_command import ConfiguredCommand, options_of, usage_place
+from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from typer.core import TyperGroup
+    from typer.core import TyperCommand, TyperGroup
 
     from mipaudit.cli.config_keys import Options
 
@@ -120,7 +120,7 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 def _add(app: typer.Typer, name: str) -> None:
     module = import_module(f"mipaudit.cli.{name}")
-    kind = TyperCommand if name in _UNCONFIGURED else ConfiguredCommand
+    kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
     app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
         getattr(module, name)
     )

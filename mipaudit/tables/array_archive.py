@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MAGIC: Final = b"PK\x03\x04"
 TEXT_NAME: Final = "summary.json"
 _SUFFIX: Final = ".npy"
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.tables.array_archive import MAGIC
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.blob import blob_format
+from mipaudit.tables.blob import ZIP_MAGIC, blob_format
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
@@ -122,8 +121,8 @@ def open_part(blob: Blob) -> Part:
 def _refuse_archive(blob: Blob) -> None:
     """Refuse a zip archive, which may well be a summary under another name."""
     with blob.open() as stream:
-        head = stream.read(len(MAGIC))
-    if head == MAGIC:
+        head = stream.read(len(ZIP_MAGIC))
+    if head == ZIP_MAGIC:
         raise InputError(
             "zip_file",
             f"{blob.name}: a zip archive, not a table of scores.",

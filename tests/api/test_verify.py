@@ -230,7 +230,7 @@ def test_other_versions_are_told_and_do_not_count(scores):
     [
         ("estimate", {}, "no_input"),
         ("bounds", {"input": "scores.csv"}, "needless_input"),
-        ("check", {"input": ["a.csv", "b.csv"]}, "one_input"),
+        ("records", {"input": ["a.csv", "b.csv"]}, "one_input"),
         ("estimate", {"claimed_curve": "c.csv", "input": "a.csv"}, "claimed_curve"),
         ("truth", {}, "not_verifiable"),
     ],
@@ -239,6 +239,7 @@ def test_what_cannot_be_computed_again_is_refused(scores, report, given, code):
     made = {
         "estimate": lambda: mipaudit.estimate(scores),
         "bounds": lambda: mipaudit.bounds(epsilon=1),
+        "records": lambda: mipaudit.records(scores),
         "truth": lambda: mipaudit.simulate("laplace-1", n_members=10, n_holdout=10).truth,
     }[report]()
 
