@@ -75,7 +75,10 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     judged = waive(
         judgement.checks, terms.policy.waivers, date.fromisoformat(provenance.created[:10])
     )
-    verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
+    incomplete = bool(source.left_out)
+    verdict = reach_verdict(
+        judged.checks, judgement.claims, terms.policy.on_inconclusive, incomplete=incomplete
+    )
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
         *source.findings(),
@@ -101,7 +104,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     return Report(
         command="estimate",
         design=design,
-        summary=summary(design, estimates, judgement.claims, verdict),
+        summary=summary(design, estimates, judgement.claims, verdict, incomplete=incomplete),
         estimates=(
             *estimates,
             *kernel_rows,

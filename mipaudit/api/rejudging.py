@@ -16,6 +16,7 @@ from mipaudit.audit.waiver import waive
 from mipaudit.report.narrative import summary
 from mipaudit.report.provenance import TIME_FORM, moment, settings_from
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
+from mipaudit.tables.bad_parts import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,8 +86,11 @@ def rejudged(
         limits.waivers,
         now.date(),
     )
-    verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
-    said = summary(design, _valid(report), report.claims, verdict)
+    incomplete = any(found.code == SKIPPED for found in report.findings)
+    verdict = reach_verdict(
+        waived.checks, report.claims, limits.on_inconclusive, incomplete=incomplete
+    )
+    said = summary(design, _valid(report), report.claims, verdict, incomplete=incomplete)
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,
