@@ -28,6 +28,7 @@ UNREADABLE: Final = frozenset(
     }
 )
 _NAMED: Final = 10
+_LONGEST_NAME: Final = 400
 SKIPPED: Final = "bad_parts_skipped"
 
 
@@ -114,7 +115,7 @@ def skipped_finding(names: Sequence[str], files: int) -> Finding:
         names: of the parts left out.
         files: in the input, with those.
     """
-    listed = ", ".join(f"'{safe_name(name)}'" for name in names[:_NAMED])
+    listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Finding(
         code=SKIPPED,
