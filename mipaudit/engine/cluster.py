@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mipaudit.engine.engine import HOW_TO_START
 from mipaudit.errors import MissingExtraError, UsageError
 from mipaudit.report.names import safe_name
 
@@ -12,11 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor, Future
 
-_START = (
-    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
-    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
-    "executor=distributed.LocalCluster().get_client().get_executor()."
-)
 _PATIENCE = "10s"
 
 
@@ -46,15 +42,13 @@ class DaskCluster(Borrowed):
     Dask itself gives a lost worker's part to another one.
     """
 
-    def __init__(self, scheduler: str | None) -> None:
+    def __init__(self, scheduler: str) -> None:
         """Connect.
 
         Raises:
-            UsageError: no scheduler is given, or none answers.
+            UsageError: none answers.
             MissingExtraError: Dask is not installed.
         """
-        if scheduler is None:
-            raise UsageError("no_scheduler", "--engine dask needs a scheduler.", hint=_START)
         try:
             client = import_module("distributed").Client
         except ImportError:
@@ -67,7 +61,9 @@ class DaskCluster(Borrowed):
             self._client = client(scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError):
             raise UsageError(
-                "no_scheduler", f"No Dask scheduler answers at {safe_name(scheduler)}.", hint=_START
+                "no_scheduler",
+                f"No Dask scheduler answers at {safe_name(scheduler)}.",
+                hint=HOW_TO_START,
             ) from None
         threads = sum(self._client.nthreads().values())
         super().__init__(self._client.get_executor(), max(1, threads))

@@ -17,6 +17,11 @@ OnBadPart = Literal["error", "skip"]
 
 # Decoding two row groups at once saturates two cores; more threads cost memory.
 _MOST_DEFAULT_JOBS: Final = 4
+HOW_TO_START: Final = (
+    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
+    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
+    "executor=distributed.LocalCluster().get_client().get_executor()."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class Engine:
         _require_jobs(self.jobs)
         if self.scheduler is not None and self.name not in {"auto", "dask"}:
             raise UsageError("scheduler", "A scheduler goes with --engine dask alone.")
+        if self.name == "dask" and self.scheduler is None:
+            raise UsageError("no_scheduler", "--engine dask needs a scheduler.", hint=HOW_TO_START)
         if self.executor is None:
             return
         if not callable(getattr(self.executor, "submit", None)):

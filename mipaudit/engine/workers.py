@@ -63,7 +63,7 @@ class Workers:
             from mipaudit.engine.cluster import borrowed
 
             return borrowed(engine.executor, engine.jobs, self.threads)
-        if engine.name == "dask" or engine.scheduler is not None:
+        if engine.scheduler is not None:
             from mipaudit.engine.cluster import DaskCluster
 
             return DaskCluster(engine.scheduler)

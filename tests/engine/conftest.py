@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ def write_parts(folder, cuts, *, group=500, table=None):
     table = pa.table(columns() if table is None else table)
     folder.mkdir(exist_ok=True)
     edges = [0, *cuts, table.num_rows]
-    for at, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for at, (start, stop) in enumerate(pairwise(edges)):
         part = table.slice(start, stop - start)
         pq.write_table(part, folder / f"part-{at:03}.parquet", row_group_size=group)
     return folder

@@ -201,7 +201,7 @@ def test_a_worker_that_cannot_see_a_file_is_no_bad_part(parts, monkeypatch):
         def submit(self, fn, /, *args):
             import pickle
 
-            return super().submit(*pickle.loads(pickle.dumps((fn, *args))))
+            return super().submit(*pickle.loads(pickle.dumps((fn, *args))))  # noqa: S301
 
     with pytest.raises(mipaudit.MipauditError) as caught:
         mipaudit.estimate(parts, executor=Travelling(1), on_bad_part="skip")

@@ -24,7 +24,7 @@ class HostileExecutor(Executor):
     _max_workers = 3
 
     def __init__(self, seed):
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311
         self._waiting = []
         self.ran = 0
 

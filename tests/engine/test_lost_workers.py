@@ -74,7 +74,7 @@ def test_a_part_that_kills_every_worker_is_named():
 
 
 def test_the_deadly_part_is_found_in_a_run_of_many():
-    run = Run(first=0, partitions=tuple(Harmless() for _ in range(6)) + (Deadly(), Harmless()))
+    run = Run(first=0, partitions=(*[Harmless()] * 6, Deadly(), Harmless()))
     halves = run.halves()
     assert [half.first for half in halves] == [0, 4]
     assert sum(len(half.partitions) for half in halves) == 8
@@ -84,9 +84,12 @@ def test_a_borrowed_executor_that_breaks_is_an_error():
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        with Workers(Engine(executor=pool)) as workers, pytest.raises(MipauditError) as caught:
-            fold_remotely([Deadly()], start, workers.remote, tolerant=False, progress=None)
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        Workers(Engine(executor=pool)) as workers,
+        pytest.raises(MipauditError) as caught,
+    ):
+        fold_remotely([Deadly()], start, workers.remote, tolerant=False, progress=None)
     assert caught.value.code == "worker_lost"
 
 

@@ -35,7 +35,7 @@ def test_a_partition_leaves_the_footer_and_the_others_behind(source):
 
 def test_a_partition_reads_the_same_rows_elsewhere(source):
     for here in (source.partitions()[0], source.partitions()[599]):
-        there = pickle.loads(pickle.dumps(here))
+        there = pickle.loads(pickle.dumps(here))  # noqa: S301
         assert not there.stays
         for mine, theirs in zip(here.batches(), there.batches(), strict=True):
             assert mine.first_row == theirs.first_row
@@ -44,7 +44,7 @@ def test_a_partition_reads_the_same_rows_elsewhere(source):
 
 
 def test_a_file_that_changed_is_no_damaged_one(source, tmp_path):
-    there = pickle.loads(pickle.dumps(source.partitions()[0]))
+    there = pickle.loads(pickle.dumps(source.partitions()[0]))  # noqa: S301
     os.utime(tmp_path / "parts" / "part-000.parquet", ns=(1, 1))
     with pytest.raises(InputError) as caught:
         list(there.batches())
@@ -58,7 +58,7 @@ def test_an_error_of_a_worker_holds_none_of_its_words(source):
             return (int, ("the secret score 0.25",))
 
     run = Run(first=0, partitions=tuple(source.partitions()[:1]))
-    outcome = fold_run(pickle.dumps(Start()), run, False)
+    outcome = fold_run(pickle.dumps(Start()), run, False)  # noqa: FBT003
     assert "secret" not in str(outcome.error)
     assert outcome.summary is None
 
@@ -73,7 +73,7 @@ def test_many_parts_make_few_tasks(parts, workers):
 
 def test_errors_travel():
     bad = BadPartsError.of(InputError("bad_parquet", "a: no.", hint="Try."), ("a", "b"))
-    again = pickle.loads(pickle.dumps(bad))
+    again = pickle.loads(pickle.dumps(bad))  # noqa: S301
     assert (again.code, again.message, again.hint, again.parts) == (
         "bad_parquet",
         "a: no.",
