@@ -22,6 +22,7 @@ from mipaudit.summaries.plan import kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.survey import Survey
 from mipaudit.summaries.tally import Tally
+from mipaudit.tables.bad_parts import BadPartsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,11 +171,15 @@ def _early_plan(
     """Return a plan from the first rows, or None where they lack a class."""
     sample = BurnInSample(columns, seed)
     left = _EARLY_ROWS
-    for rows in partitions.rows():
-        sample.add(rows.head(left))
-        left -= rows.source_rows
-        if left <= 0:
-            break
+    try:
+        for rows in partitions.rows():
+            sample.add(rows.head(left))
+            left -= rows.source_rows
+            if left <= 0:
+                break
+    except BadPartsError:
+        # The pass to come finds all of them at once.
+        return None
     sample.settle()
     return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
 

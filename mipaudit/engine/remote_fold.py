@@ -110,7 +110,7 @@ class _Errand:
     def _send(self, run: Run) -> bool:
         try:
             future = self._remote.submit(fold_run, self._start, run, self._tolerant)
-        except BrokenExecutor:
+        except RuntimeError:  # broken, or shut down by its owner
             if not self._remote.renew():
                 raise _worker_lost(run) from None
             self._recover([run, *self._taken_back()])
