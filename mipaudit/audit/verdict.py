@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 OnInconclusive = Literal["fail", "review", "pass"]
 
-_INCOMPLETE: Final = (
+INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
 )
@@ -74,7 +74,7 @@ def reach_verdict(
     deciding = [check for check in checks if check.waived is None]
     status, reasons = _decided(deciding, claims, judged=bool(checks))
     if incomplete and status == "met":
-        status, reasons = "inconclusive", (_INCOMPLETE, *reasons)
+        status, reasons = "inconclusive", (INCOMPLETE, *reasons)
     if status != "not_met":
         reasons = (*reasons, *map(_reason, waived))
     return Verdict(

@@ -7,19 +7,18 @@ processes take 0.45 for the text.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.tables.bad_parts import each_loaded
-from mipaudit.tables.csv_part import CsvPart, parse_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from mipaudit.engine.workers import Workers
-    from mipaudit.tables.csv_part import ParsedCsv
+    from mipaudit.tables.csv_part import CsvPart, ParsedCsv
     from mipaudit.tables.part import Load
 
 # Starting processes costs as much as parsing this much text.
@@ -39,16 +38,21 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
     Raises:
         BadPartsError: parts that cannot be read, all of them.
     """
-    large = [one for one in loads if isinstance(one.part, CsvPart) and one.part.large]
     names = [one.part.name for one in loads]
-    if len(large) < 2 or workers.threads < 2:  # noqa: PLR2004 - nothing to share
+    large: dict[int, CsvPart] = {} if min(len(loads), workers.threads) == 1 else _large(loads)
+    if len(large) < 2:  # noqa: PLR2004 - nothing to share
         each_loaded(names, [one.here for one in loads])
         return
-    apart = [one for one in large if _worth(one, workers)]
+    apart = {at: part for at, part in large.items() if _worth(loads[at], part, workers)}
     if workers.engine.name in {"auto", "processes"} and _enough(apart):
-        pool = workers.processes
-        futures = {id(one): pool.submit(parse_elsewhere, *_errand(one)) for one in apart}
-        each_loaded(names, [partial(_finish, one, futures.get(id(one))) for one in loads])
+        futures = {at: _sent(loads[at], part, workers) for at, part in apart.items()}
+        each_loaded(
+            names,
+            [
+                partial(_finish, futures[at], apart[at], one.here) if at in apart else one.here
+                for at, one in enumerate(loads)
+            ],
+        )
         return
     with ThreadPoolExecutor(workers.threads) as threads:
         loaded = [threads.submit(one.here) for one in loads]
@@ -60,34 +64,39 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
             raise
 
 
-def _worth(load: Load, workers: Workers) -> bool:
+def _large(loads: Sequence[Load]) -> dict[int, CsvPart]:
+    """Return the CSV files of which most is yet to be parsed, by their number."""
+    from mipaudit.tables.csv_part import CsvPart
+
+    parts = {at: one.part for at, one in enumerate(loads)}
+    return {at: part for at, part in parts.items() if isinstance(part, CsvPart) and part.large}
+
+
+def _worth(load: Load, part: CsvPart, workers: Workers) -> bool:
     """Tell whether a process should parse a file: it holds text, and can be found again."""
-    part = load.part
-    if not isinstance(part, CsvPart) or not part.travels or part.blob.size > _LARGEST_HANDED_BACK:
+    if not part.travels or part.blob.size > _LARGEST_HANDED_BACK:
         return False
     return workers.engine.name == "processes" or part.textual(load.names)
 
 
-def _enough(loads: Sequence[Load]) -> bool:
-    sizes = [one.part.blob.size for one in loads if one.part.blob is not None]
+def _enough(parts: dict[int, CsvPart]) -> bool:
+    sizes = [part.blob.size for part in parts.values()]
     return len(sizes) > 1 and sum(sizes) >= _WORTH_PROCESSES
 
 
-def _errand(load: Load) -> tuple[object, ...]:
-    assert isinstance(load.part, CsvPart)  # noqa: S101 - chosen so
-    return load.part.blob, load.part.format, load.names, load.hashed
+def _sent(load: Load, part: CsvPart, workers: Workers) -> Future[ParsedCsv]:
+    from mipaudit.tables.csv_part import parse_elsewhere
+
+    return workers.processes.submit(
+        parse_elsewhere, part.blob, part.format, load.names, load.hashed
+    )
 
 
-def _finish(load: Load, future: Future[ParsedCsv] | None) -> None:
-    if future is None or not isinstance(load.part, CsvPart):
-        load.here()
-        return
-    from concurrent.futures import BrokenExecutor
-
+def _finish(future: Future[ParsedCsv], part: CsvPart, here: Callable[[], None]) -> None:
     try:
         parsed = future.result()
     except BrokenExecutor:
         # Whatever ended the process, the file is still there.
-        load.here()
+        here()
         return
-    load.part.adopt(parsed)
+    part.adopt(parsed)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from mipaudit.engine.engine import Engine
-from mipaudit.engine.process_pool import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
+
+    from mipaudit.engine.process_pool import ProcessPool
 
 
 class Remote(Protocol):
@@ -73,6 +74,9 @@ class Workers:
     def processes(self) -> ProcessPool:
         """Return processes of this machine, for what holds Python's lock."""
         if self._processes is None:
+            # Multiprocessing takes as long to load as a small file takes to audit.
+            from mipaudit.engine.process_pool import ProcessPool
+
             self._processes = ProcessPool(self.threads)
         return self._processes
 

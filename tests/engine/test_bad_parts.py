@@ -129,6 +129,14 @@ def test_a_policy_is_not_met_without_all_parts(parts):
     assert again.summary.startswith("Some files of the input cannot be read")
 
 
+def test_a_comparison_with_a_report_that_lacks_parts_is_not_met(parts):
+    whole = estimate(parts)
+    assert mipaudit.compare(whole, whole, max_increase=0.9).verdict.status == "met"
+    cut_off(parts / "part-001.parquet")
+    less = estimate(parts, on_bad_part="skip")
+    assert mipaudit.compare(whole, less, max_increase=0.9).verdict.status == "inconclusive"
+
+
 def test_an_open_verdict_stays_what_it_is_without_all_parts():
     assert reach_verdict((), (), incomplete=True).status == "no_policy"
 
