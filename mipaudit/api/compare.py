@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mipaudit.api.checking import require, whole
+from mipaudit.api.checking import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -217,15 +217,14 @@ def _passes(
 ) -> Passes:
     from mipaudit.api.comparing import Passes
     from mipaudit.api.counting import Meter
-    from mipaudit.engine.fold import default_jobs
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
 
-    threads = default_jobs() if jobs is None else whole("jobs", jobs)
-    require(threads >= 1, "jobs", "The number of jobs must be at least 1.")
     return Passes(
         prior=terms.prior,
         discrete=terms.discrete,
         seed=terms.seed,
-        jobs=threads,
+        workers=Workers(Engine(jobs=jobs)),
         progress=None if progress is None else Meter(None, progress).advance,
     )
 
@@ -244,7 +243,9 @@ def _groups(
 
     kinds = [tuple(column.kind for column in source.columns) for source in sources]
     if matched:
-        rows, findings = match_rows(sources, titles, jobs=passes.jobs, progress=passes.progress)
+        rows, findings = match_rows(
+            sources, titles, workers=passes.workers, progress=passes.progress
+        )
         whole_names = tuple(name for some in names for name in some)
         together = tuple(kind for some in kinds for kind in some)
         return [Columns(names=whole_names, kinds=together, first=0, partitions=[rows])], [*findings]

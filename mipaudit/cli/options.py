@@ -234,7 +234,25 @@ MinRecallOption = Annotated[
 JobsOption = Annotated[
     int | None,
     typer.Option(
-        "--jobs", metavar="N", help="Threads. Default: one per processor; the answer is the same."
+        "--jobs", metavar="N", help="Workers. Default: one per processor; the answer is the same."
+    ),
+]
+EngineOption = Annotated[
+    Literal["auto", "threads", "processes", "dask"],
+    typer.Option("--engine", help="Who does the work; the answer is the same."),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster to work on."
+    ),
+]
+OnBadPartOption = Annotated[
+    Literal["error", "skip"],
+    typer.Option(
+        "--on-bad-part",
+        help="A file that cannot be read ends the run, or is left out and named; no policy is "
+        "met then.",
     ),
 ]
 ExitZeroOption = Annotated[

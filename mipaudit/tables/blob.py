@@ -64,12 +64,21 @@ class FileBlob:
     path: Path
     size: int
     modified: int
-    identity: tuple[int, int]
+    identity: tuple[int, int] | None
+    typed: str | None = None
 
     @property
     def name(self) -> str:
-        """The path, made safe."""
-        return safe_name(str(self.path), longest=400)
+        """The path as it was typed, made safe."""
+        return safe_name(self.typed or str(self.path), longest=400)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel with the whole path: another process may work in another folder.
+
+        Device and inode stay: another machine has others.
+        """
+        typed = self.typed or str(self.path)
+        return _file_elsewhere, (self.path.absolute(), self.size, self.modified, typed)
 
     def open(self) -> IO[bytes]:
         """Open the file anew."""
@@ -81,11 +90,16 @@ class FileBlob:
             state = self.path.stat()
         except OSError:
             return True
-        now = (state.st_size, state.st_mtime_ns, (state.st_dev, state.st_ino))
-        return now != (self.size, self.modified, self.identity)
+        if (state.st_size, state.st_mtime_ns) != (self.size, self.modified):
+            return True
+        return self.identity not in {None, (state.st_dev, state.st_ino)}
 
     def close(self) -> None:
         """Hold nothing."""
+
+
+def _file_elsewhere(path: Path, size: int, modified: int, typed: str) -> FileBlob:
+    return FileBlob(path=path, size=size, modified=modified, identity=None, typed=typed)
 
 
 def file_blob(path: Path) -> FileBlob:

@@ -47,6 +47,7 @@ class Intake:
             place of its own, because they are told apart there.
         endless: scores at minus infinity, which move up to the lowest number there.
         lowest: scores at the lowest number, where they would meet those.
+        groups: what the hashes of the groups stand for.
     """
 
     members: int = 0
@@ -66,6 +67,7 @@ class Intake:
     infinite: dict[str, Fault] = field(default_factory=dict)
     endless: dict[str, Fault] = field(default_factory=dict)
     lowest: dict[str, Fault] = field(default_factory=dict)
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def merged(self) -> dict[str, Fault]:
@@ -78,20 +80,25 @@ class Intake:
         told_apart = not (self.inexact or self.merged)
         return faults > 0 or not told_apart or (nan_is_error and bool(self.missing))
 
+    def include(self, other: Intake) -> None:
+        """Add the counts of other rows."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("null_labels", "null_keys", "unknown_labels"):
+            fault: Fault = getattr(other, name)
+            getattr(self, name).add(fault.count, fault.first_row)
+        for name in ("missing", "inexact", "infinite", "endless", "lowest"):
+            for column, fault in getattr(other, name).items():
+                getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
+        self.labels |= other.labels
+        self.groups |= other.groups
+
 
 def merge_intakes(intakes: Iterable[Intake]) -> Intake:
     """Return the sums."""
     total = Intake()
     for intake in intakes:
-        for name in _COUNTS:
-            setattr(total, name, getattr(total, name) + getattr(intake, name))
-        for name in ("null_labels", "null_keys", "unknown_labels"):
-            fault: Fault = getattr(intake, name)
-            getattr(total, name).add(fault.count, fault.first_row)
-        for name in ("missing", "inexact", "infinite", "endless", "lowest"):
-            for column, fault in getattr(intake, name).items():
-                getattr(total, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
-        total.labels |= intake.labels
+        total.include(intake)
     return total
 
 

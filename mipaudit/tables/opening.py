@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.blob import ZIP_MAGIC, blob_format
+from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
+from mipaudit.tables.blob import ZIP_MAGIC, MemoryBlob, TemporaryBlob, blob_format
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
@@ -16,6 +17,7 @@ from mipaudit.tables.layout import (
     require_columns,
     unreadable_column,
 )
+from mipaudit.tables.part import Load
 from mipaudit.tables.paths import check_different, input_blobs
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
@@ -24,7 +26,7 @@ from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -35,28 +37,43 @@ if TYPE_CHECKING:
     from mipaudit.tables.part import Part
     from mipaudit.tables.request import NanPolicy
 
+    Loader = Callable[[Sequence[Load]], None]
+
 _STDIN_IN_MEMORY = 4 << 20
 
 
-def open_scores(request: ReadRequest) -> ScoreSource:
+def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:
     """Open the files that ``request`` names.
 
     CSV is parsed here, once; Parquet is decoded in every pass.
 
+    Args:
+        request: what to read.
+        load: gets all parts ready; None for one after the other.
+
     Raises:
         UsageError: the request contradicts itself.
+        BadPartsError: parts that cannot be read.
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
     blobs = [(side, _blobs(specs)) for side, specs in sides]
     try:
         check_different(blobs)
-        opened = [(side, *_open_parts(found)) for side, found in blobs]
-        source = open_groups([(side, parts) for side, parts, _ in opened], request)
+        sound = [(side, _sound(found, request.left_out)) for side, found in blobs]
+        opened = [(side, *_open_parts(found)) for side, found in sound]
+        source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
         source.bare = tuple(blob for _, _, bare in opened for blob in bare)
-    except BaseException:
-        for _, found in blobs:
-            for blob in found:
+        source.left_out = tuple(
+            blob for _, found in blobs for blob in found if blob.name in request.left_out
+        )
+    except BaseException as error:
+        every = [blob for _, found in blobs for blob in found]
+        try:
+            if isinstance(error, BadPartsError):
+                _require_skippable(error, every)
+        finally:
+            for blob in every:
                 blob.close()
         raise
     return source
@@ -72,6 +89,22 @@ def _blobs(specs: Sequence[str]) -> list[Blob]:
         )
     found = [blob for spec in specs for blob in input_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
     return sorted(found, key=lambda blob: blob.name.encode()) if len(specs) > 1 else found
+
+
+def _sound(blobs: Sequence[Blob], left_out: frozenset[str]) -> Sequence[Blob]:
+    sound = [blob for blob in blobs if blob.name not in left_out]
+    if not sound:
+        raise InputError("no_part_left", "No file is left that can be read.")
+    return sound
+
+
+def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
+    """Raise an error for what is no damage, and for what cannot be read a second time."""
+    for blob in blobs:
+        if blob.name in error.parts and blob.changed():
+            raise input_changed(blob)
+    if any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs):
+        raise error.plain() from None
 
 
 def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
@@ -94,13 +127,20 @@ def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ..
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
     parts: list[Part] = []
     bare: list[Blob] = []
+    bad: list[BadPartsError] = []
     for blob in blobs:
         try:
             parts.append(open_part(blob))
         except InputError as error:
-            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
+            found = named_fault(error, blob.name)
+            if isinstance(found, BadPartsError):
+                bad.append(found)
+            elif error.code != "no_rows" or (blob is blobs[-1] and not parts):
                 raise
-            bare.append(blob)
+            else:
+                bare.append(blob)
+    if bad:
+        raise BadPartsError.together(bad)
     return tuple(parts), tuple(bare)
 
 
@@ -195,13 +235,17 @@ def open_frames(members: object, holdout: object, request: ReadRequest) -> Score
 
 
 def open_groups(
-    groups: Sequence[tuple[bool | None, tuple[Part, ...]]], request: ReadRequest
+    groups: Sequence[tuple[bool | None, tuple[Part, ...]]],
+    request: ReadRequest,
+    *,
+    load: Loader | None = None,
 ) -> ScoreSource:
     """Choose the columns, read what must be read at once, and check what is cheap.
 
     Args:
         groups: parts by the class that they were given for.
         request: how to understand them.
+        load: gets all parts ready; None for one after the other.
     """
     parts = [part for _, found in groups for part in found]
     fields = merge_fields(parts)
@@ -210,10 +254,12 @@ def open_groups(
     layout = plan_columns(fields, parts, request)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="--member-col")
+    loads = []
     for part in parts:
         require_columns(part, layout)
         present = {field.name for field in part.fields}
-        part.load(layout.needed & present, layout.hashed & present)
+        loads.append(Load(part=part, names=layout.needed & present, hashed=layout.hashed & present))
+    (_load_each if load is None else load)(loads)
     grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
     source = ScoreSource(
         columns=_score_columns(layout.scores, parts),
@@ -241,6 +287,10 @@ def _name_scores(source: ScoreSource, layout: Layout) -> None:
         VectorScore(name=one.name, coordinates=tuple(place[name] for name in one.columns))
         for one in layout.vectors
     )
+
+
+def _load_each(loads: Sequence[Load]) -> None:
+    each_loaded([one.part.name for one in loads], [one.here for one in loads])
 
 
 def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
@@ -290,7 +340,5 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     if layout.id_column is not None:
         duplicated_ids(source, layout.id_column)
     if request.unit_column is not None:
-        batches = (rows for part in source.partitions() for rows in part.batches())
-        source.chosen = choose_units(batches, request.seed)
-        source.intakes.clear()
+        source.chosen = choose_units(source.partitions().rows(), request.seed)
     return source

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.tables.arrow import ArrowReader, arrow_fields, read_columns
-from mipaudit.tables.blob import FileBlob
+from mipaudit.tables.blob import FileBlob, MemoryBlob, TemporaryBlob
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS
@@ -102,6 +102,17 @@ class RowGroup:
     part: ParquetPart
     group: int
     rows: int
+
+    @property
+    def stays(self) -> bool:
+        """Whether the bytes are in this process, as those of standard input are."""
+        return isinstance(self.part.blob, MemoryBlob | TemporaryBlob)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as place and number: the footer of a file may be larger than its rows."""
+        from mipaudit.tables.distant_row_group import DistantRowGroup
+
+        return DistantRowGroup, (self.part.blob, self.group, self.rows)
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Decode the named columns in chunks."""

@@ -69,7 +69,7 @@ def check_different(blobs: Sequence[tuple[bool | None, Sequence[Blob]]]) -> None
     seen: dict[tuple[int, int], tuple[bool | None, str]] = {}
     for side, found in blobs:
         for blob in found:
-            if not isinstance(blob, FileBlob):
+            if not isinstance(blob, FileBlob) or blob.identity is None:
                 continue
             if blob.identity in seen:
                 first_side, first = seen[blob.identity]

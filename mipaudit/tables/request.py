@@ -29,6 +29,7 @@ class ReadRequest:
         vectors: whether a comma list may name a score of several numbers.
         group_columns: columns whose values together name a row's group.
         named: the values of the key column are to be written out.
+        left_out: names of files that cannot be read and are skipped.
     """
 
     scores: str | tuple[str, ...] | None = None
@@ -45,3 +46,4 @@ class ReadRequest:
     vectors: bool = False
     group_columns: tuple[str, ...] = ()
     named: bool = False
+    left_out: frozenset[str] = frozenset()

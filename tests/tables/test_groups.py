@@ -126,7 +126,7 @@ def test_groups_and_names_travel_with_the_rows(form, tmp_path):
     kept = [i for i in range(n) if i % 5 and i % 3 == 0]
     with source:
         assert [column.name for column in source.columns] == ["score"]
-        batches = [rows for part in source.partitions() for rows in part.batches()]
+        batches = list(source.partitions().rows())
         names = [name for rows in batches for name in rows.names.tolist()]
         assert names == [f"p, {i}" for i in kept]
         groups = np.concatenate([rows.groups for rows in batches])
