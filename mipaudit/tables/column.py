@@ -28,12 +28,14 @@ _SCORE_BITS = 53
 class Field:
     """A column of an input before any choice is made.
 
-    ``storage`` names the stored type of floats, such as ``float32``; None for text.
+    ``storage`` names the stored type of floats, such as ``float32``; None for text. A
+    ``folder`` column is a key of the folders that files lie in: one value a file.
     """
 
     name: str
     kind: Kind
     storage: str | None = None
+    folder: bool = False
 
 
 class Vocabulary:

@@ -8,6 +8,8 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.blob import blob_format
 from mipaudit.tables.groups import GroupColumns
+from mipaudit.tables.hive import folder_keys
+from mipaudit.tables.hive_part import HivePart
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
     differing_types,
@@ -16,7 +18,9 @@ from mipaudit.tables.layout import (
     require_columns,
     unreadable_column,
 )
-from mipaudit.tables.paths import check_different, input_blobs
+from mipaudit.tables.paths import check_different, find_blobs
+from mipaudit.tables.remote_blob import is_remote
+from mipaudit.tables.remote_store import each_at_once
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
+    from mipaudit.tables.paths import FoundBlob
     from mipaudit.tables.request import NanPolicy
 
 _STDIN_IN_MEMORY = 4 << 20
@@ -48,15 +53,16 @@ def open_scores(request: ReadRequest) -> ScoreSource:
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
-    blobs = [(side, input_blobs(spec, in_memory=_STDIN_IN_MEMORY)) for side, spec in sides]
+    found = [(side, find_blobs(spec, in_memory=_STDIN_IN_MEMORY)) for side, spec in sides]
+    blobs = [(side, [one.blob for one in files]) for side, files in found]
     try:
         check_different(blobs)
-        opened = [(side, *_open_parts(found)) for side, found in blobs]
+        opened = [(side, *_open_parts(files)) for side, files in found]
         source = open_groups([(side, parts) for side, parts, _ in opened], request)
         source.bare = tuple(blob for _, _, bare in opened for blob in bare)
     except BaseException:
-        for _, found in blobs:
-            for blob in found:
+        for _, files in blobs:
+            for blob in files:
                 blob.close()
         raise
     return source
@@ -77,18 +83,31 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
     )
 
 
-def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+def _open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    keys = folder_keys([(one.blob.name, one.folders) for one in files])
+    blobs = [one.blob for one in files]
     parts: list[Part] = []
     bare: list[Blob] = []
-    for blob in blobs:
-        try:
-            parts.append(open_part(blob))
-        except InputError as error:
-            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
-                raise
+    opened = each_at_once(_open_or_bare, blobs, remote=any(map(is_remote, blobs)))
+    for blob, part, own in zip(blobs, opened, keys, strict=True):
+        if isinstance(part, InputError):
+            if blob is blobs[-1] and not parts:
+                raise part
             bare.append(blob)
+        else:
+            parts.append(HivePart(part, own) if own else part)
     return tuple(parts), tuple(bare)
+
+
+def _open_or_bare(blob: Blob) -> Part | InputError:
+    """Return the part, or the error of a file with a header alone."""
+    try:
+        return open_part(blob)
+    except InputError as error:
+        if error.code != "no_rows":
+            raise
+        return error
 
 
 def open_part(blob: Blob) -> Part:

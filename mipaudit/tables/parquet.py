@@ -12,9 +12,11 @@ from mipaudit.tables.blob import FileBlob
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS
+from mipaudit.tables.remote_blob import RemoteBlob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from io import RawIOBase
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -127,27 +129,33 @@ class RowGroup:
 
 
 @contextmanager
-def _opened(blob: Blob) -> Iterator[str | IO[bytes]]:
+def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
     if isinstance(blob, FileBlob):
         # Arrow reads a path without Python in between.
         yield str(blob.path)
+        return
+    if isinstance(blob, RemoteBlob):
+        with blob.open_ranges() as stream:
+            yield stream
         return
     with blob.open() as stream:
         yield stream
 
 
 def _parquet_file(
-    source: str | IO[bytes], part: ParquetPart, group: int, names: Collection[str]
+    source: str | IO[bytes] | RawIOBase, part: ParquetPart, group: int, names: Collection[str]
 ) -> pq.ParquetFile:
     import pyarrow.parquet as pq
 
     strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
     few = [name for name in strings if _few_words(part, group, name)]
+    buffer = _buffer_size(part, group, names)
     return pq.ParquetFile(
         source,
         metadata=part.metadata,
-        pre_buffer=False,
-        buffer_size=_buffer_size(part, group, names),
+        # Neighbouring columns in one request. Of a file it would only take memory.
+        pre_buffer=buffer == 0 and isinstance(part.blob, RemoteBlob),
+        buffer_size=buffer,
         read_dictionary=few or None,
         page_checksum_verification=True,
     )
