@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, TypeVar
+import threading
+from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.tables.remote_store import Entry, ObjectState
 from mipaudit.tables.store_fault import ShortReadError, fault_kind
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
     from mipaudit.tables.address import Address
     from mipaudit.tables.store_access import ArrowAccess
 
+_KEPT_OPEN: Final = 256
+
 ResultT = TypeVar("ResultT")
 
 
 class ArrowStore:
     """A bucket or container."""
+
+    tries_again = True
 
     def __init__(self, address: Address, access: ArrowAccess) -> None:
         """Try the ways of access in their order, the next where one is refused."""
@@ -30,6 +35,8 @@ class ArrowStore:
         self._way = 0
         self._known = access.credentials
         self._root = f"{access.container}/"
+        self._files: dict[str, NativeFile] = {}
+        self._lock = threading.Lock()
 
     @property
     def credentials(self) -> bool:
@@ -72,20 +79,27 @@ class ArrowStore:
 
     def state(self, path: str) -> ObjectState:
         """Return the size, and the etag or the time of the last change."""
-        file = self._ask(lambda system: system.open_input_file(self._full(path)))
-        with file:
-            size, facts = int(file.size()), _facts(file)
+        file = self._opened(path)
+        size, facts = int(file.size()), _facts(file)
         if not facts:
             info = self._ask(lambda system: system.get_file_info(self._full(path)))
             facts = str(info.mtime_ns)
         return ObjectState(size=size, stamp=facts)
 
-    def ranges(self, path: str, size: int) -> ArrowRanges:
-        """Open an object of a known size: that asks nothing."""
-        from pyarrow.fs import FileInfo, FileType
+    def ranges(self, path: str, size: int) -> ArrowRanges:  # noqa: ARG002 - others need it
+        """Open an object, or take it as it was opened last."""
+        with self._lock:
+            file = self._files.get(path)
+        return ArrowRanges(file or self._opened(path))
 
-        info = FileInfo(self._full(path), FileType.File, size=size)
-        return ArrowRanges(self._ask(lambda system: system.open_input_file(info)))
+    def _opened(self, path: str) -> NativeFile:
+        """Open an object and keep it: that is a request, and each row group would make one."""
+        file: NativeFile = self._ask(lambda system: system.open_input_file(self._full(path)))
+        with self._lock:
+            self._files[path] = file
+            while len(self._files) > _KEPT_OPEN:
+                del self._files[next(iter(self._files))]
+        return file
 
     def stream(self, path: str) -> IO[bytes]:
         """Open an object."""
@@ -110,7 +124,7 @@ class ArrowStore:
 
 
 class ArrowRanges:
-    """An open object."""
+    """An open object, which several threads may read at once."""
 
     def __init__(self, file: NativeFile) -> None:
         """Keep ``file``."""
@@ -124,8 +138,7 @@ class ArrowRanges:
         return data
 
     def close(self) -> None:
-        """Close the object."""
-        self._file.close()
+        """Leave it open for the next reader: it holds no connection."""
 
 
 def _facts(file: NativeFile) -> str:

@@ -53,6 +53,7 @@ class FsspecStore:
     """A file system of fsspec, from one place of it on."""
 
     credentials = None
+    tries_again = False
 
     def __init__(self, address: Address, system: Any, root: str) -> None:  # noqa: ANN401 - fsspec has no types
         """Keep the system, and where in it the paths begin."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final, Protocol, TypeVar
 
 from mipaudit.errors import MipauditError
-from mipaudit.tables.store_fault import is_transient, store_error
+from mipaudit.tables.store_fault import ShortReadError, is_transient, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,6 +71,11 @@ class Store(Protocol):
     @property
     def credentials(self) -> bool | None:
         """Whether some were found; None where that is not known."""
+        ...
+
+    @property
+    def tries_again(self) -> bool:
+        """Whether its library tries again by itself."""
         ...
 
     def shown(self, path: str) -> str:
@@ -152,7 +157,8 @@ def ask_store(store: Store, path: str, ask: Callable[[], ResultT]) -> ResultT:
         except MipauditError:
             raise
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
-            if pause is None or not is_transient(error):
+            lasting = store.tries_again and not isinstance(error, ShortReadError)
+            if pause is None or lasting or not is_transient(error):
                 failure = store_error(error, store.address, name, credentials=store.credentials)
             else:
                 time.sleep(pause)

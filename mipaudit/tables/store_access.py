@@ -32,7 +32,7 @@ _AWS_SIGNS: Final = (
 )
 _AZURE_SIGNS: Final = ("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR")
 # Google's library would try for a quarter of an hour.
-_GOOGLE_SECONDS: Final = 20
+_GOOGLE_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

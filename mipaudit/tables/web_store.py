@@ -29,6 +29,7 @@ class WebStore:
     """A web server."""
 
     credentials = None
+    tries_again = False
 
     def __init__(self, address: Address) -> None:
         """Make a client that honours proxies and .netrc, and never asks for compression."""
