@@ -104,19 +104,3 @@ def local_path(spec: str) -> str:
             "A file:// address names a file of this machine: file:///folder/scores.parquet.",
         )
     return unquote(f"/{path}")
-
-
-def public_text(text: str) -> str:
-    """Return ``text``, if it is an address without its user, password and query."""
-    if _SCHEME.match(text) is None:
-        return text
-    try:
-        address = parse_address(text)
-    except UsageError:
-        return text.partition("://")[0] + "://"
-    if address is None:
-        return text
-    path = address.path
-    if address.store not in _KEYS_ARE_RAW:
-        path = re.split(r"[?#]", path, maxsplit=1)[0]
-    return f"{address.scheme}://{address.place}/{path}"
