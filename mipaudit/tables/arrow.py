@@ -150,19 +150,17 @@ def _numbers(array: pa.Array) -> Numbers:
 
 def _decimals(array: pa.Array) -> Numbers:
     """Return the nearest float64 of each, and which of them others may have, too."""
-    import pyarrow as pa
+    from mipaudit.tables.decimal_digits import decimal_floats, merges_decimals
 
-    from mipaudit.tables.decimal_digits import merges_decimals
-
-    found = _numbers(array.cast(pa.float64()))
+    size, offset = len(array), array.offset
+    missing = None if not array.null_count else ~_bits(array.buffers()[0], offset, size)
     mask = merges_decimals(array)
-    if mask is not None and found.missing is not None:
-        mask &= ~found.missing
-    rounded = mask if mask is not None and mask.any() else None
+    if mask is not None and missing is not None:
+        mask &= ~missing
     return Numbers(
-        values=found.values,
-        missing=found.missing,
-        rounded=rounded,
+        values=decimal_floats(array),
+        missing=missing,
+        rounded=mask if mask is not None and mask.any() else None,
         whole=array.type.scale <= 0,
     )
 

@@ -1,4 +1,4 @@
-"""Which decimals have more digits than a float64 tells apart."""
+"""Decimals as float64s, and which of them have more digits than those tell apart."""
 
 from __future__ import annotations
 
@@ -14,6 +14,31 @@ if TYPE_CHECKING:
 _TOLD_APART: Final = 15
 # Beyond it, different integers are the same float64.
 _EXACT: Final = 2**53
+# 10^22 is the last power of ten that a float64 holds exactly.
+_EXACT_POWERS: Final = 22
+
+
+def decimal_floats(array: pa.Array) -> NDArray[np.float64]:
+    """Return the float64 that is nearest to each decimal; what nulls become has no meaning.
+
+    Arrow's own conversion may miss by one unit in the last place, so that the same number
+    would differ from what a CSV file of it holds.
+
+    Args:
+        array: decimals of any width.
+    """
+    import pyarrow as pa
+
+    scale = array.type.scale
+    words = _words(array)
+    low = words[:, 0]
+    if 0 <= scale <= _EXACT_POWERS and _are_plain(words).all() and not _beyond(low).any():
+        # Both are exact, so that their quotient is rounded once.
+        quotients: NDArray[np.float64] = low / 10.0**scale
+        return quotients
+    floats = array.cast(pa.string()).cast(pa.float64())
+    at = 8 * floats.offset
+    return np.frombuffer(floats.buffers()[1], dtype=np.float64, count=len(array), offset=at)
 
 
 def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
@@ -29,9 +54,7 @@ def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
     if kind.precision <= _TOLD_APART:
         return None
     words = _words(array)
-    # Of two's complement, the least word says it all if the others repeat its sign.
-    low = words[:, 0]
-    plain = (words[:, 1:] == (low >> 63)[:, None]).all(axis=1)
+    low, plain = words[:, 0], _are_plain(words)
     mask = _beyond(low) if kind.scale <= 0 else _many_digits(low)
     wide = np.flatnonzero(~plain)
     if kind.scale <= 0:
@@ -39,6 +62,11 @@ def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
     elif wide.size:
         mask[wide] = [_wide_digits(words[at]) for at in wide]
     return mask
+
+
+def _are_plain(words: NDArray[np.int64]) -> NDArray[np.bool_]:
+    # Of two's complement, the least word says it all if the others repeat its sign.
+    return np.asarray((words[:, 1:] == (words[:, 0] >> 63)[:, None]).all(axis=1))
 
 
 def _words(array: pa.Array) -> NDArray[np.int64]:
