@@ -50,7 +50,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         key_column: a row's identity; its position otherwise.
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
         settings: recorded in the provenance; None records the arguments.

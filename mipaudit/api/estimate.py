@@ -85,7 +85,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
         seed: of the row assignment and of the strict methods, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the provenance; None records the arguments.
