@@ -58,7 +58,16 @@ class ArrowStore:
 
     def children(self, path: str) -> list[Entry]:
         """Return what lies in a folder."""
-        return self._listed(path, deep=False)
+        if self.address.store != "gs":
+            return self._listed(path, deep=False)
+        # Arrow does not list a folder of Google's that is only part of names.
+        start = f"{path}/".lstrip("/")
+        found: dict[str, Entry] = {}
+        for entry in self._listed(path, deep=True):
+            name, below, _ = entry.path.removeprefix(start).partition("/")
+            folder = bool(below) or entry.is_folder
+            found.setdefault(name, Entry(path=start + name, is_folder=folder))
+        return list(found.values())
 
     def below(self, path: str) -> list[Entry]:
         """Return all objects below a folder."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import os
+import subprocess
+import sys
 import threading
 from email.utils import formatdate
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -162,3 +164,22 @@ def website(tmp_path, monkeypatch):
     site = WebSite(folder)
     yield site
     site.close()
+
+
+@pytest.fixture
+def google(tmp_path, monkeypatch):
+    """A folder whose files are the objects of every bucket of a local Google Cloud Storage.
+
+    It runs in a process of its own: Arrow holds the interpreter while it waits for an answer.
+    """
+    clear_environment(monkeypatch, tmp_path)
+    folder = tmp_path / "google"
+    folder.mkdir()
+    script = str(Path(__file__).with_name("google_server.py"))
+    with subprocess.Popen(
+        [sys.executable, script, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as server:
+        port = next(line.split()[1] for line in server.stdout if line.startswith("port "))
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{port}")
+        yield folder
+        server.terminate()

@@ -76,7 +76,14 @@ def memory(tmp_path):
     system.rm("/some", recursive=True)
 
 
-@pytest.fixture(params=["s3", "web", "memory"])
+@pytest.fixture
+def gcs(google):
+    """The same data set on disk and in Google Cloud Storage."""
+    fill(google)
+    return str(google), "gs://bucket"
+
+
+@pytest.fixture(params=["s3", "gcs", "web", "memory"])
 def places(request):
     return request.getfixturevalue(request.param)
 
