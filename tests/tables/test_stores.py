@@ -360,3 +360,55 @@ def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
                 pickle.dumps(source._parts[0].blob)
             assert caught.value.code == "bound_to_process"
             assert "Save it to a file" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("spec", "variables", "expected"),
+    [
+        ("az://c/x", {"AZURE_STORAGE_ACCOUNT": "one"}, ("c", "one", False, 2)),
+        ("abfs://c@two.dfs.core.windows.net/x", {}, ("c", "two", False, 2)),
+        (
+            "abfss://c@two.dfs.core.windows.net/x",
+            {"AZURE_STORAGE_ACCOUNT": "one", "AZURE_STORAGE_KEY": "a2V5"},
+            ("c", "two", True, 1),
+        ),
+        (
+            "az://c/x",
+            {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5=="},
+            ("c", "three", True, 1),
+        ),
+    ],
+)
+def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
+    from store_servers import clear_environment
+
+    from mipaudit.tables.address import parse_address
+    from mipaudit.tables.store_access import _azure_account, arrow_access
+
+    clear_environment(monkeypatch, tmp_path)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    address = parse_address(spec)
+    access = arrow_access(address)
+    _, account = _azure_account(address)
+    assert (access.container, account.name, access.credentials, len(access.ways)) == expected
+    assert all(way().type_name == "abfs" for way in access.ways)
+    assert "a2V5" not in address.name("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://user:pw@host/a/b.csv?sig=1#x", "https://host/a/b.csv"),
+        ("s3://bucket/what?.csv", "s3://bucket/what?.csv"),
+        ("abfs://c@account.dfs.core.windows.net/x", "abfs://c@account.dfs.core.windows.net/x"),
+        ("sftp://user:pw@host/x.csv", "sftp://host/x.csv"),
+        ("C:/data/x?.csv", "C:/data/x?.csv"),
+        ("scores = a@b?c", "scores = a@b?c"),
+    ],
+)
+def test_addresses_without_what_can_be_secret(text, shown):
+    from mipaudit.report.names import public_address
+    from mipaudit.report.setting import setting_text
+
+    assert public_address(text) == setting_text(text) == shown
