@@ -39,7 +39,7 @@ class RemoteBlob:
     @property
     def identity(self) -> tuple[str, str, str]:
         """What no other object has."""
-        return self.address.store, self.address.place, self.path.partition("?")[0]
+        return self.address.store, self.address.place, self.path
 
     def open(self) -> IO[bytes]:
         """Return a reader that reads ahead."""

@@ -239,6 +239,12 @@ def test_an_address_may_be_signed(read, fails, web, website):
     assert error.message == f"There is no file {there}/none.csv."
 
 
+def test_a_query_may_choose_the_file(read, web):
+    _, there = web
+    sides = {"members": f"{there}/one.csv?id=1", "holdout": f"{there}/one.csv?id=2"}
+    assert len(read(**sides).member) == 2
+
+
 @pytest.mark.parametrize(
     ("status", "code"),
     [(401, "no_permission"), (403, "no_permission"), (500, "no_network"), (418, "store_failed")],
