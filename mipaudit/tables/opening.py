@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
+from mipaudit.tables.at_once import each_at_once, is_remote
 from mipaudit.tables.blob import blob_format
 from mipaudit.tables.groups import GroupColumns
-from mipaudit.tables.hive import folder_keys
-from mipaudit.tables.hive_part import HivePart
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
     differing_types,
@@ -19,8 +18,6 @@ from mipaudit.tables.layout import (
     unreadable_column,
 )
 from mipaudit.tables.paths import check_different, find_blobs
-from mipaudit.tables.remote_blob import is_remote
-from mipaudit.tables.remote_store import each_at_once
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
@@ -85,19 +82,34 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
 
 def _open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
-    keys = folder_keys([(one.blob.name, one.folders) for one in files])
     blobs = [one.blob for one in files]
     parts: list[Part] = []
     bare: list[Blob] = []
     opened = each_at_once(_open_or_bare, blobs, remote=any(map(is_remote, blobs)))
-    for blob, part, own in zip(blobs, opened, keys, strict=True):
+    for blob, part in zip(blobs, _with_keys(opened, files), strict=True):
         if isinstance(part, InputError):
             if blob is blobs[-1] and not parts:
                 raise part
             bare.append(blob)
         else:
-            parts.append(HivePart(part, own) if own else part)
+            parts.append(part)
     return tuple(parts), tuple(bare)
+
+
+def _with_keys(
+    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
+) -> Sequence[Part | InputError]:
+    """Return the parts with the columns that their folders name."""
+    if not any("=" in folder for one in files for folder in one.folders):
+        return opened
+    from mipaudit.tables.hive import folder_keys
+    from mipaudit.tables.hive_part import HivePart
+
+    keys = folder_keys([(one.blob.name, one.folders) for one in files])
+    return [
+        part if isinstance(part, InputError) else HivePart(part, own)
+        for part, own in zip(opened, keys, strict=True)
+    ]
 
 
 def _open_or_bare(blob: Blob) -> Part | InputError:

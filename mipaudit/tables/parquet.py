@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from mipaudit.errors import InputError
 from mipaudit.tables.arrow import ArrowReader, arrow_fields, read_columns
+from mipaudit.tables.at_once import is_remote
 from mipaudit.tables.blob import FileBlob
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS
-from mipaudit.tables.remote_blob import RemoteBlob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field
     from mipaudit.tables.part import Piece
+    from mipaudit.tables.remote_blob import RemoteBlob
 
 # A larger column chunk is read through a buffer instead of at once: a file with
 # a single huge row group must not be held in memory.
@@ -134,8 +135,8 @@ def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
         # Arrow reads a path without Python in between.
         yield str(blob.path)
         return
-    if isinstance(blob, RemoteBlob):
-        with blob.open_ranges() as stream:
+    if is_remote(blob):
+        with cast("RemoteBlob", blob).open_ranges() as stream:
             yield stream
         return
     with blob.open() as stream:
@@ -154,7 +155,7 @@ def _parquet_file(
         source,
         metadata=part.metadata,
         # Neighbouring columns in one request. Of a file it would only take memory.
-        pre_buffer=buffer == 0 and isinstance(part.blob, RemoteBlob),
+        pre_buffer=buffer == 0 and is_remote(part.blob),
         buffer_size=buffer,
         read_dictionary=few or None,
         page_checksum_verification=True,

@@ -66,9 +66,9 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
 
 
 def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
+    from mipaudit.tables.at_once import each_at_once
     from mipaudit.tables.remote_blob import remote_blob
     from mipaudit.tables.remote_paths import remote_files
-    from mipaudit.tables.remote_store import each_at_once
 
     def found(one: tuple[str, tuple[str, ...]]) -> FoundBlob:
         path, folders = one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.errors import MipauditError
 from mipaudit.tables.remote_store import ask_store, open_store
@@ -29,6 +29,8 @@ class RemoteBlob:
     It can be sent to other processes and machines, which open it with the credentials of
     their own environment.
     """
+
+    remote: ClassVar[bool] = True
 
     address: Address
     path: str = field(repr=False)
@@ -170,8 +172,3 @@ class _RemoteReader(io.RawIOBase):
         if self._ranges is not None and not self.closed:
             self._ranges.close()
         super().close()
-
-
-def is_remote(blob: object) -> bool:
-    """Tell whether reading ``blob`` waits for a store."""
-    return isinstance(blob, RemoteBlob)

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 _ENVIRONMENT: Final = ("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_")
 # Seconds before each further try.
 _PAUSES: Final = (0.1, 0.5, 2.0)
-_MANY: Final = 16
 
 ResultT = TypeVar("ResultT")
-ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,20 +163,3 @@ def ask_store(store: Store, path: str, ask: Callable[[], ResultT]) -> ResultT:
                 continue
         raise failure
     raise AssertionError  # the last pause is None
-
-
-def each_at_once(
-    work: Callable[[ItemT], ResultT], items: Sequence[ItemT], *, remote: bool
-) -> list[ResultT]:
-    """Return ``work`` of each item, in order; many at a time where each waits for a store."""
-    if not remote or len(items) < 2:  # noqa: PLR2004
-        return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(_MANY, len(items))) as pool:
-        futures = [pool.submit(work, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise

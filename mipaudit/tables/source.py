@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from mipaudit.errors import InputError
 from mipaudit.report.origin import InputFile
+from mipaudit.tables.at_once import each_at_once, is_remote
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
 from mipaudit.tables.intake import Intake, intake_findings, merge_intakes, types_finding
-from mipaudit.tables.remote_blob import is_remote
-from mipaudit.tables.remote_store import each_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
