@@ -15,7 +15,8 @@ import pytest
 from mipaudit.errors import MipauditError
 from mipaudit.tables import blob as blobs
 from mipaudit.tables import remote_store
-from mipaudit.tables.opening import open_scores
+from mipaudit.tables.opening import open_part, open_scores
+from mipaudit.tables.paths import find_blobs
 from mipaudit.tables.request import ReadRequest
 
 HUSH = "s3cr3t"
@@ -223,6 +224,29 @@ def test_faults_that_pass_are_tried_again(read, web, website):
     for failing in (1, 3):
         website.failing = failing
         assert read(f"{there}/one.parquet") == read(f"{here}/one.parquet")
+
+
+def read_all(part):
+    part.load({"loss", "member"}, set())
+    for piece in part.pieces():
+        list(piece.chunks(("loss", "member"), 0))
+    # A small CSV file is held as text from the start.
+    part.blob.open().read()
+
+
+@pytest.mark.parametrize("name", ["one.parquet", "one.csv", "long.csv"])
+def test_a_store_that_fails_half_way(web, website, name):
+    """One message of ours, not a damaged file and nothing of Arrow or pandas."""
+    rows = "1,0.5\n0,1.5\n" * 500_000
+    (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
+    _, there = web
+    files = find_blobs(f"{there}/{name}", in_memory=1)
+    part = open_part(files[0].blob)
+    website.status = 503
+    with pytest.raises(MipauditError) as caught:
+        read_all(part)
+    assert caught.value.code == "no_network"
+    assert caught.value.__cause__ is None
 
 
 def test_an_address_may_be_signed(read, fails, web, website):
