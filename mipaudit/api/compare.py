@@ -76,7 +76,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         against: class of attackers of the ranking and the policy. By default any where all
             scores are discrete, else thresholds.
         seed: of the row assignment, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the provenance; None records the arguments.

@@ -128,7 +128,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         seed: of the row assignment, at least 0.
         on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
             is then met.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of workers on this machine; None for the processors at hand.
         engine: ``"threads"``, ``"processes"`` or ``"dask"``; the numbers are the same.
         scheduler: address of a Dask scheduler, such as ``"tcp://host:8786"``.

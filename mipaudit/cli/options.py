@@ -12,8 +12,8 @@ ScoresArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="SCORES",
-        help="A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, "
-        "or - for standard input.",
+        help="A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+        "(s3://, gs://, az://, https://), or - for standard input.",
         show_default=False,
     ),
 ]
@@ -91,7 +91,7 @@ SeedOption = Annotated[
     int, typer.Option("--seed", metavar="INTEGER", help="Fixes every random choice.")
 ]
 HashInputsOption = Annotated[
-    bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB too.")
+    bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB in all, too.")
 ]
 FormatOption = Annotated[
     Format,

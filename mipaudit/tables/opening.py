@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
+from mipaudit.tables.at_once import each_at_once, is_remote
 from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
 from mipaudit.tables.blob import ZIP_MAGIC, MemoryBlob, TemporaryBlob, blob_format
 from mipaudit.tables.groups import GroupColumns
@@ -18,7 +19,7 @@ from mipaudit.tables.layout import (
     unreadable_column,
 )
 from mipaudit.tables.part import Load
-from mipaudit.tables.paths import check_different, input_blobs
+from mipaudit.tables.paths import check_different, find_blobs
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
+    from mipaudit.tables.paths import FoundBlob
     from mipaudit.tables.request import NanPolicy
 
     Loader = Callable[[Sequence[Load]], None]
@@ -57,18 +59,19 @@ def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSou
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
-    blobs = [(side, _blobs(specs)) for side, specs in sides]
+    found = [(side, _files(specs)) for side, specs in sides]
+    blobs = [(side, [one.blob for one in files]) for side, files in found]
     try:
         check_different(blobs)
-        sound = [(side, _sound(found, request.left_out)) for side, found in blobs]
-        opened = [(side, *_open_parts(found)) for side, found in sound]
+        sound = [(side, _sound(files, request.left_out)) for side, files in found]
+        opened = [(side, *_open_parts(files)) for side, files in sound]
         source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
         source.bare = tuple(blob for _, _, bare in opened for blob in bare)
         source.left_out = tuple(
-            blob for _, found in blobs for blob in found if blob.name in request.left_out
+            blob for _, files in blobs for blob in files if blob.name in request.left_out
         )
     except BaseException as error:
-        every = [blob for _, found in blobs for blob in found]
+        every = [blob for _, files in blobs for blob in files]
         try:
             if isinstance(error, BadPartsError):
                 _require_skippable(error, every)
@@ -79,7 +82,7 @@ def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSou
     return source
 
 
-def _blobs(specs: Sequence[str]) -> list[Blob]:
+def _files(specs: Sequence[str]) -> list[FoundBlob]:
     """Return the bytes of all that is named, in bytewise order of the names."""
     if "-" in specs and len(specs) > 1:
         raise UsageError(
@@ -87,12 +90,12 @@ def _blobs(specs: Sequence[str]) -> list[Blob]:
             "Standard input is given together with files.",
             hint="Give - alone, or write the stream to a file first.",
         )
-    found = [blob for spec in specs for blob in input_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
-    return sorted(found, key=lambda blob: blob.name.encode()) if len(specs) > 1 else found
+    found = [one for spec in specs for one in find_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
+    return sorted(found, key=lambda one: one.blob.name.encode()) if len(specs) > 1 else found
 
 
-def _sound(blobs: Sequence[Blob], left_out: frozenset[str]) -> Sequence[Blob]:
-    sound = [blob for blob in blobs if blob.name not in left_out]
+def _sound(files: Sequence[FoundBlob], left_out: frozenset[str]) -> Sequence[FoundBlob]:
+    sound = [one for one in files if one.blob.name not in left_out]
     if not sound:
         raise InputError("no_part_left", "No file is left that can be read.")
     return sound
@@ -123,25 +126,50 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
     )
 
 
-def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+def _open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    blobs = [one.blob for one in files]
     parts: list[Part] = []
     bare: list[Blob] = []
-    bad: list[BadPartsError] = []
-    for blob in blobs:
-        try:
-            parts.append(open_part(blob))
-        except InputError as error:
-            found = named_fault(error, blob.name)
-            if isinstance(found, BadPartsError):
-                bad.append(found)
-            elif error.code != "no_rows" or (blob is blobs[-1] and not parts):
-                raise
-            else:
-                bare.append(blob)
+    opened = each_at_once(_open_or_error, blobs, remote=any(map(is_remote, blobs)))
+    bad = [one for one in opened if isinstance(one, BadPartsError)]
     if bad:
         raise BadPartsError.together(bad)
+    for blob, part in zip(blobs, _with_keys(opened, files), strict=True):
+        if isinstance(part, InputError):
+            if blob is blobs[-1] and not parts:
+                raise part
+            bare.append(blob)
+        else:
+            parts.append(part)
     return tuple(parts), tuple(bare)
+
+
+def _with_keys(
+    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
+) -> Sequence[Part | InputError]:
+    """Return the parts with the columns that their folders name."""
+    if not any("=" in folder for one in files for folder in one.folders):
+        return opened
+    from mipaudit.tables.hive import folder_keys
+    from mipaudit.tables.hive_part import HivePart
+
+    keys = folder_keys([(one.blob.name, one.folders) for one in files])
+    return [
+        part if isinstance(part, InputError) else HivePart(part, own)
+        for part, own in zip(opened, keys, strict=True)
+    ]
+
+
+def _open_or_error(blob: Blob) -> Part | InputError:
+    """Return the part, or the error of a file with a header alone or one that is damaged."""
+    try:
+        return open_part(blob)
+    except InputError as error:
+        found = named_fault(error, blob.name)
+        if error.code != "no_rows" and not isinstance(found, BadPartsError):
+            raise
+        return found
 
 
 def open_part(blob: Blob) -> Part:

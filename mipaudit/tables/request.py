@@ -13,10 +13,10 @@ class ReadRequest:
     """One input and how to understand it.
 
     Attributes:
-        scores: files, directories, globs, or ``"-"`` alone for standard input; None
-            when ``members`` and ``holdout`` are given.
-        members: the members' own file, directory or glob.
-        holdout: the holdout's own file, directory or glob.
+        scores: files, directories, globs, addresses, or ``"-"`` alone for standard input;
+            None when ``members`` and ``holdout`` are given.
+        members: the members' own file, directory, glob or address.
+        holdout: the holdout's own.
         score_columns: the score columns by name, or comma lists of them where ``vectors``
             are allowed; empty means found by the rules.
         member_column: the membership column by name; None means found.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
 from mipaudit.report.origin import InputFile
+from mipaudit.tables.at_once import each_at_once, is_remote
 from mipaudit.tables.bad_parts import input_changed, named_fault, skipped_finding
 from mipaudit.tables.blob import MemoryBlob, TemporaryBlob, describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
@@ -202,22 +203,34 @@ class ScoreSource:
         """Return the inputs as they were read.
 
         Args:
-            hash_all: sha256 of every input; otherwise those above 64 MiB have a
-                fingerprint of their size, footer and ends.
+            hash_all: sha256 of every input; otherwise, where they have more than 64 MiB
+                together, each has a fingerprint of its size, footer and ends.
         """
-        bare = (describe_blob(blob, 0, hash_all=hash_all) for blob in self.bare)
-        with_rows = (
-            InputFile(name=part.name, rows=rows, bytes=None)
-            if part.blob is None
-            else describe_blob(part.blob, rows, hash_all=hash_all)
-            for part, rows in zip(self._parts, self._rows, strict=True)
-        )
-        return (*with_rows, *bare)
+        files: list[tuple[Blob | None, str, int]] = [
+            (part.blob, part.name, rows) for part, rows in zip(self._parts, self._rows, strict=True)
+        ]
+        files += [(blob, blob.name, 0) for blob in self.bare]
+        # Many parts together take as long to hash as one large file, and may be far away.
+        together = sum(blob.size for blob, _, _ in files if blob is not None)
+
+        def describe(file: tuple[Blob | None, str, int]) -> InputFile:
+            blob, name, rows = file
+            if blob is None:
+                return InputFile(name=name, rows=rows, bytes=None)
+            return describe_blob(blob, rows, hash_all=hash_all, together=together)
+
+        return tuple(each_at_once(describe, files, remote=self._is_remote()))
+
+    def _is_remote(self) -> bool:
+        return any(is_remote(part.blob) for part in self._parts)
 
     def check_unchanged(self) -> None:
         """Raise InputError ``input_changed`` if a file is not as it was at opening."""
-        for blob in (*(part.blob for part in self._parts), *self.bare, *self.left_out):
-            if blob is not None and blob.changed():
+        blobs = [part.blob for part in self._parts if part.blob is not None]
+        blobs += [*self.bare, *self.left_out]
+        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self._is_remote())
+        for blob, now_different in zip(blobs, changed, strict=True):
+            if now_different:
                 raise input_changed(blob)
 
     @property

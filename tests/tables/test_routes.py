@@ -143,7 +143,7 @@ def test_paths_that_lead_nowhere(fails, write, tmp_path):
     fails("no_parts", tmp_path / "*.parquet")
     (tmp_path / "empty").mkdir()
     fails("no_parts", tmp_path / "empty")
-    fails("uri", "s3://bucket/scores.parquet")
+    fails("uri", "file://elsewhere/scores.parquet")
     fails("which_input")
     fails("which_input", path, members=str(path))
     fails("which_input", members=str(path))
