@@ -40,7 +40,8 @@ def open_input(
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.tables.opening import open_arrays, open_frame, open_frames, open_scores
+    from mipaudit.tables.memory_opening import open_arrays, open_frame, open_frames
+    from mipaudit.tables.opening import open_scores
 
     _check_nan(request)
     _require_one_form(data, members, holdout)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.at_once import each_at_once, is_remote
-from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
-from mipaudit.tables.blob import ZIP_MAGIC, MemoryBlob, TemporaryBlob, blob_format
+from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed
+from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
@@ -19,8 +18,8 @@ from mipaudit.tables.layout import (
     unreadable_column,
 )
 from mipaudit.tables.part import Load
+from mipaudit.tables.part_opening import open_parts
 from mipaudit.tables.paths import check_different, find_blobs
-from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
 from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
@@ -29,15 +28,13 @@ from mipaudit.tables.units import choose_units
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike
-
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
     from mipaudit.tables.paths import FoundBlob
-    from mipaudit.tables.request import NanPolicy
+    from mipaudit.tables.request import ReadRequest
 
     Loader = Callable[[Sequence[Load]], None]
 
@@ -64,7 +61,7 @@ def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSou
     try:
         check_different(blobs)
         sound = [(side, _sound(files, request.left_out)) for side, files in found]
-        opened = [(side, *_open_parts(files)) for side, files in sound]
+        opened = [(side, *open_parts(files)) for side, files in sound]
         source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
         source.bare = tuple(blob for _, _, bare in opened for blob in bare)
         source.left_out = tuple(
@@ -124,142 +121,6 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
         "which_input",
         "Give either one input with a membership column, or both --members and --holdout.",
     )
-
-
-def _open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
-    """Return the parts, and what has a header alone: fine unless nothing else is there."""
-    blobs = [one.blob for one in files]
-    parts: list[Part] = []
-    bare: list[Blob] = []
-    opened = each_at_once(_open_or_error, blobs, remote=any(map(is_remote, blobs)))
-    bad = [one for one in opened if isinstance(one, BadPartsError)]
-    if bad:
-        raise BadPartsError.together(bad)
-    for blob, part in zip(blobs, _with_keys(opened, files), strict=True):
-        if isinstance(part, InputError):
-            if blob is blobs[-1] and not parts:
-                raise part
-            bare.append(blob)
-        else:
-            parts.append(part)
-    return tuple(parts), tuple(bare)
-
-
-def _with_keys(
-    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
-) -> Sequence[Part | InputError]:
-    """Return the parts with the columns that their folders name."""
-    if not any("=" in folder for one in files for folder in one.folders):
-        return opened
-    from mipaudit.tables.hive import folder_keys
-    from mipaudit.tables.hive_part import HivePart
-
-    keys = folder_keys([(one.blob.name, one.folders) for one in files])
-    return [
-        part if isinstance(part, InputError) else HivePart(part, own)
-        for part, own in zip(opened, keys, strict=True)
-    ]
-
-
-def _open_or_error(blob: Blob) -> Part | InputError:
-    """Return the part, or the error of a file with a header alone or one that is damaged."""
-    try:
-        return open_part(blob)
-    except InputError as error:
-        found = named_fault(error, blob.name)
-        if error.code != "no_rows" and not isinstance(found, BadPartsError):
-            raise
-        return found
-
-
-def open_part(blob: Blob) -> Part:
-    """Open one file by its first bytes."""
-    found = blob_format(blob)
-    if found == "csv":
-        _refuse_archive(blob)
-    if found == "parquet":
-        from mipaudit.tables.parquet import open_parquet
-
-        return open_parquet(blob)
-    from mipaudit.tables.csv_part import CsvPart
-
-    return CsvPart(blob, found)
-
-
-def _refuse_archive(blob: Blob) -> None:
-    """Refuse a zip archive, which may well be a summary under another name."""
-    with blob.open() as stream:
-        head = stream.read(len(ZIP_MAGIC))
-    if head == ZIP_MAGIC:
-        raise InputError(
-            "zip_file",
-            f"{blob.name}: a zip archive, not a table of scores.",
-            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
-        )
-
-
-def open_arrays(
-    members: ArrayLike,
-    holdout: ArrayLike,
-    *,
-    names: Sequence[str] = (),
-    nan: NanPolicy = "error",
-) -> ScoreSource:
-    """Open the scores of both classes from arrays.
-
-    Args:
-        members: shape (n,) or (n, d), numbers or booleans.
-        holdout: shape (m,) or (m, d).
-        names: of the d scores; by default ``score``, or ``score_0`` and so on.
-        nan: what to do with a missing score.
-
-    Raises:
-        InputError: a wrong shape or type, or a class without scores.
-    """
-    from mipaudit.tables.frame_part import array_part
-
-    parts = (array_part("members", members, names), array_part("holdout", holdout, names))
-    widths = [len(part.fields) for part in parts]
-    if widths[0] != widths[1]:
-        raise InputError(
-            "columns_differ",
-            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
-        )
-    titles = tuple(field.name for field in parts[0].fields)
-    request = ReadRequest(score_columns=titles, nan=nan)
-    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
-
-
-def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
-    """Open a pandas or polars frame, or an Arrow table.
-
-    Args:
-        frame: anything with ``__arrow_c_stream__``.
-        request: how to understand it; its files are not looked at.
-
-    Raises:
-        InputError: the frame cannot be audited as it is.
-    """
-    from mipaudit.tables.frame_part import open_arrow
-
-    return open_groups([(None, (open_arrow(frame),))], request)
-
-
-def open_frames(members: object, holdout: object, request: ReadRequest) -> ScoreSource:
-    """Open one frame for each class; their columns are paired by name.
-
-    Args:
-        members: anything with ``__arrow_c_stream__``.
-        holdout: the same.
-        request: how to understand them; its files are not looked at.
-
-    Raises:
-        InputError: the frames cannot be audited as they are.
-    """
-    from mipaudit.tables.frame_part import open_arrow
-
-    parts = (open_arrow(members, "the members' frame"), open_arrow(holdout, "the holdout frame"))
-    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
 
 
 def open_groups(

@@ -11,7 +11,8 @@ import pytest
 from mipaudit.errors import InputError
 from mipaudit.tables.column import Labels, Numbers, Vocabulary
 from mipaudit.tables.groups import MOST_GROUPS, GroupColumns, column_values
-from mipaudit.tables.opening import open_frame, open_scores
+from mipaudit.tables.memory_opening import open_frame
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.row_output import write_rows
 

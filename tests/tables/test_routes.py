@@ -16,7 +16,8 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.tables import blob
-from mipaudit.tables.opening import open_arrays, open_frame, open_scores
+from mipaudit.tables.memory_opening import open_arrays, open_frame
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
 
 ROWS = 400

@@ -15,7 +15,8 @@ import pytest
 from mipaudit.errors import MipauditError
 from mipaudit.tables import blob as blobs
 from mipaudit.tables import remote_store
-from mipaudit.tables.opening import open_part, open_scores
+from mipaudit.tables.opening import open_scores
+from mipaudit.tables.part_opening import open_part
 from mipaudit.tables.paths import find_blobs
 from mipaudit.tables.request import ReadRequest
 
