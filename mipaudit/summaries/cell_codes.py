@@ -10,22 +10,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.summaries.cells import Cells
+    from mipaudit.summaries.workspace import Workspace
 
 # Room below a fine cell for two flags, once its coarse cell is shifted out.
 _LEAST_SHIFT: Final = 2
+_INT64: Final = np.dtype(np.int64)
+_FLOAT64: Final = np.dtype(np.float64)
 _LARGEST_INT32: Final = (1 << 31) - 1
 
 
 class CellCodes:
     """Finds ``fine << shift | coarse`` of each score: always the answer of a search.
 
-    Not thread-safe: it works in memory of its own.
-
     Attributes:
         shift: bits that the coarse cell takes.
     """
 
-    __slots__ = ("_cells", "_of_cell", "_place", "_scaled", "_table", "shift")
+    __slots__ = ("_cells", "_of_cell", "_table", "shift")
 
     def __init__(self, cells: Cells) -> None:
         """Prepare the table where there is a grid."""
@@ -39,29 +40,26 @@ class CellCodes:
         if cells.buckets is not None:
             cell = cells.buckets.table(cells.edges)
             self._table = np.where(cell < 0, dtype.type(-1), self._of_cell[cell])
-        self._scaled = np.empty(0)
-        self._place = np.empty(0, dtype=np.int64)
 
     def __reduce__(self) -> tuple[type[CellCodes], tuple[Cells]]:
         """Travel to another process without what can be made again there."""
         return CellCodes, (self._cells,)
 
     def __call__(
-        self, scores: NDArray[np.float64]
+        self, scores: NDArray[np.float64], room: Workspace
     ) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.float64]]:
         """Return the codes, shape (n,), and the scores that were searched for.
 
-        All infinite scores are among those.
+        All infinite scores are among those. The codes last until the next call with ``room``.
         """
         buckets, table = self._cells.buckets, self._table
         if buckets is None or table is None:
             return self._of_cell.take(self._searched(scores)), scores
-        if self._scaled.size < scores.size:
-            self._scaled = np.empty(scores.size)
-            self._place = np.empty(scores.size, dtype=np.int64)
-        place = self._place[: scores.size]
-        buckets.locate_into(scores, self._scaled[: scores.size], place)
-        codes = table.take(place, mode="clip")
+        size = scores.size
+        place = room.array("place", size, _INT64)
+        buckets.locate_into(scores, room.array("scaled", size, _FLOAT64), place)
+        codes = room.array("codes", size, table.dtype)
+        table.take(place, mode="clip", out=codes)
         divided = np.flatnonzero(codes < 0)
         searched = scores[divided]
         codes[divided] = self._of_cell[self._searched(searched)]

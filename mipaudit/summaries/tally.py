@@ -18,6 +18,7 @@ from mipaudit.maths.ladder import Ladder, ladder_of_rows
 from mipaudit.summaries.cell_codes import CellCodes
 from mipaudit.summaries.code_counter import CodeCounter
 from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes
+from mipaudit.summaries.workspace import Workspace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # Rows whose codes are widened for counting at once.
 _AT_ONCE: Final = 1 << 18
+_INT64: Final = np.dtype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -141,13 +143,14 @@ class KeptColumn(ColumnTally):
 class CountedColumn(ColumnTally):
     """One column of a large input: counts per fine cell as they grow."""
 
-    __slots__ = ("_blocks", "_burn_in", "_codes", "_fine", "_infinite", "_plan")
+    __slots__ = ("_blocks", "_burn_in", "_codes", "_fine", "_infinite", "_plan", "_room")
 
-    def __init__(self, plan: ColumnPlan, burn_in: int) -> None:
-        """Start empty."""
+    def __init__(self, plan: ColumnPlan, burn_in: int, room: Workspace) -> None:
+        """Start empty; columns of one worker may share ``room``."""
         cells = plan.cells
         self._plan = plan
         self._burn_in = burn_in
+        self._room = room
         self._codes = CellCodes(cells)
         self._blocks = CodeCounter(2 * MICRO_BLOCKS * cells.coarse_count)
         self._fine = CodeCounter(cells.count * 4)
@@ -155,16 +158,21 @@ class CountedColumn(ColumnTally):
 
     def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
         """Count a batch."""
-        codes, searched = self._codes(scores)
+        codes, searched = self._codes(scores, self._room)
         shift = self._codes.shift
-        block = labels.astype(codes.dtype)
+        index = self._room.array("place", scores.size, _INT64)
+        block = self._room.array("block", scores.size, codes.dtype)
+        other = self._room.array("other", scores.size, codes.dtype)
+        np.copyto(block, labels)
         block *= self._plan.cells.coarse_count
-        block += codes & ((1 << shift) - 1)
-        self._blocks.add(block)
+        block += np.bitwise_and(codes, (1 << shift) - 1, out=other)
+        np.copyto(index, block)
+        self._blocks.add(index)
         codes >>= shift - 2
         codes &= ~3
         codes += _flags(labels, self._burn_in)
-        self._fine.add(codes)
+        np.copyto(index, codes)
+        self._fine.add(index)
         self._infinite += int(np.count_nonzero(np.isinf(searched)))
 
     def merge(self, other: Self) -> None:
@@ -234,8 +242,9 @@ class Tally:
     def __init__(self, plan: Plan) -> None:
         """Start empty."""
         self._plan = plan
+        room = Workspace()
         self.columns: tuple[ColumnTally, ...] = tuple(
-            KeptColumn(one) if plan.exact else CountedColumn(one, plan.burn_in)
+            KeptColumn(one) if plan.exact else CountedColumn(one, plan.burn_in, room)
             for one in plan.columns
         )
 

@@ -8,6 +8,7 @@ import pytest
 from mipaudit.summaries.cell_codes import CellCodes
 from mipaudit.summaries.cells import build_cells
 from mipaudit.summaries.code_counter import CodeCounter
+from mipaudit.summaries.workspace import Workspace
 
 RNG = np.random.default_rng(8)
 LAWS = {
@@ -35,8 +36,9 @@ def test_both_cells_are_those_of_a_search(name, discrete):
     wild = [0.0, -0.0, np.inf, -np.inf, 1e308, -1e308, 5e-324]
     scores = np.concatenate([values, cells.edges, np.nextafter(cells.edges, np.inf), wild])
     codes = pickle.loads(pickle.dumps(CellCodes(cells)))  # noqa: S301
+    room = Workspace()
     for part in (scores, scores[::2], scores[:0]):
-        found, searched = codes(part)
+        found, searched = codes(part, room)
         fine = np.searchsorted(cells.edges, part, side="left")
         assert (found >> codes.shift).tolist() == fine.tolist()
         assert (found & ((1 << codes.shift) - 1)).tolist() == cells.coarse[fine].tolist()
