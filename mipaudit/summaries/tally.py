@@ -17,7 +17,7 @@ import numpy as np
 from mipaudit.maths.ladder import Ladder, ladder_of_rows
 from mipaudit.summaries.cell_codes import CellCodes
 from mipaudit.summaries.code_counter import CodeCounter
-from mipaudit.summaries.identity import MICRO_BLOCKS, micro_blocks, rank_bytes
+from mipaudit.summaries.identity import MICRO_BLOCKS, micro_labels, rank_bytes
 from mipaudit.summaries.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Tally:
 
         A row's label is 2 * micro-block + member.
         """
-        labels = micro_blocks(top) << np.uint8(1)
+        labels = micro_labels(top)
         labels |= rows.member.view(np.uint8)
         for tally, scores in zip(self.columns, rows.scores, strict=True):
             tally.add(scores, labels)
