@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
+    from mipaudit.api.summarize import summarize
     from mipaudit.api.validate import validate
     from mipaudit.api.verify import verify
     from mipaudit.audit.estimate import Estimate
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
+    from mipaudit.tables.summary_file import SummaryFile
 
 __all__ = [
     "BoundsReport",
@@ -67,6 +69,7 @@ __all__ = [
     "ReportComparison",
     "ScenarioList",
     "Simulated",
+    "SummaryFile",
     "TruthReport",
     "UsageError",
     "ValidationReport",
@@ -88,6 +91,7 @@ __all__ = [
     "render_report",
     "schema",
     "simulate",
+    "summarize",
     "to_json",
     "validate",
     "verify",
@@ -110,6 +114,7 @@ _HOMES: Final = {
     "Report": "mipaudit.report.model",
     "ScenarioList": "mipaudit.report.truth",
     "Simulated": "mipaudit.api.simulate",
+    "SummaryFile": "mipaudit.tables.summary_file",
     "TruthReport": "mipaudit.report.truth",
     "UsageError": "mipaudit.errors",
     "ValidationReport": "mipaudit.report.validation",
@@ -130,6 +135,7 @@ _HOMES: Final = {
     "render_report": "mipaudit.api.render",
     "schema": "mipaudit.api.schema",
     "simulate": "mipaudit.api.simulate",
+    "summarize": "mipaudit.api.summarize",
     "to_json": "mipaudit.report.codec",
     "validate": "mipaudit.api.validate",
     "verify": "mipaudit.api.verify",

@@ -1,6 +1,6 @@
 """What every test shares: the data folder, repeatable properties, and no silent skips.
 
-With ``MIPAUDIT_CI=1`` a skip that ``allowed_skips.txt`` does not list, with its
+With ``STRICT_SKIPS=1`` a skip that ``allowed_skips.txt`` does not list, with its
 very reason, fails the session: a test that stops running must be noticed.
 """
 
@@ -84,6 +84,6 @@ def allowed_skips(path: Path) -> Iterator[tuple[str, str]]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the guard in strict mode, in the process that sees every worker's reports."""
-    if os.environ.get("MIPAUDIT_CI") == "1" and not hasattr(config, "workerinput"):
+    if os.environ.get("STRICT_SKIPS") == "1" and not hasattr(config, "workerinput"):
         allowed = frozenset(allowed_skips(HERE / "allowed_skips.txt"))
         config.pluginmanager.register(SkipGuard(allowed), "skip-guard")

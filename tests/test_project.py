@@ -168,7 +168,7 @@ def test_unlisted_skip_fails_the_session_in_strict_mode(tmp_path, strict, listed
     (tmp_path / "allowed_skips.txt").write_text(listed, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(SKIPPING, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", "."]
-    environment = {**os.environ, "MIPAUDIT_CI": strict}
+    environment = {**os.environ, "STRICT_SKIPS": strict}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
@@ -184,7 +184,7 @@ def test_module_skipped_as_a_whole_is_seen(tmp_path):
     module = "import pytest\npytest.importorskip('no_such_module')\n"
     (tmp_path / "test_gone.py").write_text(module, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "."]
-    environment = {**os.environ, "MIPAUDIT_CI": "1"}
+    environment = {**os.environ, "STRICT_SKIPS": "1"}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
@@ -22,6 +21,7 @@ from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
+from mipaudit.report.provenance import waiver_day
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from mipaudit.api.terms import Terms
     from mipaudit.audit.finding import Finding
     from mipaudit.report.origin import Provenance
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.tables.audited import AuditedInput
 
 _MOST_CURVES: Final = 5
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
 
 
-def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provenance) -> Report:
+def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Provenance) -> Report:
     """Return the report on counted scores, the strongest score first.
 
     Raises:
@@ -72,9 +72,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
         for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
-    judged = waive(
-        judgement.checks, terms.policy.waivers, date.fromisoformat(provenance.created[:10])
-    )
+    judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
@@ -101,7 +99,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     return Report(
         command="estimate",
         design=design,
-        summary=summary(design, estimates, judgement.claims, verdict),
+        summary=summary(design, estimates, judgement.claims, judged.checks, verdict),
         estimates=(
             *estimates,
             *kernel_rows,
@@ -124,7 +122,7 @@ def audit(source: ScoreSource, counts: Counts, terms: Terms, provenance: Provena
     )
 
 
-def _vectors(source: ScoreSource, counts: Counts, terms: Terms) -> list[Evidence]:
+def _vectors(source: AuditedInput, counts: Counts, terms: Terms) -> list[Evidence]:
     """Return the evidence of the scores of several numbers."""
     if not source.vectors:
         return []
@@ -142,7 +140,7 @@ def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     return vector_estimates(evidence, share)
 
 
-def _remarks(evidence: Evidence, source: ScoreSource) -> list[Finding]:
+def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     """Return what is unusual about one score."""
     name = safe_name(evidence.score)
     if not evidence.vectorial:
@@ -155,7 +153,7 @@ def _remarks(evidence: Evidence, source: ScoreSource) -> list[Finding]:
 
 
 def _vector_mace(
-    source: ScoreSource, counts: Counts, terms: Terms
+    source: AuditedInput, counts: Counts, terms: Terms
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector with its bias, if asked for."""
     if not counts.mace_vectors:
@@ -166,7 +164,7 @@ def _vector_mace(
 
 
 def _design(
-    source: ScoreSource, counts: Counts, terms: Terms, strongest_first: list[str]
+    source: AuditedInput, counts: Counts, terms: Terms, strongest_first: list[str]
 ) -> Design:
     return Design(
         n_members=counts.n_members,

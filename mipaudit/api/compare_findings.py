@@ -75,7 +75,8 @@ def _given(report: Report, name: str) -> str | None:
 
 
 def _hashes(report: Report) -> set[str]:
-    return {one.sha256 for one in report.provenance.inputs if one.sha256 is not None}
+    contents = {one.sha256 or one.fingerprint for one in report.provenance.inputs}
+    return {one for one in contents if one is not None}
 
 
 def _of_score(pair: Pairing) -> Iterator[Finding]:

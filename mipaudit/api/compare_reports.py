@@ -12,6 +12,7 @@ from mipaudit.api.compared_reports import (
     decoded,
     encoded,
     joint_confidence,
+    require_other_scores,
 )
 from mipaudit.audit.estimate import Against, Estimate
 from mipaudit.audit.report_change import beside_any, changes
@@ -72,6 +73,8 @@ def compare_reports(
     confidence = joint_confidence(reports)
     prior = common_prior(names, reports)
     limit = _checked_limit(max_increase, prior)
+    if limit is not None:
+        require_other_scores(names, reports, old)
     pairs = list(_pairings(names, reports, old, prior=prior, confidence=confidence))
     if not pairs:
         raise InputError(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mipaudit.api.compare_inputs import NamedInput
 
 _DIGITS: Final = 12
+# What makes other scores of the same files.
+_TAKEN: Final = ("where", "member_column", "member_value", "nan", "unit_column", "discrete")
 
 
 def encoded(given: NamedInput) -> bytes:
@@ -103,3 +105,32 @@ def common_prior(names: Sequence[str], reports: Sequence[Report]) -> float:
                 hint="Make both with the same --prior.",
             )
     return first
+
+
+def require_other_scores(names: Sequence[str], reports: Sequence[Report], old: int) -> None:
+    """Refuse to judge a new report that is of the very scores of the old one.
+
+    Nothing can have grown, so every limit would be kept: most likely the scores were not
+    made anew.
+
+    Raises:
+        InputError: two reports are of the same files, read alike.
+    """
+    before = _read(reports[old])
+    for number, report in enumerate(reports):
+        if number != old and before is not None and _read(report) == before:
+            raise InputError(
+                "same_scores",
+                f"The reports {quoted_name(names[old])} and {quoted_name(names[number])} are of "
+                "the same scores: a limit on the increase says nothing about them.",
+                hint="Make the new report on the scores of the new release.",
+            )
+
+
+def _read(report: Report) -> tuple[object, ...] | None:
+    """Return what was read and how; None where it cannot be told."""
+    contents = [one.sha256 or one.fingerprint for one in report.provenance.inputs]
+    if not contents or None in contents:
+        return None
+    taken = {one.name: one.value for one in report.provenance.settings if one.name in _TAKEN}
+    return tuple(contents), tuple(sorted(taken.items()))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def estimate(  # noqa: PLR0913 - one keyword for each option of the command
-    data: Any = None,  # noqa: ANN401 - a path, a frame or an Arrow table
+    data: Any = None,  # noqa: ANN401 - paths, a frame or an Arrow table
     *,
     members: Any = None,  # noqa: ANN401 - a path or an array
     holdout: Any = None,  # noqa: ANN401
@@ -52,7 +52,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     """Return the advantage of the best attacker and what goes with it, for every score.
 
     Args:
-        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table.
+        data: a path, several, a directory, glob, ``"-"``, a data frame or an Arrow table;
+            or summaries: files named ``*.summary``, or what `summarize` returned.
         members: the members' own file, or an array of shape (n,) or (n, d).
         holdout: the holdout's own file, or an array, in the same form.
         score_columns: score columns by name, or comma lists such as ``"d1,d2"``, each one
@@ -99,6 +100,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.opening import column_names, open_input
     from mipaudit.api.policy_keys import listed
     from mipaudit.api.score_counting import count_all
+    from mipaudit.api.summary_auditing import audit_summaries
+    from mipaudit.api.summary_input import are_summaries
     from mipaudit.api.terms import check_terms
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -139,6 +142,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         settings = settings_from(
             {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
         )
+    if are_summaries(data):
+        both = {"members": members, "holdout": holdout}
+        return audit_summaries(data, {**both, **reading}, terms, settings)
     request = ReadRequest(**reading, seed=terms.seed, vectors=True)
     with open_input(data, members, holdout, request) as source:
         counts = count_all(

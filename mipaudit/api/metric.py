@@ -164,7 +164,7 @@ def check_metric_limit(metric: Metric, limit: float) -> None:
     require(
         lowest < limit < highest,
         "max_metric",
-        f"The limit on '{metric.name}' must be above {lowest:g}, which the trivial attacker "
+        f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
         f"reaches at this prior, and below {highest:g}, which nobody passes.",
         "A larger value is a better attacker; a cost is given as its negative.",
     )

@@ -102,7 +102,7 @@ def _target(asked: Mapping[str, Any]) -> Target:
         "eta": (0.0, 1 - trivial),
     }[quantity]
     accepted = (
-        f"The target for {quantity} must be at least {lowest:g}, which the trivial attacker "
+        f"The target for {quantity} must be at least {lowest:g}, which blind guessing "
         f"reaches at this prior, and at most {highest:g}."
     )
     value = number(quantity, asked[quantity], accepted)

@@ -26,7 +26,8 @@ def open_input(
     """Return the opened input.
 
     Args:
-        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table; or None.
+        data: a path, several, a directory, glob, ``"-"``, a data frame or an Arrow table;
+            or None.
         members: the members' path, frame or array, with ``holdout``; or None.
         holdout: the holdout's path, frame or array, of the same form.
         request: what to read; its paths are filled in here.
@@ -40,10 +41,10 @@ def open_input(
     _check_nan(request)
     _require_one_form(data, members, holdout)
     if data is not None:
-        path = _path(data)
-        if path is None:
+        paths = _paths(data)
+        if paths is None:
             return open_frame(data, request)
-        return open_scores(replace(request, scores=path))
+        return open_scores(replace(request, scores=paths))
     member_path, holdout_path = _path(members), _path(holdout)
     if member_path is not None and holdout_path is not None:
         return open_scores(replace(request, members=member_path, holdout=holdout_path))
@@ -94,6 +95,13 @@ def _check_arrays(request: ReadRequest) -> None:
             f"{', '.join(named)}: arrays have no named columns.",
             hint="Give members and holdout as two frames instead.",
         )
+
+
+def _paths(data: object) -> tuple[str, ...] | None:
+    """Return one path or several, None for what is no path."""
+    listed = data if isinstance(data, (list, tuple)) else (data,)
+    paths = [path for path in map(_path, listed) if path is not None]
+    return tuple(paths) if paths and len(paths) == len(listed) else None
 
 
 def _path(data: object) -> str | None:

@@ -11,13 +11,13 @@ from mipaudit.summaries.product_grid import MOST_COORDINATES
 if TYPE_CHECKING:
     from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.policy import Limit, Policy
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.tables.audited import AuditedInput
 
 _VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
 _ORDERED: Final = frozenset({"auc", "tpr_at_fpr"})
 
 
-def require_fit(source: ScoreSource, policy: Policy) -> None:
+def require_fit(source: AuditedInput, policy: Policy) -> None:
     """Refuse a policy that says what cannot be judged on the scores.
 
     Raises:
@@ -32,7 +32,7 @@ def require_fit(source: ScoreSource, policy: Policy) -> None:
         _require_class(source, against, score)
 
 
-def _require_score(source: ScoreSource, limit: Limit) -> None:
+def _require_score(source: AuditedInput, limit: Limit) -> None:
     names = [source.columns[at].name for at in source.scalars]
     names += [vector.name for vector in source.vectors]
     if limit.score is not None and limit.score not in names:
@@ -45,7 +45,7 @@ def _require_score(source: ScoreSource, limit: Limit) -> None:
         )
 
 
-def _require_order(source: ScoreSource, limit: Limit) -> None:
+def _require_order(source: AuditedInput, limit: Limit) -> None:
     """Labels have no order, so no threshold or interval makes sense on them."""
     asks = limit.quantity in _ORDERED or limit.against not in {None, "any"}
     for column in (source.columns[at] for at in source.scalars):
@@ -58,7 +58,7 @@ def _require_order(source: ScoreSource, limit: Limit) -> None:
             )
 
 
-def _require_class(source: ScoreSource, against: Attackers | None, score: str | None) -> None:
+def _require_class(source: AuditedInput, against: Attackers | None, score: str | None) -> None:
     """A class of attackers must make sense on every score that a policy is judged on."""
     scalars = [source.columns[at] for at in source.scalars]
     scalars = [column for column in scalars if score in {None, column.name}]

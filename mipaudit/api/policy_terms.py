@@ -27,7 +27,8 @@ OF_SCORES: Final = frozenset(
 OF_GROUPS: Final = frozenset({"advantage", "difference"})
 _AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 _OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference"})
-_LIMIT_KEYS: Final = ("quantity", "max", "score", "against", "fpr", "metric", "group", "prior")
+LIMIT_NEEDS: Final = ("quantity", "max")
+LIMIT_KEYS: Final = (*LIMIT_NEEDS, "score", "against", "fpr", "metric", "group", "prior")
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
 
@@ -77,7 +78,7 @@ def limited_metrics(
 
 
 def _limit(name: str, given: Mapping[str, Any], prior: float) -> Limit:
-    check_keys("limits", name, given, _LIMIT_KEYS, needed=("quantity", "max"))
+    check_keys("limits", name, given, LIMIT_KEYS, needed=LIMIT_NEEDS)
     quantity = quantity_of("limits", name, given)
     against = text_of("limits", name, given, "against")
     if against is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.api.checking import require
@@ -61,7 +61,7 @@ def recomputed(
     keywords = recorded_keywords(command, report.provenance.settings)
     keywords["settings"] = report.provenance.settings
     _require_scores(report, keywords, scores)
-    with as_of(_time(report.provenance.created)):
+    with _as_of(report.provenance.created, report):
         found = _run(report, keywords, scores, jobs=jobs, progress=progress)
     if command == "estimate" and report.rejudged is not None:  # type: ignore[union-attr]
         return _rejudged(report, found)  # type: ignore[arg-type]
@@ -102,10 +102,10 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores)
         "Add --claimed-curve FILE." if claimed else "Leave --claimed-curve out.",
     )
     require(
-        report.command in _OF_SEVERAL or len(scores.inputs) <= 1,
+        report.command in {*_OF_SEVERAL, "estimate"} or len(scores.inputs) <= 1,
         "one_input",
         "The report is of one input.",
-        "Give --input once; only a report of compare takes several.",
+        "Give --input once; only reports of compare and estimate take several.",
     )
 
 
@@ -131,7 +131,8 @@ def _run(
             # The rows are counted as they are written; here nobody keeps them.
             keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
             keywords["output_format"] = "csv"
-        found = function(*scores.inputs, **keywords)
+        inputs = (scores.inputs,) if command == "estimate" and scores.inputs else scores.inputs
+        found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
     return again
 
@@ -154,8 +155,30 @@ def _rejudged(report: Report, found: AnyReport) -> Report:
     how = report.rejudged
     assert how is not None  # noqa: S101 - the caller looked
     given = recorded_keywords("rejudge", how.settings)
-    with as_of(_time(how.created)):
+    with _as_of(how.created, report):
         return rejudged(found, given, settings=how.settings)  # type: ignore[arg-type]
+
+
+def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
+    """Let it be the time that a report names, on a day on which its waivers had expired.
+
+    The day may be a later one than that of the time: SOURCE_DATE_EPOCH sets the time alone.
+    """
+    time = _time(created)
+    checks: Sequence[Any] = getattr(report, "policy", None) or ()
+    ended = [one.expired.expires for one in checks if getattr(one, "expired", None) is not None]
+    return as_of(time, max(time.date(), *map(_day_after, ended)) if ended else None)
+
+
+def _day_after(day: str) -> date:
+    try:
+        return date.fromisoformat(day) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise InputError(
+            "bad_report",
+            "The last day of a waiver in the report is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        ) from None
 
 
 def _time(created: str) -> datetime:

@@ -33,7 +33,7 @@ def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: 
         raise UsageError(
             "output",
             "The records go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint="For example: -o risks.parquet",
+            hint="For example: -o risks.parquet. The report itself goes to standard output.",
         )
     return found  # type: ignore[return-value]
 

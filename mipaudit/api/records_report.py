@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -16,6 +15,7 @@ from mipaudit.audit.group_advantage import group_estimates
 from mipaudit.audit.record_risk import RecordRisks
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
+from mipaudit.report.provenance import waiver_day
 from mipaudit.report.records import CellRisk, GroupRisk, RecordsDesign, RecordsReport, RiskBand
 from mipaudit.report.records_words import records_limitations, records_summary
 
@@ -63,7 +63,7 @@ def records_report(
     judged = waive(
         _checks(source, question, design, counts, risks),
         question.waivers,
-        date.fromisoformat(provenance.created[:10]),
+        waiver_day(),
     )
     verdict = reach_verdict(judged.checks, (), question.on_inconclusive)
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))

@@ -13,8 +13,9 @@ from mipaudit.api.terms import check_terms
 from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
+from mipaudit.errors import InputError
 from mipaudit.report.narrative import summary
-from mipaudit.report.provenance import TIME_FORM, moment, settings_from
+from mipaudit.report.provenance import TIME_FORM, moment, settings_from, waiver_day
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def rejudged(
 
     Raises:
         UsageError: a limit is out of its range, or about what the report does not hold.
+        InputError: the report's scores are not those of its figures.
     """
     design = report.design
     terms = _terms(report, given)
@@ -66,6 +68,7 @@ def rejudged(
         "There is no limit to judge by.",
         "Give --max-advantage, --max-eta, --max-tpr-at-fpr, --max-metric or --policy.",
     )
+    _require_scores(report)
     now = moment()
     count = limits.size + bool(report.claims)
     how = Rejudged(
@@ -83,10 +86,10 @@ def rejudged(
     waived = waive(
         judge_stored(stored, limits),
         limits.waivers,
-        now.date(),
+        waiver_day(),
     )
     verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
-    said = summary(design, _valid(report), report.claims, verdict)
+    said = summary(design, _valid(report), report.claims, waived.checks, verdict)
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,
@@ -101,6 +104,17 @@ def rejudged(
         limitations=(*kept, rejudged_words(how)),
         rejudged=how,
     )
+
+
+def _require_scores(report: Report) -> None:
+    """Refuse a report that names no score, or leaves out one that it has figures of."""
+    named = report.design.score_columns
+    if not named or {row.score for row in report.estimates} - set(named):
+        raise InputError(
+            "bad_report",
+            "The report contradicts itself: its score columns are not those of its figures.",
+            hint="Use the file as the command wrote it.",
+        )
 
 
 def _terms(report: Report, given: Mapping[str, Any]) -> Terms:

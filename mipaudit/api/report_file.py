@@ -43,14 +43,24 @@ def read_report(report: Any) -> AnyReport:  # noqa: ANN401
 
     Raises:
         UsageError: neither a path, nor bytes, nor a report.
-        InputError: the file cannot be read, or holds no report.
+        InputError: the file cannot be read, holds no report, or one that contradicts itself.
     """
     from mipaudit.report.codec import from_json
+    from mipaudit.report.soundness import contradiction
 
+    found: AnyReport
     if not isinstance(report, (str, bytes, bytearray, os.PathLike)) and hasattr(report, "schema"):
-        found: AnyReport = report
+        found = report
         return found
-    return from_json(report_bytes(report))
+    found = from_json(report_bytes(report))
+    place = contradiction(found)
+    if place is not None:
+        raise InputError(
+            "bad_report",
+            f"The report contradicts itself: {place} does not follow from what it lists.",
+            hint="Use the file as the command wrote it; mipaudit verify checks one on its scores.",
+        )
+    return found
 
 
 def _read(path: str) -> bytes:

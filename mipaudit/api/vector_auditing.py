@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.api.counting import Counts
     from mipaudit.api.terms import Terms
     from mipaudit.audit.finding import Finding
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.tables.audited import AuditedInput
 
 _METHOD: Final = (
     "MACE histogram in several coordinates, as published; not a valid interval for the advantage"
@@ -30,7 +30,7 @@ _LARGEST_DEALT: Final = 10**9  # numpy deals without replacement below this
 _STREAM: Final = 5
 
 
-def vector_evidence_of(source: ScoreSource, counts: Counts, terms: Terms) -> list[VectorEvidence]:
+def vector_evidence_of(source: AuditedInput, counts: Counts, terms: Terms) -> list[VectorEvidence]:
     """Return the evidence of every vector score, in the order of the source."""
     return [
         vector_evidence(
@@ -41,7 +41,7 @@ def vector_evidence_of(source: ScoreSource, counts: Counts, terms: Terms) -> lis
 
 
 def vector_mace(
-    source: ScoreSource, counts: Counts, terms: Terms
+    source: AuditedInput, counts: Counts, terms: Terms
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
     rows, findings = [], []

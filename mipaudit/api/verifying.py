@@ -44,6 +44,7 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
     same_version = report.provenance.mipaudit == again.provenance.mipaudit
     parts = (
         *_inputs(report.provenance, again.provenance),
+        *_seed(report.provenance, again.provenance),
         *_values(json.loads(data), json.loads(to_json(again)), same_version=same_version),
         _versions(report.provenance, again.provenance),
     )
@@ -103,6 +104,18 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
 
 def _content(one: InputFile) -> tuple[object, ...]:
     return one.rows, one.bytes, one.sha256, one.fingerprint
+
+
+def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
+    """Tell where the seed that is shown is not the one among the settings, which was used."""
+    if then.seed != now.seed:
+        yield VerifiedPart(
+            part="seed",
+            status="differs",
+            compared=1,
+            differing=1,
+            text="the seed is not that of the settings",
+        )
 
 
 def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart]:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +15,9 @@ from mipaudit.maths.metric_names import parse_metric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_NEEDED: Final = ("quantity", "reason", "person", "expires")
-_KEYS: Final = (*_NEEDED, "score", "metric", "fpr", "group")
+WAIVER_NEEDS: Final = ("quantity", "reason", "person", "expires")
+WAIVER_KEYS: Final = (*WAIVER_NEEDS, "score", "metric", "fpr", "group")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Waiver, ...]:
@@ -32,10 +34,10 @@ def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Wai
 
 
 def _waiver(name: str, given: Mapping[str, Any], prior: float) -> Waiver:
-    check_keys("waivers", name, given, _KEYS, needed=_NEEDED)
+    check_keys("waivers", name, given, WAIVER_KEYS, needed=WAIVER_NEEDS)
     reason, person = (str(text_of("waivers", name, given, key)) for key in ("reason", "person"))
     require(
-        bool(reason.strip() and person.strip()),
+        all(any(map(str.isalnum, text)) for text in (reason, person)),
         "waivers",
         f"{name}: 'reason' and 'person' must say something.",
     )
@@ -53,9 +55,10 @@ def _waiver(name: str, given: Mapping[str, Any], prior: float) -> Waiver:
 
 
 def _day(name: str, value: object) -> str:
+    wanted = f"{name}: 'expires' must be a day, such as 2026-12-31."
+    # `fromisoformat` alone also takes weeks, and days without dashes.
+    require(isinstance(value, str) and _DAY.fullmatch(value) is not None, "waivers", wanted)
     try:
         return date.fromisoformat(str(value)).isoformat()
     except ValueError:
-        raise UsageError(
-            "waivers", f"{name}: 'expires' must be a day, such as 2026-12-31."
-        ) from None
+        raise UsageError("waivers", wanted) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.maths.approximate import ApproximateDP, TwoStepDP
@@ -14,9 +14,19 @@ from mipaudit.maths.dp import (
     to_substitution,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Adjacency = Literal["substitution", "add-remove", "unknown"]
 ClaimStatus = Literal["contradicted", "consistent", "vacuous", "not_comparable"]
 
+# The gravest first: one contradicted claim is what the reader must see.
+_GRAVITY: Final[tuple[ClaimStatus, ...]] = (
+    "contradicted",
+    "not_comparable",
+    "vacuous",
+    "consistent",
+)
 # A bound that leaves less than this share of the possible excess excludes nothing.
 _VACUOUS_SHARE: Final = 0.95
 _RESTS_ON: Final = (
@@ -52,6 +62,11 @@ class Claim:
     conversion: str | None
     rests_on: str
     bounds: tuple[PublishedBound, ...]
+
+
+def gravest_claim(claims: Sequence[Claim]) -> Claim:
+    """Return the claim, of one at least, that a reader must see: a contradicted one first."""
+    return min(claims, key=lambda claim: _GRAVITY.index(claim.status))
 
 
 def judge_claim(

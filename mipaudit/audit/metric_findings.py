@@ -61,7 +61,7 @@ def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim
         return [Finding(code="prior_excludes_attackers", text=text)]
     if lowers and max(lowers) <= baseline:
         text = (
-            f"At a prior of {number_text(prior)} nobody is shown to beat the trivial attacker; "
+            f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing; "
             f"the scores may leak all the same. {advice}"
         )
         return [Finding(code="prior_hides_leaks", text=text)]

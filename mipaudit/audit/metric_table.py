@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.table import ErrorShare
     from mipaudit.maths.metric import Metric
 
-_NO_CLASS_LOWER: Final = "the lower limit stands with the attackers 'any'"
+_NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
 _NO_UPPER: Final = (
     "a continuous score has no upper limit for all attackers; see the classes of attackers"
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.evidence import Evidence
 
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)
-_NO_CLASS_LOWER: Final = "the lower limit stands with the attackers 'any'"
+_NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
 _NO_UPPER: Final = (
     "a continuous score has no upper limit for all attackers; see the classes of attackers"
 )

@@ -80,7 +80,7 @@ def shuffled_finding(name: str, value: float, shuffled: float, prior: float) -> 
         code="mace_bias",
         text=(
             f"Score '{name}': MACE's estimator reads {value_text(value)}; with shuffled "
-            f"membership, where nothing leaks and the trivial attacker has {value_text(baseline)}, "
+            f"membership, where nothing leaks and blind guessing has {value_text(baseline)}, "
             f"it reads {value_text(shuffled)}: there its bias is {value_text(shuffled - baseline)}."
         ),
     )

@@ -115,7 +115,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Run the comparison and write its report; return the exit code."""
     from mipaudit.api import compare as api
     from mipaudit.cli.destination import Destination
-    from mipaudit.cli.notes import note, tame_warnings
+    from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
@@ -153,5 +153,5 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         )
     destination.write(encode(report, format, to_file=destination.path is not None))
     if destination.path is not None:
-        note("The report is written.", quiet=quiet)
+        note_written(report, quiet=quiet)
     return verdict_status(report.verdict.status, exit_zero=exit_zero)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,10 +17,15 @@ OWN_FILE: Final = "mipaudit.toml"
 PROJECT_FILE: Final = "pyproject.toml"
 LIMITS: Final = "limit"
 WAIVERS: Final = "waiver"
-# A project file is read as TOML only if it could hold the table: reading costs more than
-# many an answer.
+# Far more than anybody writes by hand.
+_LARGEST: Final = 1 << 24
+# A project file is read as TOML only if it could hold the table, also under a name that is
+# nearly ours: reading costs more than many an answer. What is not UTF-8 has null bytes, and a
+# key with an escape could be any: both are read, and the first is then refused.
 _COULD_HOLD: Final = re.compile(
-    rb"tool\W{1,8}mipaudit|^\s*\[\s*[\"']?tool[\"']?\s*\]|^\s*[\"']?tool[\"']?\s*=", re.MULTILINE
+    rb"tool[\s\"'.]+mip[\W_]?audit|^\W*\[\s*[\"']?tool[\"']?\s*\]|^\W*[\"']?tool[\"']?\s*="
+    rb"|\0|^\s*\[[^\]\n]*\\u",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -52,11 +58,11 @@ def find_config() -> ConfigFile | None:
     """
     for folder in _folders():
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)  # noqa: PTH118
-        project_data = _content(project)
+        project_data = _content(project, asked=False)
         in_project = None
         if project_data is not None and _COULD_HOLD.search(project_data):
             in_project = _tool_table(_shown(project), _parsed(_shown(project), project_data))
-        data = _content(own)
+        data = _content(own, asked=False)
         if data is not None and in_project is not None:
             raise UsageError(
                 "config",
@@ -76,7 +82,7 @@ def read_config(path: str) -> ConfigFile:
     Raises:
         UsageError: ``config``: it is not there, or no such file.
     """
-    data = _content(path)
+    data = _content(path, asked=True)
     if data is None:
         raise UsageError("config", f"There is no file {_quoted(path)}.", hint="See --config.")
     table = _parsed(path, data)
@@ -108,19 +114,29 @@ def _folders() -> Iterator[str]:
         folder = parent
 
 
-def _content(path: str) -> bytes | None:
-    """Return what a file holds, None where there is none."""
+def _content(path: str, *, asked: bool) -> bytes | None:
+    """Return what a file holds, None where there is none.
+
+    A link that leads nowhere is not nothing: the policy would be left out in silence. A file
+    that nobody named must be a regular one: reading a pipe could wait for ever.
+    """
+    data = None
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return file.read()
+        if asked or stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            with open(path, "rb") as file:  # noqa: PTH123
+                data = file.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        if not os.path.islink(path):  # noqa: PTH114
+            return None
     except (OSError, ValueError):  # a null byte in the name is a ValueError
-        raise UsageError(
-            "config",
-            f"The file {_quoted(_shown(path))} cannot be read.",
-            hint="Name another with --config, or use --no-config.",
-        ) from None
+        data = None
+    if data is not None and len(data) <= _LARGEST:
+        return data
+    raise UsageError(
+        "config",
+        f"The file {_quoted(_shown(path))} cannot be read.",
+        hint="Name another with --config, or use --no-config.",
+    )
 
 
 def _parsed(name: str, data: bytes) -> dict[str, Any]:
@@ -130,7 +146,7 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode())
     except UnicodeDecodeError:
         where = ""
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also an integer of too many digits
         place = re.search(r"at (line \d+, column \d+|end of document)", str(error))
         where = f" ({place[1]})" if place else ""
     raise UsageError(
@@ -142,10 +158,23 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
 
 def _tool_table(name: str, table: Mapping[str, Any]) -> dict[str, Any] | None:
     tool = table.get("tool")
-    found = tool.get("mipaudit") if isinstance(tool, dict) else None
+    if not isinstance(tool, dict):
+        return None
+    found = tool.get("mipaudit")
     if found is not None and not isinstance(found, dict):
         raise UsageError("config", f"tool.mipaudit in {_quoted(name)} is not a table.")
+    near = next((key for key in tool if key != "mipaudit" and _plain(key) == "mipaudit"), None)
+    if near is not None:
+        raise UsageError(
+            "config",
+            f"The table 'tool.{near}' in {_quoted(name)} is unknown.",
+            hint="Did you mean 'tool.mipaudit'?",
+        )
     return found
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[\W_]", "", key).lower()
 
 
 def _config(name: str, data: bytes, table: Mapping[str, Any]) -> ConfigFile:

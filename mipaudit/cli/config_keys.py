@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from mipaudit.cli.own_variables import variable_name
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
+# The quantity within groups that is that of a class of attackers.
+_OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
 
 
@@ -56,12 +62,31 @@ def defaults_of(
         if key in options:
             found[str(option.name)] = _checked(options[key], checked, f"'{key}'")
     for name, table in tables.items():
+        known.require_table(name)  # an empty one says nothing, but is no less a mistake
         for key, value in _tidied(config.name, table, name).items():
             option = known.within(name, key)
             checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
             if name == command:
                 found[str(option.name)] = checked
     return found
+
+
+def with_attackers(config: ConfigFile) -> ConfigFile:
+    """Return the file with the attackers that it names for all limits on each that has none.
+
+    For a command without ``--against``: its limits on groups must withstand them, too.
+    """
+    name = variable_name("against")
+    against = os.environ.get(name) or config.table.get("against")
+    if against is None:
+        return config
+    limits = tuple(
+        {"against": against, **one}
+        if one.get("group") and one.get("quantity") == _OF_CLASS
+        else one
+        for one in config.limits
+    )
+    return replace(config, limits=limits)
 
 
 class _Known:
@@ -89,10 +114,13 @@ class _Known:
             self._unknown(key, {*every, *self._commands, "limit", "waiver"})
         return self._of(found)[key]
 
+    def require_table(self, name: str) -> None:
+        """Refuse a table that is of no command."""
+        if name not in self._commands:
+            self._unknown(name, {*self._commands, "limit", "waiver"})
+
     def within(self, command: str, key: str) -> TyperOption:
         """Return the option of that key of one command."""
-        if command not in self._commands:
-            self._unknown(command, {*self._commands, "limit", "waiver"})
         if key not in self._of(command):
             self._unknown(key, set(self._of(command)), f" under '{command}'")
         return self._of(command)[key]
@@ -141,7 +169,7 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     if option.is_flag:
         holds, accepted = isinstance(value, bool), "true or false"
     elif kind == "float":
-        holds, accepted = number, "a number"
+        holds, accepted = number and not _too_long(value), "a number"
     elif kind.startswith("int"):
         holds, accepted = number and isinstance(value, int), "a whole number"
     else:
@@ -149,3 +177,8 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     if not holds:
         raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
     return value
+
+
+def _too_long(value: float) -> bool:
+    """Tell whether a whole number is none as a float: TOML has them of any length."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max

@@ -5,23 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
 from mipaudit.cli.config_keys import NOT_KEYS, key_of
+from mipaudit.cli.own_variables import PREFIX, foreign_variables, require_known, variable_name
+from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typer.core import TyperCommand
+
     from mipaudit.cli.config_file import ConfigFile
     from mipaudit.cli.config_keys import Options
 
-_PREFIX: Final = "MIPAUDIT_"
 _META: Final = "mipaudit.config"
 # Settings that only a file or the Python API has.
 _BOTH: Final = "--config and --no-config cannot go together."
 _OF_FILES: Final = frozenset({"limits", "waivers"})
 
 
-class ConfiguredCommand(TyperCommand):
+class ConfiguredCommand(SingleValueCommand):
     """Adds ``--config`` and ``--no-config``, and a variable for every option."""
 
     def __init__(self, *args: Any, **keywords: Any) -> None:  # noqa: ANN401 - the parser's own
@@ -35,19 +40,58 @@ class ConfiguredCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
+        left = _left_out(ctx)
         try:
-            return super().invoke(ctx)
+            status = super().invoke(ctx)
         except UsageError as error:
             place = _place(ctx, error.code)
             if place is None:
                 raise
             hint = f"{error.hint} {place}" if error.hint else place
             raise type(error)(error.code, error.message, hint=hint) from None
+        if left:
+            from mipaudit.cli.notes import note
+
+            # At the end: an error stands alone on standard error.
+            text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
+            note(text, quiet=bool(ctx.params.get("quiet")))
+        return status
+
+
+def _left_out(context: Any) -> list[str]:  # noqa: ANN401 - the parser's own
+    """Return the limits that are set and not judged; refuse what is set by no known name.
+
+    Raises:
+        UsageError: an unknown variable, or an unknown key of a limit.
+    """
+    command: TyperCommand = context.command
+    options = [one for one in command.params if isinstance(one, TyperOption)]
+    others = foreign_variables(str(one.envvar) for one in options)
+    require_known(others, _every_variable)
+    config = config_of(context)
+    if not others and config is None:
+        return []
+    from mipaudit.cli.unjudged import GATES, check_listed, unjudged
+
+    lists = "on_inconclusive" in context.params
+    if config is not None and not lists:
+        check_listed(config)
+    if command.name not in GATES:
+        return []
+    return unjudged(options_of(command), config, others, lists=lists)
+
+
+def _every_variable() -> Iterator[str]:
+    from mipaudit.cli.program import configurable, load_options
+
+    yield from map(variable_name, NOT_KEYS - {"help"})
+    for name in configurable():
+        yield from map(variable_name, load_options(name))
 
 
 def variable_of(option: TyperOption) -> str:
     """Return the environment variable that stands for an option."""
-    return _PREFIX + key_of(option).upper()
+    return variable_name(key_of(option))
 
 
 def options_of(command: TyperCommand) -> Options:
@@ -94,7 +138,7 @@ def _place(context: Any, name: str) -> str | None:  # noqa: ANN401
     place = setting_place(context, name)
     if place is None:
         return None
-    kind = "environment variable" if place.startswith(_PREFIX) else "file"
+    kind = "environment variable" if place.startswith(PREFIX) else "file"
     return f"It is set by the {kind} {place}."
 
 
@@ -143,10 +187,12 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
     config = find_config() if value is None else read_config(value)
     if config is None:
         return
-    from mipaudit.cli.config_keys import defaults_of
+    from mipaudit.cli.config_keys import defaults_of, with_attackers
     from mipaudit.cli.program import configurable, load_options
 
     command = context.command
+    if "against" not in options_of(command):
+        config = with_attackers(config)
     context.meta[_META] = config
     context.default_map = defaults_of(
         config,

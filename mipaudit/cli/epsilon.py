@@ -153,7 +153,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.api import epsilon as api
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.guess_numbers import parse_guesses
-    from mipaudit.cli.notes import note, tame_warnings
+    from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
@@ -211,6 +211,6 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     shown = replace(report, profile=None)  # it has a file of its own
     destination.write(encode(shown, format, to_file=destination.path is not None))
     if destination.path is not None:
-        note("The report is written.", quiet=quiet)
+        note_written(report, quiet=quiet)
     refuted = report.claim is not None and report.claim.status == "refuted"
     return exit_status.NOT_MET if refuted and not exit_zero else exit_status.OK

@@ -32,6 +32,8 @@ Examples:
       Do the scores contradict a differential privacy claim?
   mipaudit estimate 'parts/*.parquet' -f json -o report.json
       A report for programs, from many files.
+  mipaudit estimate sites/*.summary --max-advantage 0.1
+      Parts that were summarized elsewhere: mipaudit summarize --help.
   zcat scores.csv.gz | mipaudit estimate - --prior 0.01
       One challenged record in a hundred is a member.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
@@ -41,7 +43,7 @@ Examples:
 
 def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     context: typer.Context,
-    scores: o.ScoresArgument = None,
+    scores: o.ScoresArguments = None,
     members: o.MembersOption = None,
     holdout: o.HoldoutOption = None,
     score_columns: o.ScoreColumnOption = None,
@@ -91,10 +93,12 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     tame_warnings(verbose=verbose)
     spare_imports()
     operating_limit = parse_operating_limit(max_tpr_at_fpr)
-    destination = Destination.open(output, inputs=(scores, members, holdout), sha256=sha256)
+    destination = Destination.open(
+        output, inputs=(*(scores or ()), members, holdout), sha256=sha256
+    )
     with progress_bar(quiet=quiet) as progress:
         report = api.estimate(
-            scores,
+            tuple(scores) if scores else None,
             members=members,
             holdout=holdout,
             score_columns=tuple(score_columns or ()),

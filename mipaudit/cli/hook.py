@@ -63,8 +63,8 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
         raise UsageError("no_files", "No score file is named.", hint=_ORDER)
     parser = typer.main.get_command(application([command])).commands[command]  # type: ignore[attr-defined]
     context = parser.make_context(command, list(words), allow_extra_args=True)
-    first = context.params["scores"]
-    files = [*([first] if first is not None else []), *context.args]
+    first = context.params["scores"] or []
+    files = [*([first] if isinstance(first, str) else first), *context.args]
     options = list(words[: len(words) - len(files)])
     if not files or list(words[len(options) :]) != files:
         raise UsageError(

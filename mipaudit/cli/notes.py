@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from mipaudit.report.codec import AnyReport
 
 
 def note(text: str, *, quiet: bool) -> None:
@@ -16,6 +19,15 @@ def note(text: str, *, quiet: bool) -> None:
     except (OSError, ValueError, AttributeError):
         # Nobody listens on stderr: a note is not worth a failure.
         return
+
+
+def note_written(report: AnyReport, *, quiet: bool) -> None:
+    """Say that the report is in its file, and its outcome, which is not to be seen otherwise."""
+    if quiet:
+        return
+    from mipaudit.render.documents import headline_of
+
+    note(f"{headline_of(report)} The report is written.".lstrip(), quiet=False)
 
 
 def tame_warnings(*, verbose: bool) -> None:

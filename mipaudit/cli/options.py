@@ -17,6 +17,24 @@ ScoresArgument = Annotated[
         show_default=False,
     ),
 ]
+ScoresArguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCORES...",
+        help="CSV (also .gz, .zst) or Parquet files, directories or globs of parts, "
+        "- for standard input, or summaries that mipaudit summarize made (*.summary).",
+        show_default=False,
+    ),
+]
+PartsArguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCORES...",
+        help="CSV (also .gz, .zst) or Parquet files, directories or globs of parts, "
+        "or - for standard input.",
+        show_default=False,
+    ),
+]
 MembersOption = Annotated[
     str | None,
     typer.Option("--members", metavar="FILE", help="The members' scores, with --holdout."),

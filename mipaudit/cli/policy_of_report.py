@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.config_file import read_config
@@ -12,7 +12,7 @@ from mipaudit.report.origin import Setting
 from mipaudit.report.setting import setting_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mipaudit.cli.config_file import ConfigFile
 
@@ -23,14 +23,26 @@ LIMITS: Final = (
 
 # What would have made another audit, with other limits or another verdict.
 _DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
+# What would have made an audit of other records, or of other scores.
+_AUDIT: Final = (
+    *("score_columns", "member_column", "member_value", "where", "unit_column", "nan"),
+    *("method", "min_recall"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPolicy:
-    """The limits to judge a report by, and where each came from."""
+    """The limits to judge a report by, and where each came from.
+
+    Attributes:
+        values: the limits, by setting.
+        settings: what the report records of them.
+        audit: what the file says of the audit itself, which the report must have been made with.
+    """
 
     values: Mapping[str, Any]
     settings: tuple[Setting, ...]
+    audit: Mapping[str, Any] = field(default_factory=dict)
 
 
 def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
@@ -51,7 +63,8 @@ def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
     if policy is None:
         return ReportPolicy(values=given, settings=tuple(settings))
     config = read_config(policy)
-    filed = {name: value for name, value in _of_file(config).items() if name not in given}
+    found = _of_file(config)
+    filed = {name: value for name, value in found.items() if name not in given and name in LIMITS}
     settings += [
         Setting(name=name, value=setting_text(value), source="file", where=config.name)
         for name, value in filed.items()
@@ -59,11 +72,30 @@ def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
     settings.append(
         Setting(name="config", value=config.name, source="file", where=f"sha256 {config.sha256}")
     )
-    return ReportPolicy(values={**given, **filed}, settings=tuple(settings))
+    audit = {name: value for name, value in found.items() if name in _AUDIT}
+    return ReportPolicy(values={**given, **filed}, settings=tuple(settings), audit=audit)
+
+
+def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) -> None:
+    """Refuse a report of other records or scores than the policy file is about.
+
+    Raises:
+        UsageError: ``not_in_report``: a setting of the file is not that of the report.
+    """
+    from mipaudit.api.recorded import recorded_value
+
+    for name, value in audit.items():
+        asked = tuple(value) if isinstance(value, list) else value
+        if recorded_value(recorded, "estimate", name) != asked:
+            raise UsageError(
+                "not_in_report",
+                f"The policy file sets {name}, and the report was made with another.",
+                hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
+            )
 
 
 def _of_file(config: ConfigFile) -> dict[str, Any]:
-    """Return what the file says about limits, as ``estimate`` would read it."""
+    """Return what the file says, as ``estimate`` would read it."""
     from mipaudit.api.policy_keys import listed
     from mipaudit.cli.program import configurable, load_options
 
@@ -87,6 +119,6 @@ def _of_file(config: ConfigFile) -> dict[str, Any]:
             hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
         )
     return {
-        **{name: value for name, value in found.items() if name in LIMITS},
+        **found,
         **{name: rows for name, rows in tables.items() if rows},
     }

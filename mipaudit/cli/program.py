@@ -7,17 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
-from typer.core import TyperCommand
 
 from mipaudit.cli import exit_status
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
 from mipaudit.cli.configured_command import ConfiguredCommand, options_of, usage_place
+from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from typer.core import TyperGroup
+    from typer.core import TyperCommand, TyperGroup
 
     from mipaudit.cli.config_keys import Options
 
@@ -30,6 +30,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit check scores.parquet         what is in the file, and is it fit for use
   mipaudit epsilon runs.csv --design independent-runs
                                         which epsilon of differential privacy is refuted
+  mipaudit summarize part.parquet -o part.summary
+                                        counts that leave the scores where they are
   mipaudit compare a.parquet b.parquet  which of several queries leaks most
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
@@ -77,6 +79,7 @@ COMMANDS: Final = {
     "records": "Say how exposed every record is, and which groups are.",
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": "Look at a score file without estimating anything.",
+    "summarize": "Count scores into a small file that adds up with others.",
     "compare": "Say which of several queries leaks most, and by how much.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
@@ -117,7 +120,7 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 def _add(app: typer.Typer, name: str) -> None:
     module = import_module(f"mipaudit.cli.{name}")
-    kind = TyperCommand if name in _UNCONFIGURED else ConfiguredCommand
+    kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
     app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
         getattr(module, name)
     )

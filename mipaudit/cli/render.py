@@ -69,7 +69,7 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Read the report, perhaps judge it again, and write it; return its exit code."""
     from mipaudit.api.report_file import read_report
     from mipaudit.cli.destination import Destination
-    from mipaudit.cli.notes import note, tame_warnings
+    from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.policy_of_report import report_policy
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.report_status import report_status
@@ -91,14 +91,17 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
         found = _judged(found, limits)
     destination.write(encode(found, format, to_file=destination.path is not None))
     if destination.path is not None:
-        note("The report is written.", quiet=quiet)
+        note_written(found, quiet=quiet)
     return report_status(found, exit_zero=exit_zero)
 
 
 def _judged(report: "AnyReport", limits: "ReportPolicy") -> "AnyReport":
     from mipaudit.api.render import rejudge
     from mipaudit.cli.operating_limit import parse_operating_limit
+    from mipaudit.cli.policy_of_report import require_same_audit
 
+    if report.command == "estimate":
+        require_same_audit(report.provenance.settings, limits.audit)
     values = dict(limits.values)
     values["max_tpr_at_fpr"] = parse_operating_limit(values.get("max_tpr_at_fpr"))
     return rejudge(report, **values, settings=limits.settings)

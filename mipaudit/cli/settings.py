@@ -26,6 +26,7 @@ _NOT_SETTINGS: Final = frozenset(
         "scores",
         "members",
         "holdout",
+        "cuts",
         "format",
         "output",
         "sha256",

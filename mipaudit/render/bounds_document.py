@@ -115,7 +115,7 @@ def _allowances(allowances: tuple[Allowance, ...]) -> Section:
     prior = number_text(first.prior)
     readings: list[tuple[str, Callable[[Allowance], float]]] = [
         (f"advantage at prior {prior}", lambda a: a.advantage),
-        (f"  above the trivial attacker's {number_text(first.baseline)}", lambda a: a.excess),
+        (f"  above blind guessing's {number_text(first.baseline)}", lambda a: a.excess),
         ("accuracy", lambda a: a.accuracy),
         ("eta (accuracy above guessing)", lambda a: a.eta),
         *((f"TPR at FPR {percent_text(float(fpr))}", _tpr(fpr)) for fpr in first.tpr_at_fpr),
@@ -148,7 +148,7 @@ def _reading(number: int) -> str:
 def _bounds(report: BoundsReport) -> Grid:
     return Grid(
         caption="Published bounds of the advantage",
-        head=("bounds of the advantage", "", "", "source and assumptions"),
+        head=("published bound", "advantage", "is", "source and assumptions"),
         rows=tuple(
             (
                 bound.name,

@@ -32,6 +32,11 @@ def document_of(report: AnyReport, *, illustrated: bool = False) -> Document:
     return document._replace(sections=(*document.sections, origin_section(report.provenance)))
 
 
+def headline_of(report: AnyReport) -> str:
+    """Return the outcome in a line; empty where nothing was to be decided."""
+    return _document(report, illustrated=False).headline
+
+
 def _document(  # noqa: C901, PLR0911 - one for each command
     report: AnyReport, *, illustrated: bool
 ) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import MissingExtraError
 from mipaudit.render.bounds_plot import own_style, require_plotting
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.figure import Figure
+
+
+# Inches. Narrower ones can still be read on a phone.
+_WIDE: Final = 5.0
 
 
 def plotting() -> bool:
@@ -47,7 +51,10 @@ def drawn(
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(svg=_element(text.getvalue(), name), alt=alt, caption=caption)
+    svg = _element(text.getvalue(), name)
+    if size[0] < _WIDE:
+        svg = svg.replace("<svg", '<svg class="narrow"', 1)  # it may shrink to a phone's width
+    return Picture(svg=svg, alt=alt, caption=caption)
 
 
 def _element(svg: str, name: str) -> str:

@@ -55,7 +55,8 @@ _NONE: Final = "none"
 
 def render_epsilon(report: EpsilonReport, *, width: int) -> str:
     """Return the report as text for people, lines up to ``width`` where prose allows."""
-    return document_text(epsilon_document(report), width=width)
+    # The summary begins with the verdict: a headline would say it twice.
+    return document_text(epsilon_document(report)._replace(headline=""), width=width)
 
 
 def epsilon_document(report: EpsilonReport) -> Document:
@@ -63,33 +64,35 @@ def epsilon_document(report: EpsilonReport) -> Document:
     headline, mood = _headline(report)
     return Document(
         title="mipaudit epsilon",
-        headline="",
+        headline=headline,
         mood=mood,
         summary=report.summary,
         sections=tuple(section for section in _sections(report) if section),
-        cases=(_case(report, headline),),
+        cases=(_case(report),),
         created=report.provenance.created,
     )
 
 
 def _headline(report: EpsilonReport) -> tuple[str, Mood]:
     if report.claim is None:
-        return "no claim was given to refute", "plain"
+        return "No claim was given, so there is no verdict.", "plain"
     match report.claim.status:
         case "refuted":
-            return "claim refuted", "bad"
+            return "Claim: REFUTED.", "bad"
         case "not_refuted":
-            return "claim not refuted", "plain"
+            return "Claim: NOT REFUTED (which does not prove it).", "plain"
         case "not_certifiable":
-            return "nothing can be certified", "open"
+            return "Claim: NOT TESTED (nothing can be certified).", "open"
         case _:
             assert_never(report.claim.status)
 
 
-def _case(report: EpsilonReport, headline: str) -> Case:
+def _case(report: EpsilonReport) -> Case:
     claim = report.claim
     if claim is None:
-        return Case(group="epsilon", name="claim", status="skipped", text=headline)
+        return Case(
+            group="epsilon", name="claim", status="skipped", text="no claim was given to refute"
+        )
     status: Literal["passed", "failed", "skipped"] = "passed"
     if claim.status == "refuted":
         status = "failed"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from mipaudit.audit.claims import gravest_claim
 from mipaudit.audit.verdict import verdict_note
 from mipaudit.render.wording import CLAIM_MEANING, STATUS
 
 if TYPE_CHECKING:
     from mipaudit.report.model import Report
-
-# The gravest first: one contradicted claim is what the reader must see.
-_GRAVITY: Final = ("contradicted", "not_comparable", "vacuous", "consistent")
 
 
 def headline(report: Report) -> str:
@@ -26,4 +24,4 @@ def headline(report: Report) -> str:
 
 def claim_status(report: Report) -> str:
     """Return the gravest status among the claims, of which there is at least one."""
-    return min((claim.status for claim in report.claims), key=_GRAVITY.index)
+    return gravest_claim(report.claims).status

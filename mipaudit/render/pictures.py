@@ -58,14 +58,15 @@ def pictures(report: Report, contents: Contents) -> Iterator[Picture]:
 def advantage_picture(report: Report, contents: Contents) -> Picture:
     """Draw the limits by class of attackers on one axis with the policy and the claims."""
     rows = list(_rows(contents))
+    floor = report.design.baseline  # nobody has less, and no limit may be set below
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for place, (_, estimate) in enumerate(reversed(rows)):
-            _bar(axes, place, estimate)
+            _bar(axes, place, estimate, floor)
         axes.set_yticks(range(len(rows)), [label for label, _ in reversed(rows)])
         axes.set_ylim(-0.7, len(rows) - 0.3)
-        axes.set_xlim(min(0.0, report.design.baseline), 1.0)
+        axes.set_xlim(floor, 1.0)
         _marks(axes, report)
         axes.set_xlabel("advantage")
         _tidy(axes)
@@ -76,7 +77,7 @@ def advantage_picture(report: Report, contents: Contents) -> Picture:
         draw,
         name="advantage",
         size=(_WIDTH, 1.2 + _ROW * len(rows)),
-        alt=f"Advantage on an axis from 0 to 1. {said}.{limits}",
+        alt=f"Advantage on an axis from {value_text(floor)} to 1. {said}.{limits}",
         caption="Advantage: an arrow to the right says at least, one to the left at most; the dot "
         "is the best estimate.",
     )
@@ -91,9 +92,14 @@ def _rows(contents: Contents) -> Iterator[tuple[str, Estimate]]:
                 yield (f"{quoted(score)}: {name}" if several else name), estimate
 
 
-def _bar(axes: Axes, place: int, estimate: Estimate) -> None:
+def _bar(axes: Axes, place: int, estimate: Estimate, floor: float) -> None:
     lower, upper = estimate.lower, estimate.upper
-    axes.plot([lower or 0.0, 1.0 if upper is None else upper], [place] * 2, color=_PALE, lw=5)
+    axes.plot(
+        [floor if lower is None else lower, 1.0 if upper is None else upper],
+        [place] * 2,
+        color=_PALE,
+        lw=5,
+    )
     style: dict[str, Any] = {"linestyle": "none", "markersize": 8, "clip_on": False}
     if lower is not None:
         axes.plot([lower], [place], marker=">", color=_ORANGE, **style)
@@ -122,6 +128,8 @@ def _policy_limits(report: Report) -> list[float]:
     """Return the limits on the advantage, those on eta on its scale."""
     found: dict[float, None] = {}
     for check in report.policy:
+        if check.prior is not None:
+            continue  # judged at another prior: another axis
         if check.quantity == "advantage":
             found[check.limit] = None
         elif check.quantity == "eta":
@@ -209,7 +217,8 @@ def bins_picture(curves: ScoreCurves, number: int) -> Picture:
         axes.set_xticks([])
         axes.set_xlabel("scores from low to high, in bins of about equal size")
         axes.set_ylabel("share of the class")
-        axes.legend(frameon=False)
+        # Above, for a bar can be anywhere below; at the left, which a phone shows.
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
         _tidy(axes)
 
     name = quoted(curves.score)

@@ -28,8 +28,8 @@ _STORED: Final = (
     "old=v1.parquet new=v2.parquet)."
 )
 _FLOORS: Final = (
-    "A report of `estimate` has no lower limit of the advantage within a class of attackers. The "
-    "trivial attacker's stands for it, or, where the class holds attackers with one threshold, "
+    "A report of estimate has no lower limit of the advantage within a class of attackers. That "
+    "of blind guessing stands for it, or, where the class holds attackers with one threshold, "
     "what follows from the TPR at the largest FPR in the report."
 )
 _CEILINGS: Final = (

@@ -84,7 +84,7 @@ def _measured(design: CompareDesign, ranking: Sequence[RankedQuery]) -> str:
     return (
         f"{len(ranking)} queries were compared on {rows}, {against_phrase(design.against)}. "
         f"'{safe_name(first.query)}' has the largest estimated advantage, "
-        f"{value_text(first.estimate)} (trivial attacker {value_text(design.trivial)})."
+        f"{value_text(first.estimate)} (blind guessing {value_text(design.trivial)})."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.claims import gravest_claim
 from mipaudit.audit.figures import (
     lower_text,
     number_text,
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 
     from mipaudit.audit.claims import Claim
     from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.verdict import Verdict
     from mipaudit.report.model import Design
 
+_CLAIMED: Final = {
+    "contradicted": "contradicted: more leaks than it allows",
+    "consistent": "consistent with the scores, which does not prove it",
+    "vacuous": "vacuous: it allows nearly everything, so the scores cannot test it",
+    "not_comparable": "not comparable: its adjacency is not known",
+}
+_JUDGED: Final = "advantage"
+_SHARED: Final = (
+    "The verdict shares the error over its own limits, which can differ a little from those of the "
+    "tables."
+)
 _ONE_QUERY: Final = (
     "The limits concern this score of this release. Another query, or an attacker who "
     "sees more than the score, may learn more."
@@ -61,7 +74,11 @@ _APPROXIMATE: Final = (
 
 
 def summary(
-    design: Design, estimates: Sequence[Estimate], claims: Sequence[Claim], verdict: Verdict
+    design: Design,
+    estimates: Sequence[Estimate],
+    claims: Sequence[Claim],
+    policy: Sequence[PolicyCheck],
+    verdict: Verdict,
 ) -> str:
     """Return what was measured, how sure, against what limit, and what was not tested.
 
@@ -72,6 +89,7 @@ def summary(
         _measured(design, first, len(design.score_columns)),
         _at_most(estimates, first),
         judged(verdict, given="limits"),
+        _shared(estimates, policy),
         *_claimed(claims),
         "Only these scores were tested.",
     ]
@@ -101,7 +119,7 @@ def _measured(design: Design, first: Estimate, columns: int) -> str:
     name = f"'{safe_name(first.score)}'"
     score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
     lower, value = first.lower or 0.0, first.value or 0.0
-    figures = f"best estimate {value_text(value)}, trivial attacker {value_text(design.baseline)}"
+    figures = f"best estimate {value_text(value)}, blind guessing {value_text(design.baseline)}"
     sure = f"{percent_text(design.confidence)} confidence"
     if lower <= design.baseline:
         return (
@@ -133,7 +151,21 @@ def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
 def _claimed(claims: Sequence[Claim]) -> list[str]:
     if not claims:
         return []
-    claim = claims[0]
-    return [
-        f"The claim of epsilon {number_text(claim.epsilon)} is {claim.status.replace('_', ' ')}."
-    ]
+    claim = gravest_claim(claims)
+    return [f"The claim of epsilon {number_text(claim.epsilon)} is {_CLAIMED[claim.status]}."]
+
+
+def _shared(estimates: Sequence[Estimate], policy: Sequence[PolicyCheck]) -> str:
+    """Say why the verdict names other limits of the strongest score than the tables, if it does."""
+    first = estimates[0]
+    shown = {e.attackers: e for e in estimates if e.score == first.score and e.quantity == _JUDGED}
+    for check in policy:
+        table = shown.get(check.against)
+        if table is None or (check.quantity, check.score) != (_JUDGED, first.score):
+            continue
+        # A reason names the lower limit unless the policy is met, the upper one unless it is not.
+        lower = check.status != "met" and check.lower != first.lower
+        upper = check.status != "not_met" and check.upper != table.upper
+        if check.prior is None and (lower or upper):
+            return _SHARED
+    return ""

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The libraries that can change a number, or how a number was read.
 _LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars", "sklearn")
 TIME_FORM: Final = "%Y-%m-%dT%H:%M:%SZ"
-_AS_OF: Final[ContextVar[datetime | None]] = ContextVar("as_of", default=None)
+_AS_OF: Final[ContextVar[tuple[datetime, date] | None]] = ContextVar("as_of", default=None)
 
 
 def provenance(
@@ -56,9 +56,14 @@ def settings_from(
 
 
 @contextmanager
-def as_of(time: datetime) -> Iterator[None]:
-    """Let runs within be of another time: a report is recomputed as of its own."""
-    token = _AS_OF.set(time)
+def as_of(time: datetime, day: date | None = None) -> Iterator[None]:
+    """Let runs within be of another time: a report is recomputed as of its own.
+
+    Args:
+        time: of the report.
+        day: by which waivers expire; None for that of the time.
+    """
+    token = _AS_OF.set((time, time.date() if day is None else day))
     try:
         yield
     finally:
@@ -73,7 +78,7 @@ def moment() -> datetime:
     """
     past = _AS_OF.get()
     if past is not None:
-        return past
+        return past[0]
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if not epoch:
         return datetime.now(UTC)
@@ -85,6 +90,21 @@ def moment() -> datetime:
             "The environment variable SOURCE_DATE_EPOCH is not a number of seconds.",
             hint="Unset it, or set it to whole seconds since 1970-01-01 UTC.",
         ) from None
+
+
+def waiver_day() -> date:
+    """Return the day by which waivers expire, in UTC.
+
+    SOURCE_DATE_EPOCH can move it on, to see what will have expired, and not back: whoever
+    sets the environment must not give a waiver new life.
+
+    Raises:
+        UsageError: the environment's SOURCE_DATE_EPOCH is not a time.
+    """
+    past = _AS_OF.get()
+    if past is not None:
+        return past[1]
+    return max(moment(), datetime.now(UTC)).date()
 
 
 def _loaded_libraries() -> dict[str, str]:

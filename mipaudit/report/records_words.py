@@ -31,7 +31,7 @@ _POINTWISE: Final = (
     "Limits named pointwise hold for one cell at a time: among many cells some will miss."
 )
 _LIST: Final = (
-    "The list bounds the expected share of false *cells* among those listed, not of records, "
+    "The list bounds the expected share of cells listed wrongly, not that of records, "
     "and takes the counts of different cells to be independent or nearly so."
 )
 _GROUPS: Final = (

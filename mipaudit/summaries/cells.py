@@ -117,12 +117,9 @@ def build_cells(
     order = _stable_order(values)
     values = values[order]
     points = atoms(values, all_values=discrete)
-    fence = np.concatenate([_float_below(points), points])
-    fence = fence[fence < np.inf]
     buckets = None
     if discrete:
-        coarse_edges = np.unique(fence)
-        fine_edges = coarse_edges
+        coarse_edges = fine_edges = values[:0]
     else:
         weights = _weights(members.size, holdout.size, prior)[order]
         coarse_edges = quantile_edges(values, weights, coarse)
@@ -131,18 +128,42 @@ def build_cells(
             even = _weights(members.size, holdout.size, 0.5)[order]
             fine_edges = quantile_edges(values, even, fine)
         buckets = choose_buckets(values, fine_edges) if grid else None
-        if buckets is not None:
-            coarse_edges = buckets.snap(coarse_edges)
-            fine_edges = buckets.snap(fine_edges)
-        if fence.size:
-            coarse_edges = np.union1d(coarse_edges, fence)
-        fine_edges = np.union1d(fine_edges, coarse_edges) if fine else coarse_edges
+    return divide(points, coarse_edges, fine_edges, buckets=buckets)
+
+
+def divide(
+    points: NDArray[np.float64],
+    coarse: NDArray[np.float64],
+    fine: NDArray[np.float64],
+    *,
+    buckets: Buckets | None,
+) -> Cells:
+    """Return the cells that atoms and cut points make.
+
+    Args:
+        points: the atoms, increasing, shape (a,).
+        coarse: cut points of the coarse cells, increasing.
+        fine: cut points of the fine cells, increasing.
+        buckets: the grid that cut points, but no atom's fences, are moved to, or None.
+    """
+    if buckets is not None:
+        coarse, fine = buckets.snap(coarse), buckets.snap(fine)
+    fence = fences(points)
+    if fence.size:
+        coarse = np.union1d(coarse, fence)
+    edges = np.union1d(fine, coarse)
     return Cells(
-        edges=fine_edges,
-        single=_single(fine_edges, points),
-        coarse=_coarse_of(fine_edges, coarse_edges),
+        edges=edges,
+        single=_single(edges, points),
+        coarse=_coarse_of(edges, coarse),
         buckets=buckets,
     )
+
+
+def fences(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the edges that shut atoms off from their neighbours, increasing."""
+    fence = np.unique(np.concatenate([_float_below(points), points]))
+    return fence[fence < np.inf]
 
 
 def _new(values: NDArray[np.generic]) -> NDArray[np.bool_]:

@@ -135,12 +135,17 @@ def column_plan(
         members,
         holdout,
         prior=prior,
-        coarse=min(max(rows // _ROWS_PER_CELL, _LEAST_CELLS), _MOST_CELLS),
+        coarse=coarse_cells(rows),
         fine=0 if exact else _FINE_CELLS,
         discrete=each_value,
         grid=not exact,
     )
     return ColumnPlan(cells=cells, discrete=each_value)
+
+
+def coarse_cells(rows: int) -> int:
+    """Return how many coarse cells an input of so many rows bears."""
+    return min(max(rows // _ROWS_PER_CELL, _LEAST_CELLS), _MOST_CELLS)
 
 
 def is_discrete(values: NDArray[np.float64], kind: ScoreKind, *, asked: bool) -> bool:

@@ -34,6 +34,8 @@ def burn_in_blocks(n_members: int, n_holdout: int) -> int:
     return math.ceil(MICRO_BLOCKS * share)
 
 
+# Those of any burn-in, however large the input.
+FEWEST_BURN_IN_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _SMALLEST_BURN_IN)
 _CANDIDATE_BLOCKS: Final = math.ceil(MICRO_BLOCKS * _LARGEST_BURN_IN)
 
 

@@ -23,6 +23,7 @@ Format = Literal["csv", "gzip", "zstd", "parquet"]
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _BLOCK: Final = 1 << 20
+ZIP_MAGIC: Final = b"PK\x03\x04"
 _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"PAR1", "parquet"),
     (b"\x1f\x8b", "gzip"),

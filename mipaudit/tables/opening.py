@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.blob import blob_format
+from mipaudit.tables.blob import ZIP_MAGIC, blob_format
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
@@ -48,7 +48,7 @@ def open_scores(request: ReadRequest) -> ScoreSource:
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
-    blobs = [(side, input_blobs(spec, in_memory=_STDIN_IN_MEMORY)) for side, spec in sides]
+    blobs = [(side, _blobs(specs)) for side, specs in sides]
     try:
         check_different(blobs)
         opened = [(side, *_open_parts(found)) for side, found in blobs]
@@ -62,15 +62,28 @@ def open_scores(request: ReadRequest) -> ScoreSource:
     return source
 
 
-def _sides(request: ReadRequest) -> list[tuple[bool | None, str]]:
+def _blobs(specs: Sequence[str]) -> list[Blob]:
+    """Return the bytes of all that is named, in bytewise order of the names."""
+    if "-" in specs and len(specs) > 1:
+        raise UsageError(
+            "stdin_and_files",
+            "Standard input is given together with files.",
+            hint="Give - alone, or write the stream to a file first.",
+        )
+    found = [blob for spec in specs for blob in input_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
+    return sorted(found, key=lambda blob: blob.name.encode()) if len(specs) > 1 else found
+
+
+def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
     """Return which class every path holds: None when a column says it."""
     pair = (request.members, request.holdout)
     if request.scores is not None and pair == (None, None):
-        return [(None, request.scores)]
+        scores = request.scores
+        return [(None, (scores,) if isinstance(scores, str) else scores)]
     if request.scores is None and request.members is not None and request.holdout is not None:
         if pair == ("-", "-"):
             raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
-        return [(True, request.members), (False, request.holdout)]
+        return [(True, (request.members,)), (False, (request.holdout,))]
     raise UsageError(
         "which_input",
         "Give either one input with a membership column, or both --members and --holdout.",
@@ -94,6 +107,8 @@ def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ..
 def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
+    if found == "csv":
+        _refuse_archive(blob)
     if found == "parquet":
         from mipaudit.tables.parquet import open_parquet
 
@@ -101,6 +116,18 @@ def open_part(blob: Blob) -> Part:
     from mipaudit.tables.csv_part import CsvPart
 
     return CsvPart(blob, found)
+
+
+def _refuse_archive(blob: Blob) -> None:
+    """Refuse a zip archive, which may well be a summary under another name."""
+    with blob.open() as stream:
+        head = stream.read(len(ZIP_MAGIC))
+    if head == ZIP_MAGIC:
+        raise InputError(
+            "zip_file",
+            f"{blob.name}: a zip archive, not a table of scores.",
+            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
+        )
 
 
 def open_arrays(

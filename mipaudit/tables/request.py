@@ -13,7 +13,7 @@ class ReadRequest:
     """One input and how to understand it.
 
     Attributes:
-        scores: a file, a directory, a glob, or ``"-"`` for standard input; None
+        scores: files, directories, globs, or ``"-"`` alone for standard input; None
             when ``members`` and ``holdout`` are given.
         members: the members' own file, directory or glob.
         holdout: the holdout's own file, directory or glob.
@@ -31,7 +31,7 @@ class ReadRequest:
         named: the values of the key column are to be written out.
     """
 
-    scores: str | None = None
+    scores: str | tuple[str, ...] | None = None
     members: str | None = None
     holdout: str | None = None
     score_columns: tuple[str, ...] = ()

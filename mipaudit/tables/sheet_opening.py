@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.tables.blob import blob_format
+from mipaudit.tables.blob import ZIP_MAGIC, blob_format
 from mipaudit.tables.csv_dialect import plain_stream
 from mipaudit.tables.json_numbers import json_table, load_json, looks_like_json
 from mipaudit.tables.npy import NPY_MAGIC, read_npy
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _HEAD: Final = 4096
-_ZIP: Final = b"PK\x03\x04"
 _TEXT_SUFFIXES: Final = (".csv", ".tsv", ".txt")
 # No header, or lines longer than what CsvPart reads to find the columns: the text
 # as a whole says which.
@@ -55,7 +54,7 @@ def content_kind(blob: Blob, kind: Format) -> str:
         return "parquet"
     with plain_stream(blob, kind) as stream:
         head = stream.read(_HEAD)
-    if head.startswith(_ZIP):
+    if head.startswith(ZIP_MAGIC):
         raise InputError(
             "archive",
             f"{blob.name}: a zip archive, such as .npz, can hold several arrays.",

@@ -219,3 +219,18 @@ def test_limits_hold_where_the_truth_is_known():
         assert one.old.lower <= before
         assert one.new.lower <= after
         assert one.lower <= after - before <= one.upper
+
+
+def test_a_limit_says_nothing_about_two_reports_of_the_same_scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    data = scores(1, a=1.0)
+    data.assign(version=np.arange(len(data)) // 2 % 2).to_csv(path, index=False)
+    old = mipaudit.estimate(path, score_columns=["a"])
+    again = mipaudit.estimate(path, score_columns=["a"], confidence=0.9, seed=1)
+    part = mipaudit.estimate(path, score_columns=["a"], where="version = 1")
+
+    with pytest.raises(InputError) as error:
+        mipaudit.compare(old, again, max_increase=0.5)
+    assert error.value.code == "same_scores"
+    assert mipaudit.compare(old, again).verdict.status == "no_policy"
+    assert mipaudit.compare(old, part, max_increase=1.0).verdict.status == "met"

@@ -9,7 +9,7 @@ from mipaudit.api.waiver_terms import check_waivers
 from mipaudit.errors import UsageError
 
 LIMIT = {"quantity": "advantage", "max": 0.5}
-WAIVER = {"quantity": "auc", "reason": "known", "person": "A", "expires": "2026-12-31"}
+WAIVER = {"quantity": "auc", "reason": "known", "person": "A", "expires": "2999-12-31"}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,11 @@ def test_limits_that_make_no_sense_are_refused(given, said):
     ("given", "said"),
     [
         ({**WAIVER, "expires": "soon"}, "must be a day"),
+        ({**WAIVER, "expires": 20270101}, "must be a day"),
+        ({**WAIVER, "expires": "20270101"}, "must be a day"),
+        ({**WAIVER, "expires": "2027-W05"}, "must be a day"),
+        ({**WAIVER, "expires": "2027-02-30"}, "must be a day"),
+        ({**WAIVER, "reason": "\u200b-"}, "must say something"),
         ({**WAIVER, "person": " "}, "must say something"),
         ({**WAIVER, "person": 3}, "must be a text"),
         ({key: WAIVER[key] for key in ("quantity", "reason", "person")}, "lacks the key 'expires'"),

@@ -248,7 +248,7 @@ def test_the_bias_of_mace_is_what_it_reads_above_the_trivial_attacker():
     text = next(f.text for f in report.findings if f.code == "mace_bias")
     read = float(text.split("it reads ")[1].split(":")[0])
     bias = float(text.split("its bias is ")[1].removesuffix("."))
-    assert "trivial attacker has 0.8000" in text
+    assert "blind guessing has 0.8000" in text
     assert bias == pytest.approx(read - 0.8, abs=1e-9)
     assert bias < 0.2
 

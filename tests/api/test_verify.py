@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.provenance import as_of
 
 
 @pytest.fixture(scope="module")
@@ -112,14 +114,40 @@ def test_a_verdict_that_was_reached_again_is_reached_again(scores):
     assert agrees(report, input=scores)
 
 
-def test_waivers_are_judged_as_of_the_time_of_the_report(scores, monkeypatch):
-    waiver = {"quantity": "advantage", "reason": "r", "person": "p", "expires": "2020-01-31"}
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1577923200")  # 2020-01-02
-    report = mipaudit.estimate(scores, max_advantage=0.01, waivers=[waiver])
-    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+WAIVER = {"quantity": "advantage", "reason": "r", "person": "p", "expires": "2020-01-31"}
+
+
+def test_waivers_are_judged_as_of_the_time_of_the_report(scores):
+    with as_of(datetime(2020, 1, 2, tzinfo=UTC)):
+        report = mipaudit.estimate(scores, max_advantage=0.01, waivers=[WAIVER])
 
     assert report.policy[0].waived is not None
     assert agrees(report, input=scores)
+
+
+def test_the_environment_cannot_make_a_waiver_hold_again(scores, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1577923200")  # 2020-01-02
+
+    report = mipaudit.estimate(scores, max_advantage=0.01, waivers=[WAIVER])
+
+    assert report.provenance.created == "2020-01-02T00:00:00Z"
+    assert report.policy[0].waived is None
+    assert report.policy[0].expired is not None
+    assert report.verdict.status == "not_met"
+    again = mipaudit.rejudge(report, max_advantage=0.01, waivers=[WAIVER])
+    assert again.verdict.status == "not_met"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    # The day by which it had expired is not that of the report, and is found again.
+    assert agrees(report, input=scores)
+    assert agrees(again, input=scores)
+
+
+def test_another_seed_than_the_one_used_is_found(scores):
+    report = change(mipaudit.estimate(scores), lambda f: f["provenance"].update(seed=7))
+
+    found = mipaudit.verify(report, input=scores)
+
+    assert [one.part for one in found.parts if one.status == "differs"] == ["seed"]
 
 
 def change(report, edit):
@@ -202,7 +230,7 @@ def test_other_versions_are_told_and_do_not_count(scores):
     [
         ("estimate", {}, "no_input"),
         ("bounds", {"input": "scores.csv"}, "needless_input"),
-        ("estimate", {"input": ["a.csv", "b.csv"]}, "one_input"),
+        ("records", {"input": ["a.csv", "b.csv"]}, "one_input"),
         ("estimate", {"claimed_curve": "c.csv", "input": "a.csv"}, "claimed_curve"),
         ("truth", {}, "not_verifiable"),
     ],
@@ -211,6 +239,7 @@ def test_what_cannot_be_computed_again_is_refused(scores, report, given, code):
     made = {
         "estimate": lambda: mipaudit.estimate(scores),
         "bounds": lambda: mipaudit.bounds(epsilon=1),
+        "records": lambda: mipaudit.records(scores),
         "truth": lambda: mipaudit.simulate("laplace-1", n_members=10, n_holdout=10).truth,
     }[report]()
 

@@ -34,7 +34,7 @@ def test_a_guarantee_as_json(mipaudit):
     ("arguments", "shown"),
     [
         (["--epsilon", "1"], "0.46212"),
-        (["--mu", "1", "--prior", "0.1"], "above the trivial attacker's 0.8"),
+        (["--mu", "1", "--prior", "0.1"], "above blind guessing's 0.8"),
         (["--rho", "0.5"], "zero-concentrated"),
         (["--noise-sd", "2", "--sensitivity", "3"], "for a sensitivity of 3"),
         (["--scale", "2"], "0.2212"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from hashlib import sha256
@@ -14,7 +15,7 @@ from mipaudit.cli.program import configurable, load_options
 EASY = ("bounds", "--epsilon", "1")
 LIMIT = '[[limit]]\nquantity = "auc"\nmax = 0.6\n'
 WAIVER = (
-    '[[waiver]]\nquantity = "auc"\nreason = "known"\nperson = "A. Person"\nexpires = 2026-12-31\n'
+    '[[waiver]]\nquantity = "auc"\nreason = "known"\nperson = "A. Person"\nexpires = 2999-12-31\n'
 )
 
 
@@ -171,6 +172,12 @@ def test_both_at_once_are_an_error(mipaudit, write, words):
         ("recall-floor = 0.1\nrecall_floor = 0.2", "set twice"),
         ("prior = \nseed = 1", "is not TOML (line 1, column 9)"),
         ("config = 'a'", "unknown"),
+        ("max_advantage = {}", "unknown"),
+        ("[estimat]", "Did you mean 'estimate'?"),
+        (f"prior = 1{'0' * 400}", "must be a number"),
+        (f"seed = 1{'0' * 5000}", "is not TOML"),
+        ("[[limit]]\nquantty = 1", "Did you mean 'quantity'?"),
+        ("[[waiver]]\nperson = 'A'", "lacks the key 'quantity'"),
         ("prior = 7", "It is set by the file mipaudit.toml."),
         ("adjacency = 'near'", "It is set by the file mipaudit.toml."),
     ],
@@ -180,7 +187,7 @@ def test_what_is_wrong_in_a_file_is_said(mipaudit, write, text, said):
     done = mipaudit(*EASY)
     assert done.returncode == 2
     assert said in done.stderr
-    assert "mipaudit.toml" in done.stderr or "twice" in done.stderr
+    assert "mipaudit.toml" in done.stderr or "twice" in done.stderr or "[[" in text
     assert done.stdout == ""
 
 
@@ -235,7 +242,7 @@ def test_what_an_open_answer_counts_as(mipaudit, write, scores, choice, status):
     [
         ("1767225600", "", 1, "NOT MET."),  # 2026-01-01
         ("1767225600", WAIVER, 0, "MET, with 1 waiver."),
-        ("1798761600", WAIVER, 1, "expired after 2026-12-31"),  # 2027-01-01
+        ("32503680000", WAIVER, 1, "expired after 2999-12-31"),  # 3000-01-01
     ],
 )
 def test_limits_and_waivers_of_a_file(mipaudit, write, scores, today, waiver, status, said):
@@ -254,7 +261,7 @@ def test_junit_skips_what_is_waived_and_fails_what_is_expired(mipaudit, write, s
     early = mipaudit("estimate", scores, "-f", "junit", env={"SOURCE_DATE_EPOCH": "1767225600"})
     assert 'failures="0"' in early.stdout
     assert "<skipped message=" in early.stdout
-    late = mipaudit("estimate", scores, "-f", "junit", env={"SOURCE_DATE_EPOCH": "1798761600"})
+    late = mipaudit("estimate", scores, "-f", "junit", env={"SOURCE_DATE_EPOCH": "32503680000"})
     assert 'failures="1"' in late.stdout
 
 
@@ -290,3 +297,114 @@ def test_settings_in_two_places_of_one_file_are_an_error(mipaudit, tmp_path):
     done = mipaudit("estimate", "scores.csv", "--config", "policy.toml")
     assert done.returncode == 2
     assert "at its top and under" in done.stderr
+
+
+POLICY = "[tool.mipaudit]\nprior = 0.2\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        POLICY.encode("utf-16"),
+        POLICY.encode("utf-16-be"),
+        POLICY.encode("utf-32"),
+        b"\xef\xbb\xbf[tool]\nmipaudit = { prior = 0.2 }\n",
+        POLICY.replace("mipaudit", "mip-audit").encode(),
+        POLICY.replace("mipaudit", "MIPAudit").encode(),
+        POLICY.replace("mipaudit", "mip_audit").encode(),
+    ],
+)
+def test_a_project_file_that_nearly_holds_a_policy_is_not_passed_over(mipaudit, tmp_path, data):
+    (tmp_path / "pyproject.toml").write_bytes(data)
+    done = mipaudit(*EASY)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pyproject.toml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        POLICY.replace("tool.mipaudit", "tool" + " " * 20 + "." + " " * 20 + "mipaudit"),
+        POLICY.replace("tool", '"t\\u006fol"'),
+        POLICY.replace("mipaudit", '"mip\\u0061udit"'),
+    ],
+)
+def test_unusual_ways_to_write_the_table(mipaudit, write, text):
+    write(text, "pyproject.toml")
+    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == "0.2"
+
+
+@pytest.mark.parametrize("name", ["mipaudit.toml", "pyproject.toml"])
+def test_what_stands_where_a_policy_should_is_not_passed_over(mipaudit, tmp_path, name):
+    place = tmp_path / name
+    place.symlink_to("gone.toml")
+    assert "cannot be read" in mipaudit(*EASY).stderr
+    place.unlink()
+    os.mkfifo(place)
+    done = mipaudit(*EASY)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("MIPAUDIT_MAX_ADVANTGE", "MIPAUDIT_MAX_ADVANTAGE"),
+        ("MIPAUDIT_MAXADVANTAGE", "MIPAUDIT_MAX_ADVANTAGE"),
+        ("mipaudit_max_advantage", "MIPAUDIT_MAX_ADVANTAGE"),
+        ("MIPAUDIT_CONFIGS", "MIPAUDIT_CONFIG"),
+        ("MIPAUDIT_SOMETHING", None),
+    ],
+)
+def test_a_variable_that_nobody_knows_is_an_error(mipaudit, name, near):
+    done = mipaudit(*EASY, env={name: "0.05"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"The environment variable {name} is unknown." in done.stderr
+    assert near is None or f"Did you mean {near}?" in done.stderr
+    assert mipaudit(*EASY, env={name: ""}).returncode == 0  # an empty one is none
+    assert mipaudit("help", "environment", env={name: "0.05"}).returncode == 0
+
+
+def test_variables_of_other_commands_and_of_completion_are_known(mipaudit):
+    for name in ("MIPAUDIT_BY", "MIPAUDIT_TAU", "_MIPAUDIT_OTHER"):
+        done = mipaudit(*EASY, env={name: "0.05"})
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "named"),
+    [
+        ("max_advantage = 0.05\n", None, "'max_advantage' in mipaudit.toml"),
+        ("", "MIPAUDIT_MAX_ADVANTAGE", "MIPAUDIT_MAX_ADVANTAGE"),
+        (LIMIT, None, None),  # a finding of the report
+    ],
+)
+def test_a_limit_that_the_command_does_not_judge_is_told(
+    mipaudit, write, scores, text, variable, named
+):
+    write(text)
+    env = {} if variable is None else {variable: "0.05"}
+    done = mipaudit("records", scores, env=env)
+    assert done.returncode == 0
+    said = "" if named is None else f"Not judged by mipaudit records: {named}.\n"
+    assert done.stderr == said
+    assert ("policy not judged here" in " ".join(done.stdout.split())) == (named is None)
+    assert mipaudit("records", scores, "--quiet", env=env).stderr == ""
+    epsilon = mipaudit("epsilon", scores, "--design", "one-run", env=env)
+    assert ("[[limit]] in mipaudit.toml" in epsilon.stderr) == (text == LIMIT)
+    assert mipaudit("check", scores, env=env).stderr == ""
+
+
+@pytest.mark.parametrize(("variable", "class_"), [("", "any"), ("thresholds", "thresholds")])
+def test_the_attackers_of_a_file_are_those_of_its_limits_on_groups(
+    mipaudit, write, scores, variable, class_
+):
+    rows = (line.split(",") for line in (write("").parent / scores).read_text().splitlines()[1:])
+    marked = [f"{member},{loss},{at % 2}" for at, (member, loss) in enumerate(rows)]
+    write("member,loss,site\n" + "\n".join(marked) + "\n", "grouped.csv")
+    write('against = "any"\n[[limit]]\nquantity = "advantage"\ngroup = "*"\nmax = 0.9\n')
+    words = ("records", "grouped.csv", "--score-col", "loss", "--by", "site", "-f", "json")
+    done = mipaudit(*words, env={"MIPAUDIT_AGAINST": variable})
+    assert {one["against"] for one in json.loads(done.stdout)["policy"]} == {class_}
+    assert done.returncode == (3 if class_ == "any" else 0)  # no upper limit for any attacker
+    (write("").parent / "report.json").write_text(done.stdout)
+    assert mipaudit("verify", "report.json", "--input", "grouped.csv").returncode == 0

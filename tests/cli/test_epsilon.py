@@ -110,7 +110,7 @@ def test_counts_of_independent_runs(mipaudit):
 
 
 def test_counts_of_one_run(mipaudit):
-    done = mipaudit("epsilon", *ONE_RUN, "--claimed-epsilon", "1", "--claimed-epsilon", "1.5")
+    done = mipaudit("epsilon", *ONE_RUN, "--claimed-epsilon", "1.5")
 
     assert done.returncode == 1
     assert "(1.5, 1e-5)" in done.stdout
@@ -132,7 +132,7 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
     done = mipaudit(*asked, "--curve", "c.csv", "-o", "report.json", "-f", "json")
 
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "The report is written.\n"
+    assert done.stderr == "No claim was given, so there is no verdict. The report is written.\n"
     assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
     rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
     assert set(rows[0]) == {"score", "delta", "lower", "estimate"}

@@ -118,9 +118,46 @@ def test_the_report_is_not_overwritten(mipaudit, tmp_path):
         'format = "json"\n',
         "[records]\nmax_risk = 0.6\n",
         "max_advantage = 0.5\nstrict = true\n",
+        "max_advantage = 0.5\nwhere = \"site = 'a'\"\n",
+        "max_advantage = 0.5\nscore_col = 'another'\n",
+        "max_advantage = 0.5\nnan = 'drop'\n",
     ],
 )
 def test_a_policy_file_that_cannot_judge_a_report_is_an_error(mipaudit, tmp_path, text):
     (tmp_path / "p.toml").write_text(text, encoding="utf-8")
     done = mipaudit("render", ONE, "--policy", "p.toml")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def edited(tmp_path, edit):
+    fields = json.loads((SAMPLES / "one_score.json").read_bytes())
+    edit(fields)
+    (tmp_path / "edited.json").write_text(json.dumps(fields), encoding="utf-8")
+    return "edited.json"
+
+
+@pytest.mark.parametrize(
+    ("edit", "limit"),
+    [
+        (lambda f: f["verdict"].update(status="met"), ()),
+        (lambda f: f["verdict"].update(status="inconclusive", on_inconclusive="pass"), ()),
+        (lambda f: f["policy"][0].update(status="met"), ()),
+        (lambda f: f["policy"][0].update(lower=0.0), ()),
+        (lambda f: f.update(policy=[]), ()),
+        (lambda f: f["design"].update(score_columns=[]), ("--max-advantage", "0.01")),
+        (lambda f: f["design"].update(score_columns=["other"]), ("--max-advantage", "0.01")),
+    ],
+)
+def test_a_report_that_contradicts_itself_passes_no_gate(mipaudit, tmp_path, edit, limit):
+    assert mipaudit("render", edited(tmp_path, dict), *limit).returncode == 1
+    done = mipaudit("render", edited(tmp_path, edit), *limit)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "contradicts itself" in done.stderr
+
+
+def test_no_text_of_a_report_steers_a_terminal(mipaudit, tmp_path):
+    name = edited(tmp_path, lambda f: f["provenance"].update(created="2026\x1b[2J\x00"))
+    for form in ("table", "markdown", "html", "junit", "csv", "json"):
+        done = mipaudit("render", name, "-f", form)
+        assert done.returncode == 1
+        assert not {"\x1b", "\x00"} & set(done.stdout)

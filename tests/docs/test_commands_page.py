@@ -20,7 +20,14 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 _LEAST_EXAMPLES = 2
 # Its own examples take minutes to an hour; the options are what is tried.
-_SMALLER = " --scenario constant --sizes 20 --priors 0.5 --replications 1 --jobs 1 -q"
+# In place of what an example of `validate` asks for, which takes long.
+_SMALLER = {
+    "--scenario": "constant",
+    "--sizes": "20",
+    "--priors": "0.5",
+    "--replications": "1",
+    "--jobs": "1",
+}
 _DECIDED = {0, 1, 3}
 
 
@@ -90,10 +97,16 @@ def sandbox(tmp_path_factory):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     run(folder, "mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
     run(folder, "mipaudit estimate scores.parquet -f json -o report.json -q")
-    run(folder, "mipaudit estimate scores.parquet -f json -o old.json -q")
-    run(folder, "mipaudit estimate scores.parquet --seed 1 -f json -o new.json -q")
+    run(folder, "mipaudit estimate v1.parquet -f json -o old.json -q")
+    run(folder, "mipaudit estimate v2.parquet -f json -o new.json -q")
     run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
     run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
+    for site, row in (("a", "0"), ("b", "1e10")):
+        run(
+            folder, f"mipaudit summarize {site}.csv --first-row {row} --cuts-only -o {site}.cuts -q"
+        )
+    (folder / "sites").mkdir()
+    run(folder, "mipaudit summarize scores.parquet -o sites/one.summary -q")
     # In a folder of its own: every other example would take it as its policy.
     (folder / "policy").mkdir()
     (folder / "policy" / "mipaudit.toml").write_text("max_advantage = 0.9\n", encoding="utf-8")
@@ -102,6 +115,7 @@ def sandbox(tmp_path_factory):
 
 def _write_scores(folder, frame, one):
     one.to_parquet(folder / "scores.parquet")
+    pd.concat([one] * 20).to_parquet(folder / "large.parquet")
     frame.to_parquet(folder / "full.parquet")
     frame[["member", "loss", "sex", "race"]].to_parquet(folder / "groups.parquet")
     one.assign(model=3).to_csv(folder / "scores.csv", index=False)
@@ -130,10 +144,18 @@ def run(folder, command):
     )
 
 
+def smaller(example):
+    """Return an example of ``validate`` with the options of a quick run."""
+    for option, value in _SMALLER.items():
+        replaced, times = re.subn(rf"{option} \S+", f"{option} {value}", example)
+        example = replaced if times else f"{example} {option} {value}"
+    return f"{example} -q"
+
+
 @pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
 def test_worked_examples_work(sandbox, command, example):
     if command == "validate":
-        example += _SMALLER
+        example = smaller(example)
     # Groups and several columns are in files of their own, so that the others stay simple.
     if "--by" in example:
         example = example.replace("scores.parquet", "groups.parquet")

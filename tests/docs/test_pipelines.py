@@ -234,10 +234,14 @@ def test_the_action_says_that_nothing_was_judged(shell, scores, arguments):
     assert (outputs["exit-code"], outputs["verdict"]) == ("2", "error")
     assert not (shell.folder / outputs["json"]).exists()
     assert done.stderr
-    assert "quote" in done.stderr or summary.startswith("### The audit did not run")
+    assert summary.startswith("### The audit did not run\n\n    ")
+    left = {path.name for path in (shell.folder / outputs["json"]).parent.iterdir()}
+    assert left == {"errors.txt"}, "the reports of an earlier audit are still there"
 
 
-@pytest.mark.parametrize(("version", "wanted"), [("", "/the/action"), ("0.1.0", "mipaudit==0.1.0")])
+@pytest.mark.parametrize(
+    ("version", "wanted"), [("", "/the/action[plot]"), ("0.1.0", "mipaudit[plot]==0.1.0")]
+)
 def test_the_action_installs_itself_or_a_release(shell, tmp_path, version, wanted):
     variables = {"RUNNER_TEMP": str(tmp_path), "ACTION_PATH": "/the/action", "VERSION": version}
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mipaudit.cli import exit_status
+from mipaudit.cli.program import COMMANDS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -21,6 +22,8 @@ README = ROOT / "README.md"
 METHODS = ROOT / "docs" / "methods.md"
 READING = ROOT / "docs" / "reading-a-report.md"
 VALIDATION = ROOT / "docs" / "validation.md"
+JSON = ROOT / "docs" / "json-report.md"
+PIPELINES = ROOT / "docs" / "pipelines.md"
 SAMPLES = ROOT / "sample_data" / "README.md"
 BOUNDS = ROOT / "docs" / "bounds.md"
 MIP_NOISE = ROOT / "docs" / "mip-noise.md"
@@ -29,36 +32,15 @@ COMPARE = ROOT / "docs" / "compare.md"
 RECORDS = ROOT / "docs" / "records.md"
 METRICS = ROOT / "docs" / "metrics.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
+SCALE = ROOT / "docs" / "scale.md"
 VECTORS = ROOT / "docs" / "vector-scores.md"
 TRUST = ROOT / "docs" / "trust.md"
+# Pipelines name the options of other programs; all that it shows is run elsewhere.
 WRITTEN = (
     README,
-    METHODS,
-    READING,
-    BOUNDS,
-    MIP_NOISE,
-    EPSILON,
-    COMPARE,
-    RECORDS,
-    SCENARIOS,
-    VALIDATION,
-    TRUST,
     SAMPLES,
     ROOT / "CHANGELOG.md",
-)
-COMMANDS = (
-    "estimate",
-    "records",
-    "epsilon",
-    "compare",
-    "check",
-    "bounds",
-    "noise",
-    "simulate",
-    "validate",
-    "render",
-    "verify",
-    "schema",
+    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "pipelines.md"),
 )
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 
@@ -155,6 +137,8 @@ def test_exit_code_tables_are_the_programs():
         value for name, value in vars(exit_status).items() if name.isupper() and name[0] != "_"
     }
     assert {int(row[0]) for row in table(README, "code", "says")} == codes
+    pipelines = table(PIPELINES, "code", "meaning", "a pipeline should")
+    assert {int(row[0]) for row in pipelines} == codes
     verdicts = table(READING, "verdict", "says", "exit code")
     stated = {row[0].strip("`"): int(row[2]) for row in verdicts}
     real = {name: exit_status.verdict_status(name, exit_zero=False) for name in stated}
@@ -173,7 +157,7 @@ def test_every_option_named_exists(path):
 
 def test_json_keys_are_those_of_a_report():
     report = full_report()
-    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(README, "key", "holds")}
+    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(JSON, "key", "holds")}
     assert stated.keys() == report.keys()
     for key, words in stated.items():
         entry = report[key]
@@ -186,7 +170,7 @@ def test_json_keys_are_those_of_a_report():
 
 def test_json_keys_are_those_of_the_schema():
     kinds = schema()["$defs"]
-    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(README, "key", "holds")}
+    stated = {row[0].strip("`"): set(WORD.findall(row[1])) for row in table(JSON, "key", "holds")}
     assert stated.keys() == kinds["Report"]["properties"].keys()
     homes = {"design": "Design", "estimates": "Estimate", "claims": "Claim"}
     homes |= {"policy": "PolicyCheck", "verdict": "Verdict", "findings": "Finding"}
@@ -199,7 +183,7 @@ def test_json_values_are_those_of_the_schema():
     kinds = schema()["$defs"]
     homes = {"estimates": "Estimate", "claims": "Claim", "policy": "PolicyCheck"}
     homes["verdict"] = "Verdict"
-    rows = table(README, "field", "one of")
+    rows = table(JSON, "field", "one of")
     assert len(rows) == 6
     for field, values in rows:
         key, name = field.strip("`").split(".")
@@ -241,12 +225,11 @@ def test_pipeline_publishes_only_what_is_met(tmp_path, audit, ends):
 
 @pytest.mark.parametrize(
     "path",
-    [README, METHODS, READING, BOUNDS, MIP_NOISE, EPSILON, SCENARIOS, VALIDATION],
+    [path for path in (*WRITTEN, PIPELINES) if "](" in text_of(path)],
     ids=lambda path: path.name,
 )
 def test_links_lead_somewhere(path):
-    targets = re.findall(r"\]\(([^)]+)\)", text_of(path))
-    assert targets
+    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(path))
     for target in targets:
         page, _, anchor = target.partition("#")
         other = path.parent / page if page else path
@@ -264,9 +247,13 @@ def test_findings_documented_are_the_programs():
     sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
     stated = {
         row[0].strip("`")
-        for page in (READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS)
+        for page in (READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE)
         for row in table(page, "finding", "says")
     }
     assert {code for code in stated if f'"{code}"' not in sources} == set()
     assert set(re.findall(r'Finding\(\s*code="(\w+)"', sources)) <= stated
+    intake = text_of(ROOT / "mipaudit" / "tables" / "intake.py")
+    counted = set(re.findall(r'^ +"(\w+)": f"', intake, flags=re.MULTILINE))
+    assert "other_side_rows" in counted
+    assert counted <= stated
     assert {finding["code"] for finding in full_report()["findings"]} <= stated

@@ -28,8 +28,14 @@ FRAME = """<!DOCTYPE html>
 document.getElementById("page").onload = function () {{
   const page = this.contentDocument, root = page.documentElement;
   const dark = getComputedStyle(page.body).backgroundColor;
+  const broken = [...page.querySelectorAll("th, td")].filter(cell => {{
+    const words = page.createRange();
+    words.selectNodeContents(cell);
+    return /^[\\w.]+$/.test(cell.textContent) && words.getClientRects().length > 1;
+  }});
+  const drawings = page.querySelectorAll("svg").length;
   document.getElementById("found").textContent =
-    [root.scrollWidth, root.clientWidth, page.querySelectorAll("svg").length, dark].join(";");
+    [root.scrollWidth, root.clientWidth, drawings, broken.length, dark].join(";");
 }};
 </script>"""
 
@@ -63,8 +69,9 @@ def test_the_page_fits_a_phone_and_a_desk(tmp_path, width):
         timeout=120,
         check=False,
     )
-    found = re.search(r'<p id="found">(\d+);(\d+);(\d+);([^<]*)</p>', done.stdout)
+    found = re.search(r'<p id="found">(\d+);(\d+);(\d+);(\d+);([^<]*)</p>', done.stdout)
     assert found is not None
-    reach, room, drawings = (int(found[at]) for at in (1, 2, 3))
+    reach, room, drawings, broken = (int(found[at]) for at in (1, 2, 3, 4))
     assert reach <= room
     assert drawings == 6
+    assert broken == 0, "words and numbers are broken in two"

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit
@@ -149,6 +150,39 @@ def test_junit_counts_its_cases(reports, command):
     assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
 
 
+# What both Ant's schema and that of Jenkins' xUnit plugin accept: the attributes, and children.
+_JUNIT = {
+    "testsuites": (set(), {"testsuite"}),
+    "testsuite": (
+        {
+            *("name", "tests", "failures", "errors", "skipped", "timestamp"),
+            *("hostname", "time", "package", "id"),
+        },
+        {"properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": ({"classname", "name", "time"}, {"failure", "skipped"}),
+    "failure": ({"type", "message"}, set()),
+    "skipped": ({"message"}, set()),
+    "properties": (set(), set()),
+    "system-out": (set(), set()),
+    "system-err": (set(), set()),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_junit_has_what_the_schemas_ask_for_and_no_more(reports, command):
+    root = fromstring(document_junit(document_of(reports[command])).encode())  # noqa: S314 - ours
+    for element in root.iter():
+        attributes, children = _JUNIT[element.tag]
+        assert set(element.attrib) == attributes
+        assert {child.tag for child in element} <= children
+        assert all(len(case) <= 1 for case in element.iter("testcase"))
+    order = [child.tag for child in root[0]]
+    middle = ["testcase"] * (len(order) - 3)
+    assert order == ["properties", *middle, "system-out", "system-err"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", root[0].get("timestamp"))
+
+
 def test_what_fails_in_junit_is_what_fails_the_policy(reports):
     report = reports["estimate"]
     root = fromstring(document_junit(document_of(report)).encode())  # noqa: S314 - ours
@@ -204,3 +238,37 @@ def test_without_the_plotting_library_the_page_has_no_pictures(reports, monkeypa
     page = page_of(reports["estimate"])
     assert "figure" not in page.seen
     assert "Verdict" in page.text
+
+
+def test_a_caption_that_repeats_the_line_above_is_only_heard():
+    rng = np.random.default_rng(2)
+    member = np.arange(400) < 200
+    columns = {name: rng.normal(size=400) + member for name in ("a", "b")}
+    report = mipaudit.compare(pd.DataFrame({"member": member, **columns}))
+
+    page = document_html(document_of(report))
+
+    said = re.findall(r"<p>([^<]*)</p>\s*<div[^>]*><table>\s*<caption>([^<]*)</caption>", page)
+    assert said
+    assert [caption for line, caption in said if line.rstrip(".") == caption.rstrip(".")] == []
+    assert page.count('<caption class="heard">Two scores seen together') == 1
+
+
+def test_a_limit_at_another_prior_is_not_on_the_axis_of_this_one():
+    limits = [
+        {"quantity": "advantage", "max": 0.3},
+        {"quantity": "advantage", "max": 0.95, "prior": 0.1},
+    ]
+    report = mipaudit.estimate(**scores(np.random.default_rng(1)), limits=limits)
+
+    alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
+
+    assert any("The policy allows 0.3." in one for one in alts)
+    assert not any("The policy allows 0.95." in one for one in alts)
+
+
+def test_the_axis_of_advantages_begins_at_blind_guessing():
+    report = mipaudit.estimate(**scores(np.random.default_rng(1)), prior=0.01)
+
+    alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
+    assert any("on an axis from 0.9800 to 1" in one for one in alts)

@@ -12,7 +12,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from mipaudit.api.epsilon import epsilon
 from mipaudit.audit.figures import lower_figure
 from mipaudit.audit.finding import Finding
-from mipaudit.render.epsilon_document import render_epsilon
+from mipaudit.render.epsilon_document import epsilon_document, render_epsilon
 from mipaudit.render.epsilon_profile import encode_profile
 from mipaudit.report.epsilon import ProfilePoint
 
@@ -123,3 +123,11 @@ def test_a_profile_keeps_every_digit_and_quotes_names():
     assert json.loads(encode_profile(points, "json"))[0]["lower"] == 1 / 3
     text = encode_profile(points, "csv").decode()
     assert text.splitlines()[1] == f'"a,""b""",0.1,{1 / 3!r},0.4'
+
+
+def test_the_verdict_is_the_pages_first_line_and_is_said_once_in_the_table():
+    report = epsilon(canaries=1000, guesses=100, correct=90, claimed_epsilon=1)
+
+    assert epsilon_document(report).headline == "Claim: REFUTED."
+    assert epsilon_document(report).mood == "bad"
+    assert render_epsilon(report, width=80).startswith("Claim refuted. ")

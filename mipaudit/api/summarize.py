@@ -1,0 +1,117 @@
+"""``mipaudit summarize``: scores to a small file that adds up with those of other parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.report.origin import Setting
+    from mipaudit.tables.summary_file import SummaryFile
+
+
+def summarize(  # noqa: PLR0913 - one keyword for each option of the command
+    data: Any = None,  # noqa: ANN401 - paths, a frame or an Arrow table
+    *,
+    members: Any = None,  # noqa: ANN401 - a path or an array
+    holdout: Any = None,  # noqa: ANN401
+    score_columns: Sequence[str] = (),
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    key_column: str | None = None,
+    nan: Literal["error", "category", "drop"] = "error",
+    cuts: Sequence[Any] = (),
+    cuts_only: bool = False,
+    first_row: int | None = None,
+    min_cell: int | None = None,
+    prior: float = 0.5,
+    discrete: bool = False,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> SummaryFile:
+    """Return a summary of scores: counts without any score, for `mipaudit.estimate`.
+
+    Args:
+        data: a path, several, a directory, glob, ``"-"``, a data frame or an Arrow table.
+        members: the members' own file, or an array of shape (n,) or (n, d).
+        holdout: the holdout's own file, or an array, in the same form.
+        score_columns: score columns by name; empty means found by the rules.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        key_column: a row's identity; its position otherwise.
+        nan: what to do with a missing score.
+        cuts: files of cuts, or what `summarize` returned with ``cuts_only``, of all sites:
+            the counts then add up with all that are made with the same.
+        cuts_only: return where the scores lie, for the other sites, and no counts.
+        first_row: position of the first row in the whole input, at least 0.
+        min_cell: fewest records that any count may be of, at least 2: for a summary that
+            has to leave a secure room. None: cut points alone keep to 10 records.
+        prior: assumed probability that a challenged record is a member, in (0, 1).
+        discrete: take every score as discrete.
+        seed: of the row assignment, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all passes or None).
+        settings: recorded in the summary; None records the arguments.
+
+    Raises:
+        UsageError: an argument is wrong.
+        InputError: the input cannot be summarized as it is.
+    """
+    from mipaudit.api.counting import Meter, thread_count
+    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.summarizing import Summarizer
+    from mipaudit.api.summary_input import listed, read_summaries
+    from mipaudit.api.summary_terms import check_summary_terms
+    from mipaudit.report.provenance import settings_from
+    from mipaudit.tables.request import ReadRequest
+
+    reading: dict[str, Any] = {
+        "score_columns": column_names(score_columns),
+        "member_column": member_column,
+        "member_value": member_value,
+        "where": where,
+        "unit_column": unit_column,
+        "key_column": key_column,
+        "nan": nan,
+    }
+    counting: dict[str, Any] = {
+        "cuts_only": cuts_only,
+        "first_row": first_row,
+        "min_cell": min_cell,
+        "prior": prior,
+        "discrete": discrete,
+        "seed": seed,
+    }
+    terms = check_summary_terms(
+        **counting, cuts=bool(cuts), keyed=key_column is not None or unit_column is not None
+    )
+    if settings is None:
+        settings = settings_from({**reading, **counting, "hash_inputs": hash_inputs}, source="api")
+    sites = read_summaries(listed(cuts)) if cuts else ()
+    request = ReadRequest(**reading, seed=terms.seed)
+    with open_input(data, members, holdout, request) as source:
+        hint = source.rows_hint
+        passes = 1 if cuts or cuts_only else 2
+        summarizer = Summarizer(
+            source=source,
+            terms=terms,
+            settings=settings,
+            hash_inputs=hash_inputs,
+            jobs=thread_count(jobs),
+            meter=None
+            if progress is None
+            else Meter(None if hint is None else hint * passes, progress).advance,
+        )
+        if cuts_only:
+            return summarizer.cuts()
+        summarizer.check_sites(sites)
+        return summarizer.counts(sites)

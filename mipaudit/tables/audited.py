@@ -1,0 +1,48 @@
+"""What an audit asks of its input once it is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.finding import Finding
+    from mipaudit.tables.source import ScoreColumn, VectorScore
+
+
+class AuditedInput(Protocol):
+    """An input that was read to its end, or the summaries of one."""
+
+    @property
+    def columns(self) -> tuple[ScoreColumn, ...]:
+        """The columns that were read, in order."""
+        ...
+
+    @property
+    def scalars(self) -> tuple[int, ...]:
+        """Which columns are scores by themselves."""
+        ...
+
+    @property
+    def vectors(self) -> tuple[VectorScore, ...]:
+        """Scores of several numbers, each made of some of the columns."""
+        ...
+
+    @property
+    def member_column(self) -> str | None:
+        """Where membership was read, None where files or arrays said it."""
+        ...
+
+    @property
+    def skipped(self) -> tuple[tuple[str, str], ...]:
+        """(column, why) for every column that was not taken."""
+        ...
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the reader must know about rows left out."""
+        ...
+
+    def infinite(self, names: Sequence[str]) -> int | None:
+        """Count the infinite scores of columns; None where the counts tell."""
+        ...

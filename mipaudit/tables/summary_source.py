@@ -1,0 +1,181 @@
+"""Summary files as an input: what an audit asks of its source, without rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import count_text
+from mipaudit.audit.finding import Finding
+from mipaudit.errors import InputError
+from mipaudit.summaries.summary import sum_of
+from mipaudit.tables.source import ScoreColumn
+from mipaudit.tables.summary_arrays import counts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.summaries.summary import Summary
+    from mipaudit.tables.source import VectorScore
+    from mipaudit.tables.summary_file import Manifest, SummaryFile
+
+_SHOWN: Final = 3
+# What all files must say alike, and what to do where they do not.
+_ALIKE: Final = (
+    ("scores", "hold different scores", "Name them alike everywhere, with --score-col."),
+    ("seed", "were made with different seeds", "Give every site the same --seed."),
+    ("prior", "were cut for different priors", "Give every site the same --prior."),
+    ("keyed", "tell rows apart in different ways", "Give --key-col everywhere, or nowhere."),
+    (
+        "plan",
+        "are counted by different cells",
+        "Make cuts first (--cuts-only), and give all of them to every run with --cuts.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarySource:
+    """Counted scores.
+
+    Attributes:
+        columns: the scores.
+        member_column: where membership was read.
+        skipped: (column, why) for columns that were not taken.
+        notes: what the reader must know about how the counts came about.
+    """
+
+    columns: tuple[ScoreColumn, ...]
+    member_column: str | None
+    skipped: tuple[tuple[str, str], ...]
+    notes: tuple[Finding, ...]
+
+    @property
+    def scalars(self) -> tuple[int, ...]:
+        """Every score is one number."""
+        return tuple(range(len(self.columns)))
+
+    @property
+    def vectors(self) -> tuple[VectorScore, ...]:
+        """No score is of several numbers."""
+        return ()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the reader must know."""
+        return self.notes
+
+    def infinite(self, names: Sequence[str]) -> int | None:
+        """Return None: the counts tell."""
+        del names
+        return None
+
+
+def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
+    """Return the counts of all files together.
+
+    Args:
+        files: at least one, each of counts.
+
+    Raises:
+        InputError: ``bad_summary``, ``cuts_not_counts``, ``summaries_differ``,
+            ``overlapping_rows`` or ``same_rows``.
+    """
+    for file in files:
+        if file.manifest.content != "counts":
+            raise InputError(
+                "cuts_not_counts",
+                f"{file.name}: holds cuts, by which to count, and no counts.",
+                hint="Count with it: mipaudit summarize SCORES --cuts FILE -o part.summary.",
+            )
+    check_apart(files)
+    check_alike(files)
+    first = files[0].manifest
+    source = SummarySource(
+        columns=tuple(ScoreColumn(name=one.name, kind=one.kind) for one in first.scores),
+        member_column=first.member_column,
+        skipped=tuple((name, "not taken") for name in first.skipped_columns),
+        notes=(_origin(files), *_gathered(files)),
+    )
+    return source, sum_of([counts_of(one) for one in files])
+
+
+def check_alike(files: Sequence[SummaryFile]) -> None:
+    """Refuse files that cannot be of one input.
+
+    Raises:
+        InputError: ``summaries_differ``.
+    """
+    first = files[0]
+    for other in files[1:]:
+        for field, what, hint in _ALIKE:
+            if _said(first.manifest, field) != _said(other.manifest, field):
+                raise InputError(
+                    "summaries_differ", f"{first.name} and {other.name} {what}.", hint=hint
+                )
+
+
+def _said(manifest: Manifest, field: str) -> object:
+    if field == "scores":
+        return [(one.name, one.kind) for one in manifest.scores]
+    return getattr(manifest, field)
+
+
+def check_apart(files: Sequence[SummaryFile]) -> None:
+    """Refuse files of which two hold the same rows, as far as anybody can tell.
+
+    Raises:
+        InputError: ``overlapping_rows`` or ``same_rows``.
+    """
+    seen: dict[object, SummaryFile] = {}
+    for file in files:
+        contents = {one.sha256 or one.fingerprint for one in file.manifest.inputs}
+        for content in (contents | {file.sha256}) - {None}:
+            if seen.setdefault(content, file) is not file:
+                raise InputError(
+                    "same_rows",
+                    f"{seen[content].name} and {file.name} hold the same rows.",
+                    hint="Give every part once.",
+                )
+    extents = sorted(
+        (one.first_row, one.first_row + one.rows, file.name)
+        for file in files
+        for one in file.manifest.extents
+    )
+    for (_, end, name), (start, _, other) in pairwise(extents):
+        if start < end:
+            raise InputError(
+                "overlapping_rows",
+                f"{name} and {other} hold rows of the same positions.",
+                hint="Say where each part begins with --first-row, or give --key-col.",
+            )
+
+
+def _origin(files: Sequence[SummaryFile]) -> Finding:
+    count = "1 summary file" if len(files) == 1 else f"{count_text(len(files))} summary files"
+    keyed = files[0].manifest.keyed
+    apart = "their rows' positions do not overlap"
+    if keyed:
+        apart = "that no record is in two of them is taken on trust"
+    trust = f"; {apart}" if len(files) > 1 else ""
+    return Finding(
+        code="from_summaries",
+        text=f"Counted elsewhere: {count}, whose rows were not seen here{trust}.",
+    )
+
+
+def _gathered(files: Sequence[SummaryFile]) -> list[Finding]:
+    """Return what each file says of its rows, once for each thing that is said."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for file in files:
+        for one in file.manifest.findings:
+            said.setdefault((one.code, one.text), []).append(file.name)
+    return [
+        Finding(code=code, text=f"{_names(names)}: {text}" if len(files) > 1 else text)
+        for (code, text), names in said.items()
+    ]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,271 @@
+"""Counts of parts add up to the counts of the whole, and the limits hold."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+from mipaudit.tables.summary_arrays import counts_of
+
+
+def document(report):
+    found = json.loads(mipaudit.to_json(report))
+    found.pop("provenance")
+    return found
+
+
+def frame(members, holdout, **more):
+    import pandas as pd
+
+    scores = np.r_[members, holdout]
+    member = np.arange(scores.size) < members.size
+    return pd.DataFrame({"member": member, "score": scores, **more})
+
+
+@pytest.fixture(scope="module")
+def scores():
+    generator = np.random.default_rng(1)
+    return generator.normal(0.5, 1, 6_000), generator.normal(0, 1, 6_000)
+
+
+def parts(scores, count):
+    """Return the parts of an input with the position of each one's first row."""
+    members, holdout = scores
+    table = frame(members, holdout).sample(frac=1, random_state=0).reset_index(drop=True)
+    size = math.ceil(len(table) / count)
+    return [(table.iloc[at : at + size], at) for at in range(0, len(table), size)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_parts_add_up_to_the_whole_to_the_last_bit(scores, count):
+    ((whole, _),) = parts(scores, 1)
+    cuts = [mipaudit.summarize(p, first_row=at, cuts_only=True) for p, at in parts(scores, count)]
+    found = [mipaudit.summarize(p, first_row=at, cuts=cuts[::-1]) for p, at in parts(scores, count)]
+    alone = mipaudit.summarize(whole, cuts=cuts)
+    total, once = [counts_of(one) for one in found], counts_of(alone)
+    assert (sum(one.columns[0].blocks for one in total) == once.columns[0].blocks).all()
+    together, single = mipaudit.estimate(found), mipaudit.estimate([alone])
+    for report in (together, single):
+        assert report.design.n_members == report.design.n_holdout == 6_000
+    one, other = document(together), document(single)
+    for name in ("estimates", "verdict", "design"):
+        assert one[name] == other[name]
+    assert document(mipaudit.estimate(found[::-1]))["estimates"] == one["estimates"]
+
+
+def test_the_figures_are_close_to_those_from_scores(scores):
+    members, holdout = scores
+    direct = mipaudit.estimate(members=members, holdout=holdout)
+    counted = mipaudit.estimate(mipaudit.summarize(members=members, holdout=holdout))
+    by_row = {(e.quantity, e.attackers, e.fpr): e for e in counted.estimates}
+    for row in direct.estimates:
+        other = by_row[row.quantity, row.attackers, row.fpr]
+        if row.lower is not None:
+            assert other.lower == pytest.approx(row.lower, abs=0.02)
+        if row.upper is not None:
+            assert other.upper == pytest.approx(row.upper, abs=0.03)
+    assert "from_summaries" in {one.code for one in counted.findings}
+
+
+def test_sums_do_not_depend_on_threads(scores):
+    ((whole, _),) = parts(scores, 1)
+    files = [mipaudit.summarize(whole, jobs=jobs) for jobs in (1, 3)]
+    one, two = (file.arrays for file in files)
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def misses(law, upper_of, *, files, seed):
+    """Return how often the lower and the upper limit miss the truth over simulated sites."""
+    generator = np.random.default_rng(seed)
+    low = high = 0
+    for _ in range(files):
+        truth, sites = law(generator)
+        cuts = [
+            mipaudit.summarize(members=m, holdout=h, first_row=at * 10**6, cuts_only=True)
+            for at, (m, h) in enumerate(sites)
+        ]
+        counted = [
+            mipaudit.summarize(members=m, holdout=h, first_row=at * 10**6, cuts=cuts)
+            for at, (m, h) in enumerate(sites)
+        ]
+        report = mipaudit.estimate(counted)
+        rows = {row.attackers: row for row in report.estimates if row.quantity == "advantage"}
+        low += rows["any"].lower > truth
+        high += rows[upper_of].upper < truth
+    return low, high
+
+
+def null(generator):
+    return 0.0, [generator.normal(size=(2, 400)), generator.normal(3, 1, size=(2, 150))]
+
+
+def shifted(generator):
+    """Sites with one law: members are moved by 1/2, so that one threshold is best."""
+    sites = [(generator.normal(0.5, 1, n), generator.normal(0, 1, n)) for n in (500, 300)]
+    return math.erf(0.25 / math.sqrt(2)), sites
+
+
+@pytest.mark.parametrize("law", [null, shifted])
+def test_the_limits_hold_over_sites(law):
+    files = 120
+    low, high = misses(law, "thresholds", files=files, seed=11)
+    allowed = files * 0.025 + 3 * math.sqrt(files * 0.025 * 0.975)
+    assert low <= allowed
+    assert high <= allowed
+
+
+def test_a_summary_for_a_secure_room_has_no_small_count(scores):
+    members, holdout = np.random.default_rng(4).normal(size=(2, 60_000))
+    file = mipaudit.summarize(members=members + 0.5, holdout=holdout, min_cell=10)
+    for name in ("0/blocks", "0/steps"):
+        counts = file.arrays[name]
+        assert counts[counts > 0].min() >= 10
+    report = mipaudit.estimate(file)
+    assert report.estimates[0].lower > 0.1
+
+
+def test_a_room_with_too_few_rows_is_told(scores):
+    for count in (300, 3_000):
+        with pytest.raises(InputError) as caught:
+            mipaudit.summarize(members=scores[0][:count], holdout=scores[1][:count], min_cell=10)
+        assert caught.value.code == "too_few_rows"
+
+
+def test_few_left_out_rows_are_not_counted_aloud():
+    table = frame(*np.random.default_rng(5).normal(size=(2, 60_000)))
+    table.loc[3, "score"] = np.nan
+    told = mipaudit.summarize(table, nan="drop")
+    hushed = mipaudit.summarize(table, nan="drop", min_cell=10)
+    assert "1 members" in told.manifest.findings[0].text
+    assert [one.code for one in hushed.manifest.findings] == ["nan_dropped"]
+    assert "1" not in hushed.manifest.findings[0].text
+
+
+def test_a_site_may_have_one_class_only(scores):
+    members, holdout = scores
+    sites = [frame(members, holdout[:0]), frame(members[:0], holdout)]
+    given = {"member_value": "true"}
+    cuts = [
+        mipaudit.summarize(one, first_row=at * 10**6, cuts_only=True, **given)
+        for at, one in enumerate(sites)
+    ]
+    found = [
+        mipaudit.summarize(one, first_row=at * 10**6, cuts=cuts, **given)
+        for at, one in enumerate(sites)
+    ]
+    assert mipaudit.estimate(found).estimates[0].lower > 0.1
+    with pytest.raises(InputError) as caught:
+        mipaudit.estimate(found[0])
+    assert caught.value.code == "empty_class"
+
+
+def keyed(count, first):
+    generator = np.random.default_rng(first)
+    table = frame(generator.normal(1, 1, count), generator.normal(0, 1, count))
+    return table.assign(key=[f"r{first + at}" for at in range(2 * count)])
+
+
+def test_keys_tell_rows_apart_instead_of_positions():
+    sites = [keyed(1_000, 0), keyed(800, 10_000)]
+    cuts = [mipaudit.summarize(one, key_column="key", cuts_only=True) for one in sites]
+    found = [mipaudit.summarize(one, key_column="key", cuts=cuts) for one in sites]
+    assert found[0].manifest.keyed
+    assert found[0].manifest.extents == ()
+    report = mipaudit.estimate(found)
+    assert report.estimates[0].lower > 0.2
+    origin = next(one for one in report.findings if one.code == "from_summaries")
+    assert "on trust" in origin.text
+    with pytest.raises(InputError) as caught:
+        mipaudit.summarize(sites[0].assign(key="x"), key_column="key")
+    assert caught.value.code == "repeated_keys"
+
+
+def refused(call, **more):
+    with pytest.raises((InputError, UsageError)) as caught:
+        call(**more)
+    return caught.value.code
+
+
+def test_what_does_not_belong_together_is_refused(scores):
+    members, holdout = scores
+    pair = {"members": members, "holdout": holdout}
+    one = mipaudit.summarize(**pair)
+    moved = mipaudit.summarize(members=members + 1, holdout=holdout, first_row=10**9)
+    for other, code in [
+        (one, "overlapping_rows"),
+        (mipaudit.summarize(**pair, seed=1, first_row=10**9), "summaries_differ"),
+        (mipaudit.summarize(**pair, prior=0.3, first_row=10**9), "summaries_differ"),
+        (moved, "summaries_differ"),
+        (mipaudit.summarize(**pair, cuts_only=True, first_row=10**9), "cuts_not_counts"),
+    ]:
+        assert refused(lambda: mipaudit.estimate([one, other])) == code  # noqa: B023
+    assert refused(lambda: mipaudit.summarize(**pair, cuts=[one])) == "counts_not_cuts"
+
+
+def test_the_same_file_is_not_counted_twice(scores, tmp_path):
+    path = tmp_path / "a.parquet"
+    frame(*scores).to_parquet(path)
+    files = [mipaudit.summarize(str(path), first_row=at) for at in (0, 10**6)]
+    assert refused(lambda: mipaudit.estimate(files)) == "same_rows"
+    cuts = mipaudit.summarize(str(path), cuts_only=True)
+    assert refused(lambda: mipaudit.summarize(str(path), cuts=cuts, first_row=10**6)) == (
+        "moved_rows"
+    )
+
+
+def test_settings_that_make_no_sense_are_refused(scores):
+    members, holdout = scores
+    pair = {"members": members, "holdout": holdout}
+    cuts = mipaudit.summarize(**pair, cuts_only=True)
+    for more, code in [
+        ({"cuts": cuts, "cuts_only": True}, "cuts_only"),
+        ({"cuts": cuts, "min_cell": 10}, "min_cell"),
+        ({"min_cell": 1}, "min_cell"),
+        ({"first_row": -1}, "first_row"),
+        ({"first_row": 1.5}, "first_row"),
+        ({"prior": 1.0}, "prior"),
+        ({"seed": -1}, "seed"),
+    ]:
+        assert refused(lambda: mipaudit.summarize(**pair, **more)) == code  # noqa: B023
+    keyed_input = keyed(100, 0)
+    assert refused(lambda: mipaudit.summarize(keyed_input, key_column="key", first_row=3)) == (
+        "first_row"
+    )
+    summary = mipaudit.summarize(**pair)
+    for more in (
+        {"method": "kde"},
+        {"method": "mace"},
+        {"discrete": True},
+        {"score_columns": ["score"]},
+        {"where": "a = 1"},
+        {"nan": "drop"},
+        {"members": members, "holdout": holdout},
+    ):
+        assert refused(lambda: mipaudit.estimate(summary, **more)) == "not_for_summaries"  # noqa: B023
+    assert refused(lambda: mipaudit.estimate([summary, "scores.csv"])) == "mixed_inputs"
+
+
+def test_several_parts_are_one_input_in_order_of_their_names(scores, tmp_path):
+    ((whole, _),) = parts(scores, 1)
+    half = len(whole) // 2
+    paths = [str(tmp_path / name) for name in ("b.parquet", "a.parquet")]
+    whole.iloc[half:].to_parquet(paths[0])
+    whole.iloc[:half].to_parquet(paths[1])
+    several, glob = mipaudit.estimate(paths), mipaudit.estimate(str(tmp_path / "*.parquet"))
+    assert document(several) == document(glob)
+    assert [one.name.endswith("a.parquet") for one in several.provenance.inputs] == [True, False]
+    assert refused(lambda: mipaudit.estimate([*paths, "-"])) == "stdin_and_files"
+
+
+def test_many_scores_still_make_a_small_file():
+    generator = np.random.default_rng(2)
+    members, holdout = generator.normal(size=(2, 20_000, 30))
+    file = mipaudit.summarize(members=members, holdout=holdout)
+    assert len(file.to_bytes()) < 10 << 20
+    report = mipaudit.estimate(file)
+    assert len({row.score for row in report.estimates}) == 30

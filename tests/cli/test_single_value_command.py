@@ -1,0 +1,40 @@
+"""An option with one value that is given twice is an error: the parser would drop the first."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "first", "second"),
+    [
+        ("estimate", "--max-advantage", "0.01", "0.9"),
+        ("estimate", "--max-tpr-at-fpr", "0.1@0.01", "0.2@0.1"),
+        ("estimate", "--where", "a = 1", "b = 2"),
+        ("records", "--by", "sex", "race"),
+        ("compare", "--max-increase", "0", "0.5"),
+        ("render", "--max-advantage", "0.01", "0.9"),
+    ],
+)
+def test_a_value_is_never_dropped_in_silence(mipaudit, command, option, first, second):
+    done = mipaudit(command, "scores.csv", option, first, option, second)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{option}': It is given twice" in done.stderr
+
+
+def test_several_groups_go_into_one_value(mipaudit):
+    done = mipaudit("records", "scores.csv", "--by", "sex", "--by", "race")
+
+    assert "Several values go into one, as COL,COL." in done.stderr
+
+
+def test_lists_and_flags_may_be_repeated(mipaudit, tmp_path):
+    rows = "".join(f"{at % 2},{at / 7},{at % 5}\n" for at in range(60))
+    (tmp_path / "scores.csv").write_text(f"member,loss,conf\n{rows}")
+    lists = ("--score-col", "loss", "--score-col", "conf", "-q", "-q")
+
+    done = mipaudit("check", "scores.csv", *lists)
+
+    assert done.returncode == 0
+    assert "loss, conf" in done.stdout

@@ -1,0 +1,118 @@
+"""``mipaudit summarize`` as a script uses it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def sites(tmp_path):
+    """Two sites' files, and all rows in one."""
+    generator = np.random.default_rng(0)
+    member = generator.random(8_000) < 0.5
+    whole = pd.DataFrame({"member": member, "score": generator.normal(size=8_000) + member})
+    whole.to_parquet(tmp_path / "all.parquet", index=False)
+    whole.head(5_000).to_csv(tmp_path / "a.csv", index=False)
+    whole.tail(3_000).to_parquet(tmp_path / "b.parquet", index=False)
+    return {"a": ("a.csv", "0"), "b": ("b.parquet", "5000")}
+
+
+def summarize_all(mipaudit, sites):
+    for name, (path, row) in sites.items():
+        done = mipaudit("summarize", path, "--first-row", row, "--cuts-only", "-o", f"{name}.cuts")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == ""
+    cuts = [word for name in sites for word in ("--cuts", f"{name}.cuts")]
+    for name, (path, row) in sites.items():
+        done = mipaudit("summarize", path, "--first-row", row, *cuts, "-o", f"{name}.summary")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.startswith("Counts of 1 score")
+    return cuts
+
+
+def test_two_sites_and_a_policy(mipaudit, sites, tmp_path):
+    cuts = summarize_all(mipaudit, sites)
+    met = mipaudit("estimate", "a.summary", "b.summary", "--max-advantage", "0.6")
+    assert met.returncode == 0, met.stderr
+    assert "8,000" not in met.stderr
+    assert "Counted elsewhere: 2 summary files" in met.stdout.replace("\n", " ")
+    glob = mipaudit("estimate", str(tmp_path / "*.summary"), "--max-advantage", "0.2", "-f", "json")
+    assert glob.returncode == 1
+    assert json.loads(glob.stdout)["verdict"]["status"] == "not_met"
+    once = mipaudit("summarize", "all.parquet", *cuts, "-o", "whole.one")
+    assert once.returncode == 0, once.stderr
+    (tmp_path / "whole.one").rename(tmp_path / "whole.summary")
+    whole = mipaudit("estimate", "whole.summary", "-f", "json")
+    assert json.loads(whole.stdout)["estimates"] == json.loads(glob.stdout)["estimates"]
+
+
+def test_a_report_of_summaries_can_be_verified(mipaudit, sites):
+    summarize_all(mipaudit, sites)
+    made = mipaudit("estimate", "a.summary", "b.summary", "-f", "json", "-o", "report.json")
+    assert made.returncode == 0, made.stderr
+    given = ("--input", "a.summary", "--input", "b.summary")
+    assert mipaudit("verify", "report.json", *given).returncode == 0
+    assert mipaudit("verify", "report.json", "--input", "a.summary").returncode == 1
+
+
+def test_the_same_bytes_again(mipaudit, sites, tmp_path):
+    del sites
+    env = {"SOURCE_DATE_EPOCH": "1700000000"}
+    for name in ("one", "two"):
+        assert mipaudit("summarize", "all.parquet", "-o", name, env=env).returncode == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    piped = mipaudit("summarize", "all.parquet", "-o", "-", env=env, text=False)
+    assert piped.stdout == (tmp_path / "one").read_bytes()
+
+
+def test_anybody_can_look_into_a_summary(mipaudit, sites, tmp_path):
+    del sites
+    assert mipaudit("summarize", "all.parquet", "-o", "x.summary").returncode == 0
+    with zipfile.ZipFile(tmp_path / "x.summary") as archive:
+        told = json.loads(archive.read("summary.json"))
+    assert told["schema"] == "mipaudit.summary/1"
+    assert told["n_members"] + told["n_holdout"] == 8_000
+    assert [one["name"] for one in told["scores"]] == ["score"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("all.parquet",), "Say where to write the summary"),
+        (("all.parquet", "-o", "all.parquet"), "one of the inputs"),
+        (("all.parquet", "-o", "x.summary", "--cuts", "all.parquet"), "not a whole summary file"),
+        (("all.parquet", "-o", "x.summary", "--cuts", "no.cuts"), "There is no file"),
+        (("all.parquet", "-o", "x.summary", "--first-row", "0.5"), "whole number"),
+        (("all.parquet", "-o", "x.summary", "--min-cell", "500"), "Too few rows"),
+        (("nothing.csv", "-o", "x.summary"), "There is no file"),
+    ],
+)
+def test_errors_leave_nothing_behind(mipaudit, sites, tmp_path, arguments, what):
+    del sites
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = mipaudit("summarize", *arguments)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert done.stdout == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_scores_are_no_summary_and_cuts_are_no_counts(mipaudit, sites, tmp_path):
+    summarize_all(mipaudit, sites)
+    (tmp_path / "c.summary").write_bytes((tmp_path / "a.cuts").read_bytes())
+    (tmp_path / "d.summary").write_bytes((tmp_path / "a.csv").read_bytes())
+    for name, what in (("c", "holds cuts"), ("d", "not a whole summary")):
+        done = mipaudit("estimate", f"{name}.summary")
+        assert done.returncode == 2
+        assert what in done.stderr
+    done = mipaudit("estimate", "a.summary", "all.parquet")
+    assert done.returncode == 2
+    assert "given together" in done.stderr
+    done = mipaudit("estimate", "a.cuts")
+    assert done.returncode == 2
+    assert ".summary" in done.stderr
