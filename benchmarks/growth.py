@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import measure
 import scores
-from parquet_scale import in_parts
+from parquet_scale import MEASURED, PARTS, in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def measured(path: Path, rows: int, format: Format, chosen: measure.Settings) ->
     """Return what estimating ``path`` took."""
     run = partial(measure.run, (*chosen.command, "estimate", str(path)))
     rounds = chosen.rounds(ROUNDS) if rows < OFTEN else 1
-    cost = measure.interleaved({"mipaudit": run}, rounds)["mipaudit"]
+    cost = measure.interleaved({"mipaudit": run}, rounds, warm=rounds > 1)["mipaudit"]
     return Point(format=format, rows=rows, cost=cost)
 
 
@@ -55,12 +55,16 @@ def points(chosen: measure.Settings) -> Iterator[Point]:
             yield measured(path, rows, "CSV", chosen)
         path.unlink()
         path = Path(folder, "scores.parquet")
-        rows = 0
         for rows in map(chosen.rows, PARQUET):
-            scores.write_parquet(path, rows)
-            yield measured(path, rows, "Parquet", chosen)
-        parts = in_parts(path, Path(folder, "parts"))
-        yield measured(parts, rows * 10, "Parquet", chosen)
+            if rows not in MEASURED:
+                scores.write_parquet(path, rows)
+                MEASURED[rows] = measured(path, rows, "Parquet", chosen).cost
+            yield Point(format="Parquet", rows=rows, cost=MEASURED[rows])
+        rows = PARTS * chosen.rows(max(PARQUET))
+        if rows not in MEASURED:
+            parts = in_parts(path, Path(folder, "parts"))
+            MEASURED[rows] = measured(parts, rows, "Parquet", chosen).cost
+        yield Point(format="Parquet", rows=rows, cost=MEASURED[rows])
 
 
 def main() -> int:

@@ -196,16 +196,18 @@ def tree_bytes(pid: int) -> int:
     return sum(map(int, peaks)) * 1024 + sum(tree_bytes(child) for child in children)
 
 
-def interleaved(contestants: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
+def interleaved(
+    contestants: Mapping[str, Callable[[], Cost]], rounds: int, *, warm: bool = True
+) -> dict[str, Cost]:
     """Let the contestants take turns and return the median cost of each.
 
-    One more round goes first and is not counted: it fills the file caches.
+    When ``warm`` one more round goes first and is not counted: it fills the file caches.
     """
     costs: dict[str, list[Cost]] = {name: [] for name in contestants}
-    for turn in range(rounds + 1):
+    for turn in range(rounds + warm):
         for name, contestant in contestants.items():
             cost = contestant()
-            if turn:
+            if turn >= warm:
                 costs[name].append(cost)
     return {name: median(seen) for name, seen in costs.items()}
 

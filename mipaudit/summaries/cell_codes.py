@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.summaries.buckets import Buckets
     from mipaudit.summaries.cells import Cells
     from mipaudit.summaries.workspace import Workspace
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 _LEAST_SHIFT: Final = 2
 _INT64: Final = np.dtype(np.int64)
 _FLOAT64: Final = np.dtype(np.float64)
+# A bucket with more edges is searched: others are walked through, which is faster.
+_MOST_WALKED: Final = 8
+_SEARCHED: Final = -1
+_BEGIN: Final = -2
+_SIDES: Final = ("left", "right")
 _LARGEST_INT32: Final = (1 << 31) - 1
 
 
@@ -26,7 +32,7 @@ class CellCodes:
         shift: bits that the coarse cell takes.
     """
 
-    __slots__ = ("_cells", "_of_cell", "_table", "shift")
+    __slots__ = ("_cells", "_edges", "_of_cell", "_table", "shift")
 
     def __init__(self, cells: Cells) -> None:
         """Prepare the table where there is a grid."""
@@ -36,10 +42,31 @@ class CellCodes:
         dtype = np.dtype(np.int32 if fits else np.int64)
         fine = np.arange(cells.count, dtype=dtype) << self.shift
         self._of_cell: NDArray[np.signedinteger[Any]] = fine | cells.coarse.astype(dtype)
+        # No score lies above the last: a walk ends there.
+        self._edges = np.append(cells.edges, np.inf)
         self._table: NDArray[np.signedinteger[Any]] | None = None
         if cells.buckets is not None:
-            cell = cells.buckets.table(cells.edges)
-            self._table = np.where(cell < 0, dtype.type(-1), self._of_cell[cell])
+            self._table = self._coded(cells.buckets)
+
+    def _coded(self, buckets: Buckets) -> NDArray[np.signedinteger[Any]]:
+        """Return the code of each bucket, or where to begin if edges divide it.
+
+        A monotone map of floats to buckets leaves all edges of lower buckets below a
+        score, so a walk may begin at the first edge of its own. It is coded as -2 less
+        its index; -1 calls for a search.
+        """
+        edges = self._cells.edges
+        cell = buckets.table(edges)
+        table = self._of_cell[cell]
+        (divided,) = np.nonzero(cell < 0)
+        bucket = buckets.clipped(edges)
+        first, last = (np.searchsorted(bucket, divided, side=side) for side in _SIDES)
+        begin = _BEGIN - first
+        begin[last - first > _MOST_WALKED] = _SEARCHED
+        # The tails: what is too large for an integer is in the first bucket, whatever its size.
+        begin[[0, -1]] = _SEARCHED
+        table[divided] = begin
+        return table
 
     def __reduce__(self) -> tuple[type[CellCodes], tuple[Cells]]:
         """Travel to another process without what can be made again there."""
@@ -61,9 +88,21 @@ class CellCodes:
         codes = room.array("codes", size, table.dtype)
         table.take(place, mode="clip", out=codes)
         divided = np.flatnonzero(codes < 0)
-        searched = scores[divided]
-        codes[divided] = self._of_cell[self._searched(searched)]
+        found, searched = self._found(_BEGIN - codes[divided], scores[divided])
+        codes[divided] = self._of_cell.take(found)
         return codes, searched
+
+    def _found(
+        self, cell: NDArray[np.signedinteger[Any]], scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the cells of scores, given where to begin, and the scores searched for."""
+        at = cell.astype(np.intp)
+        tails = np.flatnonzero(at < 0)
+        searched = scores[tails]
+        at[tails] = self._searched(searched)
+        while (above := self._edges.take(at) < scores).any():
+            at += above
+        return at, searched
 
     def _searched(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         return np.searchsorted(self._cells.edges, scores, side="left")

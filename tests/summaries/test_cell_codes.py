@@ -45,6 +45,33 @@ def test_both_cells_are_those_of_a_search(name, discrete):
         assert np.isinf(searched).sum() == np.isinf(part).sum()
 
 
+def test_crowded_buckets_and_tails_are_found_too():
+    crowd = 5.0 + RNG.random(20_000) * 1e-4
+    values = np.concatenate([RNG.standard_normal(60_000), crowd, [-1e300, 1e300]])
+    RNG.shuffle(values)
+    half = values.size // 2
+    cells = build_cells(
+        values[:half],
+        values[half:],
+        prior=0.5,
+        coarse=300,
+        fine=1 << 14,
+        discrete=False,
+        grid=True,
+    )
+    assert cells.buckets is not None
+    edges = np.bincount(cells.buckets.clipped(cells.edges))
+    assert edges.max() > 8
+    assert ((edges > 3) & (edges <= 8)).any()
+    near = [np.nextafter(cells.edges, side) for side in (-np.inf, np.inf)]
+    scores = np.concatenate([values, cells.edges, *near, [np.inf, -np.inf]])
+    codes = CellCodes(cells)
+    found, searched = codes(scores, Workspace())
+    fine = np.searchsorted(cells.edges, scores, side="left")
+    assert (found >> codes.shift).tolist() == fine.tolist()
+    assert np.isinf(searched).sum() == 2
+
+
 def test_a_counter_adds_up_what_it_emptied(monkeypatch):
     monkeypatch.setattr("mipaudit.summaries.code_counter._MOST_IN_NARROW", 1000)
     codes = RNG.integers(0, 50, 5000).astype(np.int32)
