@@ -96,6 +96,7 @@ class Settings:
 
     quick: bool
     write: bool
+    only: str | None
     command: tuple[str, ...]
 
     def rounds(self, full: int) -> int:
@@ -112,11 +113,17 @@ def settings(description: str | None) -> Settings:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, fewer rounds")
     parser.add_argument("--write", action="store_true", help="renew the page after --quick too")
+    parser.add_argument("--only", metavar="NAME", help="renew what one benchmark measures")
     installed = Path(sys.executable).with_name("mipaudit")
     parser.add_argument("--command", default=str(installed), help="the command to measure")
     chosen = parser.parse_args()
     compile_package("mipaudit")
-    return Settings(quick=chosen.quick, write=chosen.write, command=tuple(chosen.command.split()))
+    return Settings(
+        quick=chosen.quick,
+        write=chosen.write,
+        only=chosen.only,
+        command=tuple(chosen.command.split()),
+    )
 
 
 def call_cost(script: str, path: Path) -> Cost:
