@@ -7,6 +7,7 @@ very reason, fails the session: a test that stops running must be noticed.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE: Final = Path(__file__).parent
+# What more than one folder of tests starts, such as servers.
+pytest_plugins = ("store_servers",)
+sys.path.insert(0, str(HERE / "servers"))
 SKIP_PREFIX: Final = "Skipped: "
 
 # The same examples on every machine: a failure in CI is a failure at the desk.

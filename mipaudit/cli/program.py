@@ -119,11 +119,20 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str) -> None:
-    module = import_module(f"mipaudit.cli.{name}")
+    word = name.replace(" ", "_")
+    module = import_module(f"mipaudit.cli.{word}")
     kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
     app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
-        getattr(module, name)
+        getattr(module, word)
     )
+
+
+def joined_name(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments with a command of two words, such as ``query losses``, as one."""
+    at = next((at for at, word in enumerate(arguments) if not word.startswith("-")), None)
+    if at is None or " ".join(arguments[at : at + 2]) not in COMMANDS or len(arguments) < at + 2:
+        return arguments
+    return [*arguments[:at], " ".join(arguments[at : at + 2]), *arguments[at + 2 :]]
 
 
 def configurable() -> tuple[str, ...]:
@@ -153,6 +162,7 @@ def run(arguments: Sequence[str]) -> int:
         # The shell gives the words in the environment.
         keep_help_on_one_line()
         arguments = finished_words()
+    arguments = joined_name(arguments)
     command = typer.main.get_command(application(arguments))
     # All is loaded: from here on garbage is collected, but not looked for in the above.
     gc.freeze()

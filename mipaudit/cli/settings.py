@@ -34,6 +34,8 @@ _NOT_SETTINGS: Final = frozenset(
         "verbose",
         "exit_zero",
         "jobs",
+        "engine",
+        "scheduler",
         "resume",
     }
 )

@@ -365,7 +365,7 @@ def assert_same(expected, actual, place="report"):
 def test_golden_report(data_dir, name):
     """A change in any number, name or sentence of a report must be a decision.
 
-    To decide: MIPAUDIT_GOLDEN=write, run this test, and read the difference.
+    To decide: GOLDEN=write, run this test, and read the difference.
     """
     report = mipaudit.estimate(
         data_dir / "lira_digits_target0.parquet",
@@ -381,7 +381,7 @@ def test_golden_report(data_dir, name):
     actual = json.loads(mipaudit.to_json(report))
     del actual["provenance"]
     golden = data_dir.parent / "golden" / f"estimate_{name}.json"
-    if os.environ.get("MIPAUDIT_GOLDEN") == "write":
+    if os.environ.get("GOLDEN") == "write":
         golden.write_text(json.dumps(actual, indent=2) + "\n", encoding="ascii")
     assert_same(json.loads(golden.read_bytes()), actual)
 

@@ -29,7 +29,7 @@ def commands_page() -> str:
     names = ["", *COMMANDS]
     with ThreadPoolExecutor(2) as pool:
         parts = list(pool.map(_section, names))
-    links = "".join(f"- [{name}](#mipaudit-{name})\n" for name in COMMANDS)
+    links = "".join(f"- [{name}](#mipaudit-{name.replace(' ', '-')})\n" for name in COMMANDS)
     return _HEAD + links + "\n" + "\n".join(parts)
 
 
@@ -42,7 +42,7 @@ def _help(name: str) -> str:
     # One processor's worth of threads in a default, and the terminal's width, differ by machine.
     settled = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "mipaudit", *([name] if name else []), "--help"],
+        [sys.executable, "-m", "mipaudit", *name.split(), "--help"],
         cwd=ROOT,
         env={**os.environ, **settled},
         capture_output=True,

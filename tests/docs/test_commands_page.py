@@ -45,7 +45,7 @@ def test_the_page_is_what_the_program_says():
 
 
 def help_of(command):
-    module = importlib.import_module(f"mipaudit.cli.{command}")
+    module = importlib.import_module(f"mipaudit.cli.{command.replace(' ', '_')}")
     return module.HELP
 
 
