@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.summaries.buckets import Buckets
+from mipaudit.summaries.float_grid import LAST, FloatGrid, float_grid
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.summaries.buckets import Buckets
     from mipaudit.summaries.cells import Cells
     from mipaudit.summaries.workspace import Workspace
 
@@ -32,7 +34,7 @@ class CellCodes:
         shift: bits that the coarse cell takes.
     """
 
-    __slots__ = ("_cells", "_edges", "_of_cell", "_table", "shift")
+    __slots__ = ("_cells", "_edges", "_grid", "_of_cell", "_table", "shift")
 
     def __init__(self, cells: Cells) -> None:
         """Prepare the table where there is a grid."""
@@ -44,11 +46,10 @@ class CellCodes:
         self._of_cell: NDArray[np.signedinteger[Any]] = fine | cells.coarse.astype(dtype)
         # No score lies above the last: a walk ends there.
         self._edges = np.append(cells.edges, np.inf)
-        self._table: NDArray[np.signedinteger[Any]] | None = None
-        if cells.buckets is not None:
-            self._table = self._coded(cells.buckets)
+        self._grid = cells.buckets or float_grid(cells.edges, most=_MOST_WALKED)
+        self._table = None if self._grid is None else self._coded(self._grid)
 
-    def _coded(self, buckets: Buckets) -> NDArray[np.signedinteger[Any]]:
+    def _coded(self, grid: Buckets | FloatGrid) -> NDArray[np.signedinteger[Any]]:
         """Return the code of each bucket, or where to begin if edges divide it.
 
         A monotone map of floats to buckets leaves all edges of lower buckets below a
@@ -56,16 +57,22 @@ class CellCodes:
         its index; -1 calls for a search.
         """
         edges = self._cells.edges
-        cell = buckets.table(edges)
+        bucket = grid.clipped(edges)
+        if isinstance(grid, Buckets):
+            cell = grid.table(edges)
+        else:
+            held = np.bincount(bucket, minlength=LAST + 1)
+            cell = np.where(held > 0, -1, np.cumsum(held)).astype(np.int32)
+        # The tails: what is too large for an integer is in the first bucket, whatever its size.
+        tails = np.append(grid.clipped(np.array([-np.inf, np.inf])), [0, cell.size - 1])
+        cell[tails] = -1
         table = self._of_cell[cell]
         (divided,) = np.nonzero(cell < 0)
-        bucket = buckets.clipped(edges)
         first, last = (np.searchsorted(bucket, divided, side=side) for side in _SIDES)
         begin = _BEGIN - first
         begin[last - first > _MOST_WALKED] = _SEARCHED
-        # The tails: what is too large for an integer is in the first bucket, whatever its size.
-        begin[[0, -1]] = _SEARCHED
         table[divided] = begin
+        table[tails] = _SEARCHED
         return table
 
     def __reduce__(self) -> tuple[type[CellCodes], tuple[Cells]]:
@@ -79,12 +86,12 @@ class CellCodes:
 
         All infinite scores are among those. The codes last until the next call with ``room``.
         """
-        buckets, table = self._cells.buckets, self._table
-        if buckets is None or table is None:
+        grid, table = self._grid, self._table
+        if grid is None or table is None:
             return self._of_cell.take(self._searched(scores)), scores
         size = scores.size
         place = room.array("place", size, _INT64)
-        buckets.locate_into(scores, room.array("scaled", size, _FLOAT64), place)
+        grid.locate_into(scores, room.array("scaled", size, _FLOAT64), place)
         codes = room.array("codes", size, table.dtype)
         table.take(place, mode="clip", out=codes)
         divided = np.flatnonzero(codes < 0)

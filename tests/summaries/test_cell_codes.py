@@ -8,6 +8,7 @@ import pytest
 from mipaudit.summaries.cell_codes import CellCodes
 from mipaudit.summaries.cells import build_cells
 from mipaudit.summaries.code_counter import CodeCounter
+from mipaudit.summaries.float_grid import float_grid
 from mipaudit.summaries.workspace import Workspace
 
 RNG = np.random.default_rng(8)
@@ -15,6 +16,8 @@ LAWS = {
     "gaussian": RNG.standard_normal(40_000),
     "heavy": RNG.standard_cauchy(40_000) ** 3,
     "ties": np.round(RNG.standard_normal(40_000), 1),
+    "magnitudes": np.exp(5 * RNG.standard_normal(40_000)),
+    "both signs": np.exp(9 * RNG.standard_normal(40_000)) * RNG.choice([-1.0, 0.0, 1.0], 40_000),
     "tiny range": 1.0 + RNG.random(40_000) * 1e-13,
 }
 
@@ -43,6 +46,17 @@ def test_both_cells_are_those_of_a_search(name, discrete):
         assert (found >> codes.shift).tolist() == fine.tolist()
         assert (found & ((1 << codes.shift) - 1)).tolist() == cells.coarse[fine].tolist()
         assert np.isinf(searched).sum() == np.isinf(part).sum()
+
+
+def test_scores_of_many_magnitudes_have_a_grid_too():
+    values = LAWS["magnitudes"]
+    halves = np.split(values, 2)
+    kept = {"prior": 0.5, "coarse": 300, "fine": 1 << 14, "discrete": False, "grid": True}
+    cells = build_cells(*halves, **kept)
+    assert cells.buckets is None
+    assert float_grid(cells.edges, most=8) is not None
+    _, searched = CellCodes(cells)(values, Workspace())
+    assert searched.size < values.size / 50
 
 
 def test_crowded_buckets_and_tails_are_found_too():
