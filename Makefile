@@ -82,7 +82,7 @@ docs: setup
 	$(BIN)/python tests/docs/quoted_output.py
 
 # BENCH=--quick for a tenth of the rows; BENCH='--quick --write' to renew the page all the same.
-# Full, it needs an hour and 20 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
+# Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
 bench: setup
 	$(BIN)/python benchmarks/performance.py $(BENCH)
 

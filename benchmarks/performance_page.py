@@ -39,7 +39,7 @@ _TAIL: Final = """## What the figures rest on
   buckets; of a smooth score about a hundredth of the rows lie in a bucket that is divided further.
   The block of a row is a byte of a counter-based generator, thirty-two rows to one of its steps.
 - A score of many magnitudes and one sign, such as a loss from 10^-9 to 10, has such a table too, on
-  the order of floats: 20 ns a row for locating and counting, where equal widths take 10. Where neither
+  the order of floats: 20 ns a row to locate and count it, where equal widths take 10. Where neither
   resolves it (probabilities within 10^-10 of one, many magnitudes of both signs) rows are searched
   for: 110 to 140 ns a row.
 - Rows are counted on two threads where there are two processors; one (`--jobs 1`) takes less CPU
