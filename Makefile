@@ -32,7 +32,7 @@ help:
 	@echo 'make validate-short  coverage of every interval, in two minutes on two processors'
 	@echo 'make validate        the long form, an hour: rewrites docs/validation.md'
 	@echo 'make truths          every truth of a scenario against 10^7 draws'
-	@echo 'make bench           time and memory against the budgets'
+	@echo 'make bench           time and memory against the budgets: rewrites docs/performance.md'
 	@echo 'make lock            renew requirements-dev.lock'
 	@echo 'make clean           remove .venv and every cache'
 
@@ -81,14 +81,10 @@ truths: setup
 docs: setup
 	$(BIN)/python tests/docs/quoted_output.py
 
-# BENCH=--quick for a tenth of the rows.
+# BENCH=--quick for a tenth of the rows; BENCH='--quick --write' to renew the page all the same.
+# Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
 bench: setup
-	$(BIN)/python benchmarks/startup.py $(BENCH)
-	$(BIN)/python benchmarks/small_csv.py $(BENCH)
-	$(BIN)/python benchmarks/replication.py $(BENCH)
-	$(BIN)/python benchmarks/csv_scale.py $(BENCH)
-	$(BIN)/python benchmarks/roc_curve.py $(BENCH)
-	$(BIN)/python benchmarks/parquet_scale.py $(BENCH)
+	$(BIN)/python benchmarks/performance.py $(BENCH)
 
 # One file for Python 3.11 to 3.13 and every platform, by markers.
 lock:

@@ -18,7 +18,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +29,8 @@ MEBIBYTE: Final = 1 << 20
 MAXRSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 HEADER: Final = (
-    "| what | CPU s | beside | CPU s | ratio | budget | peak MiB | wall s | |\n"
-    "|---|---:|---|---:|---:|---:|---:|---:|---|"
+    "| what | CPU s | wall s | beside | CPU s | wall s | ratio | budget | peak MiB | |\n"
+    "|---|--:|--:|---|--:|--:|--:|--:|--:|---|"
 )
 
 
@@ -44,10 +44,59 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a table: a cost beside another, and the most their ratio may be.
+
+    ``of`` says of which part of the costs the ratio is. A speed-up (``at_least``) is the
+    other cost over this one, and its budget a least.
+    """
+
+    what: str
+    cost: Cost
+    peer: str
+    beside: Cost
+    budget: float | None = None
+    of: Literal["cpu", "wall", "peak"] = "cpu"
+    at_least: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Return what the budget limits."""
+        ours, theirs = getattr(self.cost, self.of), getattr(self.beside, self.of)
+        return float(theirs / ours if self.at_least else ours / theirs)
+
+    @property
+    def kept(self) -> bool:
+        """Tell whether the budget is kept, or there is none."""
+        if self.budget is None:
+            return True
+        return self.ratio >= self.budget if self.at_least else self.ratio <= self.budget
+
+    def line(self) -> str:
+        """Return the row as markdown."""
+        sign = "at least " if self.at_least else ""
+        limit = "" if self.budget is None else f"{sign}{self.budget:g}"
+        mark = "" if self.budget is None else "met" if self.kept else "**missed**"
+        of = "" if self.of == "cpu" else " (memory)" if self.of == "peak" else " (wall)"
+        peak = f"{self.cost.peak / MEBIBYTE:.0f}" if self.cost.peak else ""
+        return (
+            f"| {self.what} | {self.cost.cpu:.3g} | {self.cost.wall:.3g} | {self.peer} "
+            f"| {self.beside.cpu:.3g} | {self.beside.wall:.3g} | {self.ratio:.2f}{of} | {limit} "
+            f"| {peak} | {mark} |"
+        )
+
+
+# Every row that was shown, for whoever writes the page.
+ROWS: Final[list[Row]] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a benchmark was asked to run."""
 
     quick: bool
+    write: bool
+    only: str | None
     command: tuple[str, ...]
 
     def rounds(self, full: int) -> int:
@@ -63,11 +112,18 @@ def settings(description: str | None) -> Settings:
     """Read the options that all benchmarks share and compile what they will run."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, fewer rounds")
+    parser.add_argument("--write", action="store_true", help="renew the page after --quick too")
+    parser.add_argument("--only", metavar="NAME", help="renew what one benchmark measures")
     installed = Path(sys.executable).with_name("mipaudit")
     parser.add_argument("--command", default=str(installed), help="the command to measure")
     chosen = parser.parse_args()
     compile_package("mipaudit")
-    return Settings(quick=chosen.quick, command=tuple(chosen.command.split()))
+    return Settings(
+        quick=chosen.quick,
+        write=chosen.write,
+        only=chosen.only,
+        command=tuple(chosen.command.split()),
+    )
 
 
 def call_cost(script: str, path: Path) -> Cost:
@@ -147,16 +203,18 @@ def tree_bytes(pid: int) -> int:
     return sum(map(int, peaks)) * 1024 + sum(tree_bytes(child) for child in children)
 
 
-def interleaved(contestants: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
+def interleaved(
+    contestants: Mapping[str, Callable[[], Cost]], rounds: int, *, warm: bool = True
+) -> dict[str, Cost]:
     """Let the contestants take turns and return the median cost of each.
 
-    One more round goes first and is not counted: it fills the file caches.
+    When ``warm`` one more round goes first and is not counted: it fills the file caches.
     """
     costs: dict[str, list[Cost]] = {name: [] for name in contestants}
-    for turn in range(rounds + 1):
+    for turn in range(rounds + warm):
         for name, contestant in contestants.items():
             cost = contestant()
-            if turn:
+            if turn >= warm:
                 costs[name].append(cost)
     return {name: median(seen) for name, seen in costs.items()}
 
@@ -171,13 +229,12 @@ def median(costs: Sequence[Cost]) -> Cost:
 
 
 def within(what: str, cost: Cost, peer: str, beside: Cost, *, budget: float | None) -> bool:
-    """Print one row of the table and return whether the ratio keeps its budget, if any."""
-    ratio = cost.cpu / beside.cpu
-    kept = budget is None or ratio <= budget
-    limit, mark = ("", "") if budget is None else (f"{budget:g}", "kept" if kept else "OVER")
-    print(
-        f"| {what} | {cost.cpu:.3f} | {peer} | {beside.cpu:.3f} | {ratio:.2f} | {limit} "
-        f"| {cost.peak / MEBIBYTE:.0f} | {cost.wall:.2f} | {mark} |",
-        flush=True,
-    )
-    return kept
+    """Print one row of the table and return whether the CPU ratio keeps its budget, if any."""
+    return show(Row(what=what, cost=cost, peer=peer, beside=beside, budget=budget))
+
+
+def show(row: Row) -> bool:
+    """Print one row of the table and return whether its budget is kept."""
+    ROWS.append(row)
+    print(row.line(), flush=True)
+    return row.kept

@@ -54,8 +54,10 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     destination = Destination.open(output, inputs=(scores, members, holdout), sha256=sha256)
     with progress_bar(quiet=quiet) as progress:
         report = api.check(

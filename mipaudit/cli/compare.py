@@ -119,8 +119,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     given = tuple(scores or ())
     paths = (*given, *(one.partition("=")[2] for one in given if "=" in one), members, holdout)
     destination = Destination.open(output, inputs=paths, sha256=sha256)

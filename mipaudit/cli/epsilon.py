@@ -157,8 +157,10 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     inputs = (scores, members, holdout, claimed_curve)
     destination = Destination.open(output, inputs=inputs, sha256=sha256)
     profile = None

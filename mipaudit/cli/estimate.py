@@ -91,8 +91,10 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.operating_limit import parse_operating_limit
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     operating_limit = parse_operating_limit(max_tpr_at_fpr)
     destination = Destination.open(
         output, inputs=(*(scores or ()), members, holdout), sha256=sha256

@@ -115,8 +115,10 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     form = record_format(output, None)
     shown = Destination.open(None)
     rows = None

@@ -65,8 +65,10 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.report_status import report_status
+    from mipaudit.cli.spare_imports import spare_imports
 
     tame_warnings(verbose=verbose)
+    spare_imports()
     given = tuple(input or ())
     paths = (*given, *(one.partition("=")[2] for one in given if "=" in one))
     destination = Destination.open(

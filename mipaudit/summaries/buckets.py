@@ -35,10 +35,18 @@ class Buckets:
         What is too large for an integer becomes the smallest one, and so lands in
         bucket 0: a tail, where it is searched for.
         """
+        place = np.empty(scores.shape, dtype=np.int64)
+        self.locate_into(scores, np.empty(scores.shape), place)
+        return place
+
+    def locate_into(
+        self, scores: NDArray[np.float64], scaled: NDArray[np.float64], place: NDArray[np.int64]
+    ) -> None:
+        """Do what `locate` does in memory that is there, of the same shape."""
         with np.errstate(invalid="ignore", over="ignore"):
-            scaled = scores - self.low
-            scaled *= self.scale
-            return scaled.astype(np.int64)
+            np.subtract(scores, self.low, out=scaled)
+            np.multiply(scaled, self.scale, out=scaled)
+            np.copyto(place, scaled, casting="unsafe")
 
     def clipped(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the bucket of each edge in [0, last], increasing for any floats."""
@@ -56,18 +64,25 @@ class Buckets:
         inside = ~self.divided(edges)[bucket]
         bucket = bucket[inside]
         moved = (bucket + 1) / self.scale + self.low
-        for _ in range(_MAX_NUDGES):
-            high = self.locate(moved) > bucket
-            if not high.any():
-                break
-            moved = np.where(high, np.nextafter(moved, -np.inf), moved)
-        for _ in range(_MAX_NUDGES):
-            following = np.nextafter(moved, np.inf)
-            short = self.locate(following) <= bucket
-            if not short.any():
-                break
-            moved = np.where(short, following, moved)
+        self._nudge(moved, bucket)
         return np.unique(np.concatenate([edges[~inside], moved]))
+
+    def _nudge(self, moved: NDArray[np.float64], bucket: NDArray[np.int64]) -> None:
+        """Move each point to the last float of its bucket, one float at a time, in place."""
+        left = np.arange(moved.size)
+        for _ in range(_MAX_NUDGES):
+            left = left[self.locate(moved[left]) > bucket[left]]
+            if not left.size:
+                break
+            moved[left] = np.nextafter(moved[left], -np.inf)
+        left = np.arange(moved.size)
+        for _ in range(_MAX_NUDGES):
+            following = np.nextafter(moved[left], np.inf)
+            short = self.locate(following) <= bucket[left]
+            left = left[short]
+            if not left.size:
+                break
+            moved[left] = following[short]
 
     def divided(self, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Tell which buckets are tails or crowded with edges, shape (buckets,)."""

@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Codes are gathered and counted this many at a time: each count walks the whole table.
-GATHERED: Final = 1 << 18
+# No counter can pass 2^31 before it is emptied.
+_MOST_IN_NARROW: Final = 1 << 30
 
 
 class CodeCounter:
-    """Counts codes in [0, size), many at a time."""
+    """Counts codes in [0, size), many at a time.
 
-    __slots__ = ("_counts", "_gathered", "_size", "_waiting")
+    The counts in progress are narrow, so that they stay in a core's cache, and are
+    added to in place: a table of its own for every batch costs more than the batch.
+    """
+
+    __slots__ = ("_counts", "_narrow", "_waiting")
 
     def __init__(self, size: int) -> None:
         """Start at zero."""
-        self._size = size
-        self._counts: NDArray[np.int64] | None = None
-        self._gathered: list[NDArray[np.int32]] = []
+        self._counts: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self._narrow: NDArray[np.int32] = np.zeros(size, dtype=np.int32)
         self._waiting = 0
 
-    def add(self, codes: NDArray[np.int32]) -> None:
-        """Count codes, shape (n,); the array must not change afterwards."""
-        self._gathered.append(codes)
-        self._waiting += codes.size
-        if self._waiting >= GATHERED:
+    def add(self, codes: NDArray[np.signedinteger[Any]]) -> None:
+        """Count codes, shape (n,), n at most 2^30."""
+        if self._waiting + codes.size > _MOST_IN_NARROW:
             self._flush()
+        self._waiting += codes.size
+        np.add.at(self._narrow, codes, np.int32(1))
 
     def merge(self, other: Self) -> None:
         """Add the counts of another counter of the same size."""
-        self._include(other.counts().copy())
+        self._counts += other.counts()
 
     def counts(self) -> NDArray[np.int64]:
         """Return the counts so far, shape (size,)."""
         self._flush()
-        if self._counts is None:
-            self._counts = np.zeros(self._size, dtype=np.int64)
         return self._counts
 
     def _flush(self) -> None:
-        if self._gathered:
-            codes = np.concatenate(self._gathered)
-            self._gathered.clear()
-            self._waiting = 0
-            self._include(np.bincount(codes, minlength=self._size))
-
-    def _include(self, counts: NDArray[np.int64]) -> None:
-        if self._counts is None:
-            self._counts = counts.astype(np.int64, copy=False)
-        else:
-            self._counts += counts
+        self._counts += self._narrow
+        self._narrow[:] = 0
+        self._waiting = 0

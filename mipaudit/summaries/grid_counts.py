@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.summaries.code_counter import GATHERED
 from mipaudit.summaries.identity import micro_blocks, rank_bytes
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 _PLACES_LOG2: Final = 10
 PLACES: Final = 1 << _PLACES_LOG2
 _FLAGS: Final = 4
+# Codes are gathered and counted this many at a time: each count walks the whole table.
+_GATHERED: Final = 1 << 18
 HOLDOUT: Final = 0
 MEMBER: Final = 1
 
@@ -186,7 +187,7 @@ class _Column:
         fixed += flags
         self._codes.append(fixed)
         self._waiting += fixed.size
-        if self._waiting >= GATHERED:
+        if self._waiting >= _GATHERED:
             self._flush()
         if doubtful:
             self._count_infinite(scores, flags)

@@ -9,6 +9,7 @@ from scipy import stats
 from mipaudit.summaries.identity import (
     MICRO_BLOCKS,
     micro_blocks,
+    micro_labels,
     position_bytes,
     rank_bytes,
     ranks,
@@ -89,3 +90,8 @@ def test_keys_replace_positions(rows_from):
     found = ranks(here, 3, np.arange(4), rank_bytes(here, 3))
     assert found[0] == found[2]
     assert (found >> np.uint64(56)).tolist() == rank_bytes(here, 3).tolist()
+
+
+def test_labels_are_twice_the_micro_blocks():
+    every = np.arange(256, dtype=np.uint8)
+    assert micro_labels(every).tolist() == (2 * micro_blocks(every)).tolist()
