@@ -17,7 +17,7 @@ from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_
 from mipaudit.summaries.shared_plan import least_of, shared_plan
 from mipaudit.summaries.summary import Summary
 from mipaudit.summaries.survey import Survey
-from mipaudit.tables.shifted_source import shifted
+from mipaudit.tables.changed_partition import shifted
 from mipaudit.tables.summary_arrays import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.tables.summary_file import (
     SCHEMA,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.report.origin import Setting
     from mipaudit.summaries.cuts import Cuts
+    from mipaudit.tables.changed_partition import ChangedPartition
     from mipaudit.tables.partitions import Partitions
-    from mipaudit.tables.shifted_source import ShiftedPartition
     from mipaudit.tables.source import ScoreSource
 
 _HERE = "this input"
@@ -144,7 +144,7 @@ class Summarizer:
         check_alike([own, *sites])
         check_apart(sites)
 
-    def _partitions(self) -> Partitions[ShiftedPartition]:
+    def _partitions(self) -> Partitions[ChangedPartition]:
         return shifted(self.source.partitions(), self.terms.first_row)
 
     def _own_cuts(self, *, alone: bool) -> Cuts:

@@ -6,41 +6,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mipaudit.tables.changed_partition import changed
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.summaries.rows import Rows
-    from mipaudit.tables.intake import Intake
+    from mipaudit.tables.changed_partition import ChangedPartition
     from mipaudit.tables.partitions import Partitions
-    from mipaudit.tables.source import PiecePartition, ScoreColumn, ScoreSource
+    from mipaudit.tables.source import ScoreColumn, ScoreSource
 
     Columns = tuple[NDArray[np.float64], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DerivedPartition:
-    """A part of an input whose rows have other scores."""
-
-    partition: PiecePartition
-    derive: Callable[[Columns], Columns]
-
-    @property
-    def part(self) -> str:
-        """The name of the part."""
-        return self.partition.part
-
-    @property
-    def stays(self) -> bool:
-        """Tell whether the rows must be read in this process."""
-        return self.partition.stays
-
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows in order, each batch with the scores made of its own."""
-        for rows in self.partition.batches(intake):
-            yield replace(rows, scores=self.derive(rows.scores))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,12 +41,13 @@ class DerivedSource:
         """The rows before any is left out."""
         return self.source.rows_hint
 
-    def partitions(self) -> Partitions[DerivedPartition]:
+    def partitions(self) -> Partitions[ChangedPartition]:
         """Return the partitions in row order."""
-        return self.source.partitions().mapped(self._derived)
+        return changed(self.source.partitions(), partial(_with_scores, derive=self.derive))
 
-    def _derived(self, partition: PiecePartition) -> DerivedPartition:
-        return DerivedPartition(partition=partition, derive=self.derive)
+
+def _with_scores(rows: Rows, *, derive: Callable[[Columns], Columns]) -> Rows:
+    return replace(rows, scores=derive(rows.scores))
 
 
 def scalar_source(source: ScoreSource) -> DerivedSource:
