@@ -31,7 +31,7 @@ RUNS = {
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
     "schema": ("schema",),
 }
-WITHOUT_REPORT = {"help"}
+WITHOUT_REPORT = {"help", "summarize"}
 WITHOUT_FORM = {"schema"}
 
 
