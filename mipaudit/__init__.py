@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
+    from mipaudit.api.attack import attack
     from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
     from mipaudit.api.compare import compare
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         OutputError,
         UsageError,
     )
+    from mipaudit.report.attack import AttackReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
     from mipaudit.report.compare import CompareReport
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.summary_file import SummaryFile
 
 __all__ = [
+    "AttackReport",
     "BoundsReport",
     "CheckReport",
     "CompareReport",
@@ -77,6 +80,7 @@ __all__ = [
     "VerifyReport",
     "__version__",
     "add_noise",
+    "attack",
     "bounds",
     "check",
     "compare",
@@ -98,6 +102,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "AttackReport": "mipaudit.report.attack",
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "CompareReport": "mipaudit.report.compare",
@@ -121,6 +126,7 @@ _HOMES: Final = {
     "Verdict": "mipaudit.audit.verdict",
     "VerifyReport": "mipaudit.report.verification",
     "add_noise": "mipaudit.api.noise",
+    "attack": "mipaudit.api.attack",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
     "compare": "mipaudit.api.compare",

@@ -9,6 +9,7 @@ from mipaudit.cli.terminal import table_width, use_color
 
 if TYPE_CHECKING:
     from mipaudit.cli.options import Format
+    from mipaudit.report.attack import AttackReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
@@ -96,6 +97,10 @@ def _table(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.compare_reports_document import render_compare_reports
 
             return render_compare_reports(cast("ReportComparison", report), width=width)
+        case "attack":
+            from mipaudit.render.attack_document import render_attack
+
+            return render_attack(cast("AttackReport", report), width=width)
         case "noise":
             from mipaudit.render.noise_document import render_noise
 

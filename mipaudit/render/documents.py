@@ -8,6 +8,7 @@ from mipaudit.render.origin_blocks import origin_section
 
 if TYPE_CHECKING:
     from mipaudit.render.document import Document
+    from mipaudit.report.attack import AttackReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
@@ -65,6 +66,10 @@ def _document(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.compare_reports_document import compare_reports_document
 
             return compare_reports_document(cast("ReportComparison", report))
+        case "attack":
+            from mipaudit.render.attack_document import attack_document
+
+            return attack_document(cast("AttackReport", report))
         case "noise":
             from mipaudit.render.noise_document import noise_document
 

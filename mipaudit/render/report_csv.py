@@ -21,6 +21,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "records": ("cells",),
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
     "compare reports": ("changes", "beside_any", "policy"),
+    "attack": ("attacks", "groups", "optimum", "gaps"),
     "epsilon": ("statements",),
     "bounds": (
         *("attacker", "other_readings", "bounds", "needed"),

@@ -12,6 +12,7 @@ from mipaudit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mipaudit.report.attack import AttackReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         | EpsilonReport
         | CompareReport
         | ReportComparison
+        | AttackReport
         | NoiseReport
         | RecordsReport
         | TruthReport

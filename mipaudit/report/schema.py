@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mipaudit.report import bounds
+from mipaudit.report.attack import ATTACK_SCHEMA, AttackReport
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
 from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportComparison
@@ -34,6 +35,7 @@ def report_schema() -> dict[str, Any]:
         EpsilonReport: EPSILON_SCHEMA,
         CompareReport: COMPARE_SCHEMA,
         ReportComparison: COMPARE_REPORTS_SCHEMA,
+        AttackReport: ATTACK_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
@@ -46,8 +48,8 @@ def report_schema() -> dict[str, Any]:
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
-        "`bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
+        "`check`, `bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }
