@@ -18,6 +18,7 @@ from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from mipaudit.api.attack import attack
+    from mipaudit.api.attribute import attribute
     from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
     from mipaudit.api.compare import compare
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
     from mipaudit.report.compare import CompareReport
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttackReport",
+    "AttributeReport",
     "BoundsReport",
     "CheckReport",
     "CompareReport",
@@ -81,6 +84,7 @@ __all__ = [
     "__version__",
     "add_noise",
     "attack",
+    "attribute",
     "bounds",
     "check",
     "compare",
@@ -103,6 +107,7 @@ __all__ = [
 
 _HOMES: Final = {
     "AttackReport": "mipaudit.report.attack",
+    "AttributeReport": "mipaudit.report.attribute",
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "CompareReport": "mipaudit.report.compare",
@@ -127,6 +132,7 @@ _HOMES: Final = {
     "VerifyReport": "mipaudit.report.verification",
     "add_noise": "mipaudit.api.noise",
     "attack": "mipaudit.api.attack",
+    "attribute": "mipaudit.api.attribute",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
     "compare": "mipaudit.api.compare",

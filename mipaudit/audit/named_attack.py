@@ -9,7 +9,6 @@ import numpy as np
 
 from mipaudit.audit.difference import encounter, rival_class
 from mipaudit.audit.difference_attackers import class_challenger, evaluation_groups
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.bounded_mean import mean_lower, mean_upper
 from mipaudit.maths.difference import Encounter, fixed_lower, paired_lower
 from mipaudit.maths.melded_sum import Term, melded_lower
@@ -265,12 +264,3 @@ def _merged(cell: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArr
     run = np.minimum((np.cumsum(mass) - mass) * _MOST_LISTED // mass.sum(), _MOST_LISTED - 1)
     _, run = np.unique(run, return_inverse=True)
     return run[cell], np.bincount(run) == 1
-
-
-def share_limits(successes: int, trials: int, alpha: float) -> Limits:
-    """Return Clopper-Pearson limits of a share, two-sided alpha."""
-    return Limits(
-        value=successes / trials,
-        lower=float(clopper_pearson_lower(float(successes), trials, alpha / 2)),
-        upper=float(clopper_pearson_upper(float(successes), trials, alpha / 2)),
-    )

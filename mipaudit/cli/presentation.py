@@ -10,6 +10,7 @@ from mipaudit.cli.terminal import table_width, use_color
 if TYPE_CHECKING:
     from mipaudit.cli.options import Format
     from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
@@ -72,7 +73,7 @@ def _written(report: AnyReport, format: Format) -> str:  # noqa: A002
             return document_junit(document)
 
 
-def _table(  # noqa: C901, PLR0911 - one for each command
+def _table(  # noqa: C901, PLR0911, PLR0912 - one for each command
     report: AnyReport, *, width: int, color: bool
 ) -> str:
     """Draw the report; what draws the other kinds is not loaded."""
@@ -101,6 +102,10 @@ def _table(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.attack_document import render_attack
 
             return render_attack(cast("AttackReport", report), width=width)
+        case "attribute":
+            from mipaudit.render.attribute_document import render_attribute
+
+            return render_attribute(cast("AttributeReport", report), width=width)
         case "noise":
             from mipaudit.render.noise_document import render_noise
 

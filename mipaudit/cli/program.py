@@ -34,6 +34,7 @@ _HELP = """Measure how much a release leaks about who was in its training data.
                                         counts that leave the scores where they are
   mipaudit compare a.parquet b.parquet  which of several queries leaks most
   mipaudit attack scores.parquet        what the attacks of the literature achieve
+  mipaudit attribute guesses.csv        how much better members are guessed
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -83,6 +84,7 @@ COMMANDS: Final = {
     "summarize": "Count scores into a small file that adds up with others.",
     "compare": "Say which of several queries leaks most, and by how much.",
     "attack": "Say what the named attacks of the literature achieve.",
+    "attribute": "Say how much better an attribute is guessed of members.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

@@ -9,6 +9,7 @@ from mipaudit.render.origin_blocks import origin_section
 if TYPE_CHECKING:
     from mipaudit.render.document import Document
     from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
@@ -38,7 +39,7 @@ def headline_of(report: AnyReport) -> str:
     return _document(report, illustrated=False).headline
 
 
-def _document(  # noqa: C901, PLR0911 - one for each command
+def _document(  # noqa: C901, PLR0911, PLR0912 - one for each command
     report: AnyReport, *, illustrated: bool
 ) -> Document:
     match report.command:
@@ -70,6 +71,10 @@ def _document(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.attack_document import attack_document
 
             return attack_document(cast("AttackReport", report))
+        case "attribute":
+            from mipaudit.render.attribute_document import attribute_document
+
+            return attribute_document(cast("AttributeReport", report))
         case "noise":
             from mipaudit.render.noise_document import noise_document
 

@@ -22,6 +22,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
     "compare reports": ("changes", "beside_any", "policy"),
     "attack": ("attacks", "groups", "optimum", "gaps"),
+    "attribute": ("figures", "values"),
     "epsilon": ("statements",),
     "bounds": (
         *("attacker", "other_readings", "bounds", "needed"),

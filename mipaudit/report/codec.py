@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         | CompareReport
         | ReportComparison
         | AttackReport
+        | AttributeReport
         | NoiseReport
         | RecordsReport
         | TruthReport

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from mipaudit.report import bounds
 from mipaudit.report.attack import ATTACK_SCHEMA, AttackReport
+from mipaudit.report.attribute import ATTRIBUTE_SCHEMA, AttributeReport
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
 from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportComparison
@@ -36,6 +37,7 @@ def report_schema() -> dict[str, Any]:
         CompareReport: COMPARE_SCHEMA,
         ReportComparison: COMPARE_REPORTS_SCHEMA,
         AttackReport: ATTACK_SCHEMA,
+        AttributeReport: ATTRIBUTE_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
@@ -49,7 +51,7 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
-        "`check`, `bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "`attribute`, `check`, `bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }
