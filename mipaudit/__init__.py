@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
+    from mipaudit.api.query_lira import query_lira
+    from mipaudit.api.query_losses import query_losses
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -67,6 +70,7 @@ __all__ = [
     "InputError",
     "MipauditError",
     "MissingExtraError",
+    "ModelQueryReport",
     "NoiseReport",
     "OutputError",
     "RecordTable",
@@ -93,6 +97,8 @@ __all__ = [
     "from_json",
     "list_scenarios",
     "noise",
+    "query_lira",
+    "query_losses",
     "record_table",
     "records",
     "rejudge",
@@ -108,6 +114,7 @@ __all__ = [
 _HOMES: Final = {
     "AttackReport": "mipaudit.report.attack",
     "AttributeReport": "mipaudit.report.attribute",
+    "ModelQueryReport": "mipaudit.report.model_query",
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "CompareReport": "mipaudit.report.compare",
@@ -133,6 +140,8 @@ _HOMES: Final = {
     "add_noise": "mipaudit.api.noise",
     "attack": "mipaudit.api.attack",
     "attribute": "mipaudit.api.attribute",
+    "query_losses": "mipaudit.api.query_losses",
+    "query_lira": "mipaudit.api.query_lira",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
     "compare": "mipaudit.api.compare",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -106,6 +107,10 @@ def _table(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.attribute_document import render_attribute
 
             return render_attribute(cast("AttributeReport", report), width=width)
+        case "query losses" | "query lira":
+            from mipaudit.render.model_query_document import render_model_query
+
+            return render_model_query(cast("ModelQueryReport", report), width=width)
         case "noise":
             from mipaudit.render.noise_document import render_noise
 

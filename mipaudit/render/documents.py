@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -75,6 +76,10 @@ def _document(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.attribute_document import attribute_document
 
             return attribute_document(cast("AttributeReport", report))
+        case "query losses" | "query lira":
+            from mipaudit.render.model_query_document import model_query_document
+
+            return model_query_document(cast("ModelQueryReport", report))
         case "noise":
             from mipaudit.render.noise_document import noise_document
 

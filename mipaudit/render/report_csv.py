@@ -23,6 +23,8 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "compare reports": ("changes", "beside_any", "policy"),
     "attack": ("attacks", "groups", "optimum", "gaps"),
     "attribute": ("figures", "values"),
+    "query losses": ("scores",),
+    "query lira": ("scores",),
     "epsilon": ("statements",),
     "bounds": (
         *("attacker", "other_readings", "bounds", "needed"),

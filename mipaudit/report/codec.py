@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         | ReportComparison
         | AttackReport
         | AttributeReport
+        | ModelQueryReport
         | NoiseReport
         | RecordsReport
         | TruthReport
@@ -98,6 +100,7 @@ _COMMANDS: Final = {
     "validation": ("validate",),
     "compare-reports": ("compare reports",),
     "verification": ("verify",),
+    "model-query": ("query losses", "query lira"),
 }
 
 

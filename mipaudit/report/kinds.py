@@ -20,6 +20,7 @@ _HOMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "mipaudit.compare-reports/1": ("compare_reports", "ReportComparison"),
         "mipaudit.attack/1": ("attack", "AttackReport"),
         "mipaudit.attribute/1": ("attribute", "AttributeReport"),
+        "mipaudit.model-query/1": ("model_query", "ModelQueryReport"),
         "mipaudit.noise/1": ("noise", "NoiseReport"),
         "mipaudit.records/1": ("records", "RecordsReport"),
         "mipaudit.truth/1": ("truth", "TruthReport"),

@@ -12,6 +12,7 @@ from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
 from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportComparison
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
+from mipaudit.report.model_query import MODEL_QUERY_SCHEMA, ModelQueryReport
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
@@ -38,6 +39,7 @@ def report_schema() -> dict[str, Any]:
         ReportComparison: COMPARE_REPORTS_SCHEMA,
         AttackReport: ATTACK_SCHEMA,
         AttributeReport: ATTRIBUTE_SCHEMA,
+        ModelQueryReport: MODEL_QUERY_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
@@ -51,7 +53,8 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
-        "`attribute`, `check`, `bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "`attribute`, `query losses`, `query lira`, `check`, `bounds`, `noise`, `simulate`, "
+        "`validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }
