@@ -170,16 +170,17 @@ def _judged(
         return _nothing(plot, one, _NO_ROWS)
     evidence = held.evidence[one.at]
     against = _against(evidence, question)
+    cells, scores = held.plan.columns[one.at].cells, one.scores[one.judged]
     judged = JudgedRows(
         takes=guess(_target(one, one.judged)).astype(np.float64),
         member=one.member[one.judged],
-        scores=one.scores[one.judged],
+        scores=scores,
+        cell=cells.coarse[np.searchsorted(cells.edges, scores, side="left")],
         blocks=one.blocks[one.judged],
     )
     short = shortfall(
         judged,
         evidence.counts,
-        held.plan.columns[one.at].cells,
         attackers=against,
         prior=question.prior,
         alpha=alpha,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.audit.estimate import Attackers
-    from mipaudit.summaries.cells import Cells
     from mipaudit.summaries.tally import ColumnCounts
 
 _HOLDOUT, _MEMBER = 0, 1
@@ -177,19 +176,20 @@ class JudgedRows:
         takes: with which probability each is called a member (0 or 1 without coins), (n,).
         member: bool, shape (n,).
         scores: the audited score, shape (n,).
+        cell: coarse cell of each score, shape (n,).
         blocks: micro-block of each row, shape (n,).
     """
 
     takes: NDArray[np.float64]
     member: NDArray[np.bool_]
     scores: NDArray[np.float64]
+    cell: NDArray[np.intp]
     blocks: NDArray[np.uint8]
 
 
 def shortfall(
     rows: JudgedRows,
     counts: ColumnCounts,
-    cells: Cells,
     *,
     attackers: Attackers,
     prior: float,
@@ -205,24 +205,20 @@ def shortfall(
     Args:
         rows: with the named attacker's guesses.
         counts: of the score, all rows.
-        cells: of the score.
         attackers: the class of the upper limit.
         prior: p in (0, 1).
         alpha: two-sided error in (0, 1).
     """
     return Shortfall(
-        lower=_surely_short(rows, counts, cells, prior, alpha / 2),
+        lower=_surely_short(rows, counts, prior, alpha / 2),
         upper=_at_most_short(rows, attackers, prior, alpha / 2),
     )
 
 
-def _surely_short(
-    rows: JudgedRows, counts: ColumnCounts, cells: Cells, prior: float, alpha: float
-) -> float:
+def _surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: float) -> float:
     best = class_challenger(counts, "any", prior)
     group = evaluation_groups(counts.burn_in)[rows.blocks]
-    cell = cells.coarse[np.searchsorted(cells.edges, rows.scores, side="left")]
-    learned = np.stack(best.sets)[group, cell]
+    learned = np.stack(best.sets)[group, rows.cell]
     code = (2 * group.astype(np.intp) + learned) * 2 + rows.member
     table = np.zeros((len(best.sets), 2, 2, 2))
     for called, share in ((1, rows.takes), (0, 1 - rows.takes)):

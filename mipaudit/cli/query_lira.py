@@ -21,11 +21,11 @@ model and record; INCLUSION, of the same shape, 1 where the model was trained wi
 
 \b
 Examples:
-  mipaudit query lira --shadow shadows.npz -o scores.parquet
+  mipaudit query lira --shadow shadows.npz -o lira.parquet
       An archive with shadow, inclusion, target and member.
-  mipaudit query lira --shadow phi.npy --inclusion in.npy --target target.csv -o scores.csv
+  mipaudit query lira --shadow phi.npy --inclusion coins.npy --target target.csv -o lira.csv
       The target's table has columns member and phi.
-  mipaudit query lira --shadow shadows.npz --variance per-record -o scores.csv
+  mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
       Each record has a variance of its own: for many shadow models.
 """
 

@@ -21,14 +21,15 @@ arrays (labels, member) of the same file.
 
 \b
 Examples:
-  mipaudit query losses --logits model.npz -o scores.parquet
+  mipaudit query losses --logits model.npz -o model_scores.parquet
       An archive with logits, labels and member.
-  mipaudit query losses --logits in.npy --labels in_labels.npy --holdout-logits out.npy
-      --holdout-labels out_labels.npy -o scores.csv
-      Members and holdout records in files of their own.
-  mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o scores.csv
+  mipaudit query losses --logits m.npy --labels y.npy --membership in.npy -o model_scores.csv
+      Each in a file of its own.
+  mipaudit query losses --logits m.npz --holdout-logits h.npz -o model_scores.csv
+      Members and holdout records in archives of their own, with logits and labels.
+  mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o model_scores.csv
       A table with columns member, label and one for each class; two scores.
-  mipaudit query losses --logits model.npz --reference-logits reference.npy -o scores.csv
+  mipaudit query losses --logits model.npz --reference-logits reference.npy -o model_scores.csv
       With the loss that a reference model has not.
 """
 

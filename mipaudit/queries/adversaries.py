@@ -204,8 +204,9 @@ def best_cut(rows: Labelled, prior: float) -> Cut:
         return constant
     if at + 1 == loss.size:
         return EVERYBODY
-    middle = loss[at] + (loss[at + 1] - loss[at]) / 2
     # Infinite neighbours have no middle.
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = loss[at] + (loss[at + 1] - loss[at]) / 2
     return Cut(at=float(middle if math.isfinite(middle) else loss[at]))
 
 

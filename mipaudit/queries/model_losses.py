@@ -31,8 +31,16 @@ _ROWS: Final = 1 << 14
 
 
 def log_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log p of each class, shape (n, c), from logits of the same shape."""
-    return np.asarray(logits - _log_sum_exp(logits)[:, None])
+    """Return log p of each class, shape (n, c), from finite logits of the same shape.
+
+    log1p of what the others add to the largest: a sure model's small loss keeps its digits.
+    """
+    rows = np.arange(logits.shape[0])
+    largest = logits.argmax(axis=1)
+    below = logits - logits[rows, largest][:, None]
+    others = np.exp(below)
+    others[rows, largest] = 0.0
+    return np.asarray(below - np.log1p(others.sum(axis=1))[:, None])
 
 
 def binary_logits(logits: NDArray[np.float64]) -> NDArray[np.float64]:
