@@ -61,8 +61,10 @@ def attribute_report(
     alpha = 1 - confidence
     whole = sum(guesses.values.values(), start=_NONE)
     shown = _shown(guesses.values, min_cell)
+    # In a fixed order: which thread read what must not show in the last digit.
+    every = [one for _, one in sorted(guesses.values.items())]
     figures = (
-        _figure("attribute_advantage", attribute_advantage([*guesses.values.values()], alpha)),
+        _figure("attribute_advantage", attribute_advantage(every, alpha)),
         _figure("membership_advantage", membership_advantage(whole, prior, alpha)),
         _figure("right_of_members", right_share(whole.right_members, whole.n_members, alpha)),
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
@@ -74,7 +76,7 @@ def attribute_report(
         n_holdout=whole.n_holdout,
         attribute_column=columns[0],
         guess_column=columns[1],
-        values=len(guesses.values),
+        n_values=len(guesses.values),
         prior=prior,
         baseline=abs(2 * prior - 1),
         confidence=confidence,
@@ -85,7 +87,7 @@ def attribute_report(
         design=design,
         summary=attribute_summary(design, figures, ordered),
         figures=figures,
-        values=ordered,
+        by_value=ordered,
         findings=tuple(_findings(guesses, whole, shown)),
         limitations=ATTRIBUTE_LIMITATIONS,
         provenance=provenance,

@@ -68,7 +68,7 @@ def _values(report: AttributeReport) -> Section:
                 _number(one.right_holdout),
                 *_limits(one),
             )
-            for one in report.values
+            for one in report.by_value
         ),
         words=1,
     )

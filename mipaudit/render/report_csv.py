@@ -22,7 +22,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
     "compare reports": ("changes", "beside_any", "policy"),
     "attack": ("attacks", "groups", "optimum", "gaps"),
-    "attribute": ("figures", "values"),
+    "attribute": ("figures", "by_value"),
     "query losses": ("scores",),
     "query lira": ("scores",),
     "epsilon": ("statements",),

@@ -24,10 +24,10 @@ class AttributeDesign:
         n_holdout: holdout records, likewise.
         attribute_column: holds the attribute.
         guess_column: holds the guesses.
-        values: how many values the attribute has in the input.
+        n_values: how many values the attribute has in the input.
         prior: p in (0, 1), of the reduction to membership.
         baseline: the trivial attacker's advantage there, |2p-1|.
-        confidence: of each pair of limits; jointly over the rows of ``values``.
+        confidence: of each pair of limits; jointly over the rows of ``by_value``.
         member_column: None when files or arrays say it.
     """
 
@@ -35,7 +35,7 @@ class AttributeDesign:
     n_holdout: int
     attribute_column: str
     guess_column: str
-    values: int
+    n_values: int
     prior: float
     baseline: float
     confidence: float
@@ -93,14 +93,14 @@ class AttributeReport:
     Attributes:
         summary: the answer in plain words.
         figures: over all values.
-        values: each value, the largest lower limit first; ``other`` last.
+        by_value: each value, the largest lower limit first; ``other`` last.
     """
 
     command: str
     design: AttributeDesign
     summary: str
     figures: tuple[AttributeFigure, ...]
-    values: tuple[AttributeValue, ...]
+    by_value: tuple[AttributeValue, ...]
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
