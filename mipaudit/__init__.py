@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
+    from mipaudit.api.attack import attack
+    from mipaudit.api.attribute import attribute
     from mipaudit.api.bounds import bounds
     from mipaudit.api.check import check
     from mipaudit.api.compare import compare
     from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
+    from mipaudit.api.query_lira import query_lira
+    from mipaudit.api.query_losses import query_losses
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
@@ -39,12 +43,15 @@ if TYPE_CHECKING:
         OutputError,
         UsageError,
     )
+    from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import from_json, to_json
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -53,6 +60,8 @@ if TYPE_CHECKING:
     from mipaudit.tables.summary_file import SummaryFile
 
 __all__ = [
+    "AttackReport",
+    "AttributeReport",
     "BoundsReport",
     "CheckReport",
     "CompareReport",
@@ -61,6 +70,7 @@ __all__ = [
     "InputError",
     "MipauditError",
     "MissingExtraError",
+    "ModelQueryReport",
     "NoiseReport",
     "OutputError",
     "RecordTable",
@@ -77,6 +87,8 @@ __all__ = [
     "VerifyReport",
     "__version__",
     "add_noise",
+    "attack",
+    "attribute",
     "bounds",
     "check",
     "compare",
@@ -85,6 +97,8 @@ __all__ = [
     "from_json",
     "list_scenarios",
     "noise",
+    "query_lira",
+    "query_losses",
     "record_table",
     "records",
     "rejudge",
@@ -98,6 +112,9 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "AttackReport": "mipaudit.report.attack",
+    "AttributeReport": "mipaudit.report.attribute",
+    "ModelQueryReport": "mipaudit.report.model_query",
     "BoundsReport": "mipaudit.report.bounds",
     "CheckReport": "mipaudit.report.model",
     "CompareReport": "mipaudit.report.compare",
@@ -121,6 +138,10 @@ _HOMES: Final = {
     "Verdict": "mipaudit.audit.verdict",
     "VerifyReport": "mipaudit.report.verification",
     "add_noise": "mipaudit.api.noise",
+    "attack": "mipaudit.api.attack",
+    "attribute": "mipaudit.api.attribute",
+    "query_losses": "mipaudit.api.query_losses",
+    "query_lira": "mipaudit.api.query_lira",
     "bounds": "mipaudit.api.bounds",
     "check": "mipaudit.api.check",
     "compare": "mipaudit.api.compare",

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None] | None
 
 _OF_SEVERAL: Final = ("compare", "compare reports")
-_OF_SCORES: Final = frozenset({"estimate", "check", "epsilon", "records", *_OF_SEVERAL})
+_OF_SCORES: Final = frozenset(
+    {"estimate", "check", "epsilon", "records", "attack", "attribute", *_OF_SEVERAL}
+)
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})
 _FROM_COUNTS: Final = ("tp", "canaries")
 

@@ -30,12 +30,12 @@ _HOLDOUT, _MEMBER = 0, 1
 
 
 def encounter(
-    counts: NDArray[np.int64], single: NDArray[np.bool_], prior: float
+    counts: NDArray[np.int64] | NDArray[np.float64], single: NDArray[np.bool_], prior: float
 ) -> Encounter | None:
     """Return rates from counts, both classes averaged over the blocks with common weights.
 
     Args:
-        counts: int64, shape (B, 2, K, 2), by block, challenger's guess, cell of the
+        counts: shape (B, 2, K, 2), by block, challenger's guess, cell of the
             rival's score and class (holdout, member).
         single: bool, shape (K,).
         prior: p in (0, 1).

@@ -9,12 +9,15 @@ from mipaudit.cli.terminal import table_width, use_color
 
 if TYPE_CHECKING:
     from mipaudit.cli.options import Format
+    from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -71,7 +74,7 @@ def _written(report: AnyReport, format: Format) -> str:  # noqa: A002
             return document_junit(document)
 
 
-def _table(  # noqa: C901, PLR0911 - one for each command
+def _table(  # noqa: C901, PLR0911, PLR0912 - one for each command
     report: AnyReport, *, width: int, color: bool
 ) -> str:
     """Draw the report; what draws the other kinds is not loaded."""
@@ -96,6 +99,18 @@ def _table(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.compare_reports_document import render_compare_reports
 
             return render_compare_reports(cast("ReportComparison", report), width=width)
+        case "attack":
+            from mipaudit.render.attack_document import render_attack
+
+            return render_attack(cast("AttackReport", report), width=width)
+        case "attribute":
+            from mipaudit.render.attribute_document import render_attribute
+
+            return render_attribute(cast("AttributeReport", report), width=width)
+        case "query losses" | "query lira":
+            from mipaudit.render.model_query_document import render_model_query
+
+            return render_model_query(cast("ModelQueryReport", report), width=width)
         case "noise":
             from mipaudit.render.noise_document import render_noise
 

@@ -33,6 +33,12 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit summarize part.parquet -o part.summary
                                         counts that leave the scores where they are
   mipaudit compare a.parquet b.parquet  which of several queries leaks most
+  mipaudit attack scores.parquet        what the attacks of the literature achieve
+  mipaudit attribute guesses.csv        how much better members are guessed
+  mipaudit query losses --logits model.npz -o scores.parquet
+                                        what a model says of records, as scores
+  mipaudit query lira --shadow shadows.npz -o scores.parquet
+                                        the likelihood-ratio attack, as a score
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -81,6 +87,10 @@ COMMANDS: Final = {
     "check": "Look at a score file without estimating anything.",
     "summarize": "Count scores into a small file that adds up with others.",
     "compare": "Say which of several queries leaks most, and by how much.",
+    "attack": "Say what the named attacks of the literature achieve.",
+    "attribute": "Say how much better an attribute is guessed of members.",
+    "query losses": "Make scores of what a model says of records.",
+    "query lira": "Make the likelihood-ratio score of shadow models.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.rivals import best_rival, listed_rivals
+from mipaudit.maths.rivals import ListedRivals, best_rival, listed_rivals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.maths.rivals import ListedRivals, RivalClass
+    from mipaudit.maths.rivals import RivalClass
 
 _ROUNDS: Final = 10
 # (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.
@@ -108,6 +108,25 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
     for factor in _FACTORS:
         best = max(best, _climb(weighing, single, rivals, slope, centre, factor))
     return min(max(best, -room), room)
+
+
+def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) -> float:
+    """Return a lower limit of challenger minus one rival that was fixed beforehand.
+
+    The limit that `paired_lower` takes the least of over a class.
+
+    Args:
+        encounter: the same rows under both attackers.
+        rival: the cells in which the rival guesses 'member', shape (K,).
+        alpha: one-sided error in (0, 1).
+
+    Returns:
+        A limit in [-2, 2]: neither need be better than blind guessing.
+    """
+    taken = encounter.rates @ rival.astype(np.float64)
+    weighing = _weigh(encounter, alpha)
+    found = _least(weighing, ListedRivals(taken=taken[:, :, None], part=None))
+    return min(max(found, -2.0), 2.0)
 
 
 def _least(weighing: _Weighing, listed: ListedRivals) -> float:

@@ -8,12 +8,15 @@ from mipaudit.render.origin_blocks import origin_section
 
 if TYPE_CHECKING:
     from mipaudit.render.document import Document
+    from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -37,7 +40,7 @@ def headline_of(report: AnyReport) -> str:
     return _document(report, illustrated=False).headline
 
 
-def _document(  # noqa: C901, PLR0911 - one for each command
+def _document(  # noqa: C901, PLR0911, PLR0912 - one for each command
     report: AnyReport, *, illustrated: bool
 ) -> Document:
     match report.command:
@@ -65,6 +68,18 @@ def _document(  # noqa: C901, PLR0911 - one for each command
             from mipaudit.render.compare_reports_document import compare_reports_document
 
             return compare_reports_document(cast("ReportComparison", report))
+        case "attack":
+            from mipaudit.render.attack_document import attack_document
+
+            return attack_document(cast("AttackReport", report))
+        case "attribute":
+            from mipaudit.render.attribute_document import attribute_document
+
+            return attribute_document(cast("AttributeReport", report))
+        case "query losses" | "query lira":
+            from mipaudit.render.model_query_document import model_query_document
+
+            return model_query_document(cast("ModelQueryReport", report))
         case "noise":
             from mipaudit.render.noise_document import noise_document
 

@@ -21,6 +21,10 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "records": ("cells",),
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
     "compare reports": ("changes", "beside_any", "policy"),
+    "attack": ("attacks", "groups", "optimum", "gaps"),
+    "attribute": ("figures", "by_value"),
+    "query losses": ("scores",),
+    "query lira": ("scores",),
     "epsilon": ("statements",),
     "bounds": (
         *("attacker", "other_readings", "bounds", "needed"),

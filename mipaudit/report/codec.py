@@ -12,11 +12,14 @@ from mipaudit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mipaudit.report.attack import AttackReport
+    from mipaudit.report.attribute import AttributeReport
     from mipaudit.report.bounds import BoundsReport
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
+    from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
         | EpsilonReport
         | CompareReport
         | ReportComparison
+        | AttackReport
+        | AttributeReport
+        | ModelQueryReport
         | NoiseReport
         | RecordsReport
         | TruthReport
@@ -94,6 +100,7 @@ _COMMANDS: Final = {
     "validation": ("validate",),
     "compare-reports": ("compare reports",),
     "verification": ("verify",),
+    "model-query": ("query losses", "query lira"),
 }
 
 

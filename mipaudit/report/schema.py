@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mipaudit.report import bounds
+from mipaudit.report.attack import ATTACK_SCHEMA, AttackReport
+from mipaudit.report.attribute import ATTRIBUTE_SCHEMA, AttributeReport
 from mipaudit.report.bounds import BOUNDS_SCHEMA, BoundsReport
 from mipaudit.report.compare import COMPARE_SCHEMA, CompareReport
 from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportComparison
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
+from mipaudit.report.model_query import MODEL_QUERY_SCHEMA, ModelQueryReport
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
@@ -34,6 +37,9 @@ def report_schema() -> dict[str, Any]:
         EpsilonReport: EPSILON_SCHEMA,
         CompareReport: COMPARE_SCHEMA,
         ReportComparison: COMPARE_REPORTS_SCHEMA,
+        AttackReport: ATTACK_SCHEMA,
+        AttributeReport: ATTRIBUTE_SCHEMA,
+        ModelQueryReport: MODEL_QUERY_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
@@ -46,8 +52,9 @@ def report_schema() -> dict[str, Any]:
         _name_the_format(components[kind.__name__], name)
     return {
         "title": "mipaudit reports",
-        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
-        "`bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
+        "`attribute`, `query losses`, `query lira`, `check`, `bounds`, `noise`, `simulate`, "
+        "`validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

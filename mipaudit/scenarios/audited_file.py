@@ -67,6 +67,11 @@ class AuditedFile:
         """What the file shows of its score."""
         return self._audit[0]
 
+    @property
+    def cell_edges(self) -> NDArray[np.float64]:
+        """The cut points of the score's cells."""
+        return self._audit[1]
+
     @cached_property
     def bin_edges(self) -> tuple[float, ...]:
         """The cut points of the bins that the class ``bins-16`` is limited to."""

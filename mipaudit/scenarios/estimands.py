@@ -20,6 +20,11 @@ from mipaudit.scenarios.estimand_difference import Difference, JointGain, Larges
 from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.scenarios.estimand_kernel import AdvantageNoised
 from mipaudit.scenarios.estimand_metric import MetricOptimum
+from mipaudit.scenarios.estimand_named_attack import (
+    NamedAttack,
+    NamedShortfall,
+    NamedShortfallThresholds,
+)
 from mipaudit.scenarios.estimand_ranking import Auc, TprAtFpr
 from mipaudit.scenarios.estimand_records import GroupAdvantage, LargestRisk, RecordRisk
 from mipaudit.scenarios.estimand_vector import AdvantageVector
@@ -53,6 +58,9 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     Difference,
     JointGain,
     LargestAdvantage,
+    NamedAttack,
+    NamedShortfall,
+    NamedShortfallThresholds,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 

@@ -32,23 +32,32 @@ def read_npy(blob: Blob, kind: Format) -> NDArray[Any]:
         InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
     """
     with plain_stream(blob, kind) as stream:
-        shape, fortran, dtype = _header(stream, blob.name)
-        if dtype.hasobject:
-            raise InputError(
-                "pickled",
-                f"{blob.name}: the array holds Python objects, which are never unpickled.",
-                hint="Save it as numbers: numpy.save(path, array.astype(float)).",
-            )
-        if dtype.kind not in _NUMBERS:
-            raise InputError(
-                "not_numbers",
-                f"{blob.name}: the array holds neither booleans, integers nor floats.",
-                hint="Save real numbers, one array in a file.",
-            )
-        data = stream.read()
+        return read_array(stream, blob.name)
+
+
+def read_array(stream: IO[bytes], name: str) -> NDArray[Any]:
+    """Return the array of booleans, integers or floats in a stream, called ``name``.
+
+    Raises:
+        InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
+    """
+    shape, fortran, dtype = _header(stream, name)
+    if dtype.hasobject:
+        raise InputError(
+            "pickled",
+            f"{name}: the array holds Python objects, which are never unpickled.",
+            hint="Save it as numbers: numpy.save(path, array.astype(float)).",
+        )
+    if dtype.kind not in _NUMBERS:
+        raise InputError(
+            "not_numbers",
+            f"{name}: the array holds neither booleans, integers nor floats.",
+            hint="Save real numbers, one array in a file.",
+        )
+    data = stream.read()
     count = math.prod(shape)
     if len(data) < count * dtype.itemsize:
-        raise _damaged(blob.name)
+        raise _damaged(name)
     array = np.frombuffer(data, dtype=dtype, count=count)
     return array.reshape(shape, order="F" if fortran else "C")
 

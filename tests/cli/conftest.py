@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
@@ -45,3 +46,35 @@ def _runner(start, environment, folder):
         )
 
     return run
+
+
+@pytest.fixture
+def query_inputs(tmp_path):
+    """Small files of guesses, of a model's logits and of shadow models."""
+    rng = np.random.default_rng(0)
+    member = rng.random(300) < 0.5
+    label = rng.integers(0, 3, 300)
+    logits = rng.normal(size=(300, 3))
+    logits[np.arange(300), label] += 1 + member
+    right = rng.random(300) < np.where(member, 0.8, 0.4)
+    lines = [
+        f"{int(m)},{k}," + ",".join(f"{z:.6f}" for z in row)
+        for m, k, row in zip(member, label, logits, strict=True)
+    ]
+    (tmp_path / "logits.csv").write_text("member,label,a,b,c\n" + "\n".join(lines) + "\n")
+    guesses = [
+        f"{int(m)},{'abc'[k]},{'abc'[k if r else (k + 1) % 3]}"
+        for m, k, r in zip(member, label, right, strict=True)
+    ]
+    (tmp_path / "guesses.csv").write_text("member,attribute,guess\n" + "\n".join(guesses) + "\n")
+    included = rng.random((21, 300)) < 0.5
+    included[0] = member
+    phi = rng.normal(size=(21, 300)) + 1.5 * included
+    np.savez(
+        tmp_path / "shadows.npz",
+        shadow=phi[1:],
+        inclusion=included[1:],
+        target=phi[0],
+        member=member,
+    )
+    return tmp_path

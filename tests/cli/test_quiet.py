@@ -19,6 +19,10 @@ RUNS = {
     "records": ("records", LEAKY, "--score-col", "loss", "-o", "risks.csv"),
     "epsilon": (*ONE_RUN, "--correct", "90"),
     "check": ("check", LEAKY),
+    "attack": ("attack", LEAKY, "--score-col", "loss"),
+    "attribute": ("attribute", "guesses.csv"),
+    "query losses": ("query", "losses", "--logits", "logits.csv", "-o", "made.csv"),
+    "query lira": ("query", "lira", "--shadow", "shadows.npz", "-o", "made.csv"),
     "compare": ("compare", LEAKY),
     "bounds": ("bounds", "--epsilon", "1"),
     "noise": ("noise", "--eta", "0.1", "--from", str(SAMPLES / "splits.csv")),
@@ -32,11 +36,13 @@ RUNS = {
     "schema": ("schema",),
 }
 WITHOUT_REPORT = {"help", "summarize"}
+# Their -o takes the scores; the report is printed.
+QUERIES = {"query losses", "query lira"}
 WITHOUT_FORM = {"schema"}
 
 
 @pytest.fixture
-def folder(mipaudit, tmp_path):
+def folder(mipaudit, tmp_path, query_inputs):
     shutil.copy(LEAKY, tmp_path / "scores.parquet")
     done = mipaudit("check", "scores.parquet", "-f", "json", "-o", "kept.json", "-q")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -58,7 +64,7 @@ def test_quiet_prints_the_report_and_nothing_else(mipaudit, folder, command):
     json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records"}))
+@pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records", *QUERIES}))
 def test_quiet_with_a_file_prints_nothing(mipaudit, folder, command):
     done = mipaudit(*RUNS[command], "--quiet", "-o", "out.txt")
 

@@ -15,6 +15,10 @@ COMMANDS = {
     "epsilon": ("s.csv", "--design", "independent-runs", "--splits", "2"),
     "compare": ("s.csv", "t.csv"),
     "check": ("s.csv",),
+    "attack": ("s.csv", "--loss-bound", "4"),
+    "attribute": ("guesses.csv",),
+    "query losses": ("--logits", "logits.csv", "-o", "made.csv"),
+    "query lira": ("--shadow", "shadows.npz", "-o", "made.csv"),
     "bounds": ("--mu", "1"),
     "noise": ("--eta", "0.1"),
     "simulate": ("laplace-1", "--truth-only"),
@@ -40,7 +44,7 @@ Path(sys.argv[1]).write_text(json.dumps(written))
 
 
 @pytest.fixture
-def inputs(mipaudit):
+def inputs(mipaudit, query_inputs):
     mipaudit("simulate", "laplace-1", "-q", "--n-members", "200", "-o", "s.csv")
     mipaudit("simulate", "laplace-1", "-q", "--n-members", "200", "--seed", "1", "-o", "t.csv")
     mipaudit("estimate", "s.csv", "-q", "-f", "json", "-o", "r.json")

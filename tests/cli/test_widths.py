@@ -22,6 +22,11 @@ RUNS = {
     "epsilon one-model": ("epsilon", LEAKY, "--design", "one-model"),
     "check": ("check", str(DATA / "published_location30_shadow.parquet")),
     "compare": ("compare", LEAKY),
+    "attack": ("attack", LEAKY, "--loss-bound", "5"),
+    "attack residuals": (
+        *("attack", str(DATA / "yeom_diabetes_tree_d4_split0.csv")),
+        *("--residuals", "--score-col", "residual"),
+    ),
     "bounds": ("bounds", "--epsilon", "1", "--delta", "1e-5"),
     "bounds target": ("bounds", "--advantage", "0.1"),
     "bounds attack": ("bounds", "--tpr", "0.9", "--fpr", "0.01"),

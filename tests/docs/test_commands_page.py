@@ -91,6 +91,7 @@ def sandbox(tmp_path_factory):
     splits.to_parquet(folder / "splits.parquet")
     splits.to_csv(folder / "splits.csv", index=False)
     splits.head(1).to_csv(folder / "release.csv", index=False)
+    _write_model_outputs(folder, rng, member)
     program = folder / "bin" / "mipaudit"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
@@ -128,6 +129,34 @@ def _write_scores(folder, frame, one):
         part.to_csv(folder / f"{name}.csv", index=False)
     for name, sign in (("v1", 1), ("v2", 0.5)):
         one.assign(loss=one["loss"] * sign).to_parquet(folder / f"{name}.parquet")
+
+
+def _write_model_outputs(folder, rng, member):
+    residuals = pd.DataFrame({"member": member, "residual": rng.normal(size=2000) * (2 - member)})
+    residuals.to_csv(folder / "residuals.csv", index=False)
+    truth = rng.choice(["x", "y"], 2000)
+    guess = np.where(rng.random(2000) < 0.5 + 0.2 * member, truth, "x")
+    guesses = {"member": member, "attribute": truth, "guess": guess}
+    guesses |= {"race": truth, "guessed_race": guess}
+    pd.DataFrame(guesses).to_csv(folder / "guesses.csv", index=False)
+    label = rng.integers(0, 3, 2000)
+    logits = rng.normal(size=(2000, 3)) + 2 * np.eye(3)[label]
+    np.savez(folder / "model.npz", logits=logits, labels=label, member=member)
+    np.save(folder / "reference.npy", rng.normal(size=(2000, 3)))
+    for name, values in (("m", logits), ("y", label), ("in", member)):
+        np.save(folder / f"{name}.npy", values)
+    for name, side in (("m", member), ("h", ~member)):
+        np.savez(folder / f"{name}.npz", logits=logits[side], labels=label[side])
+    outputs = pd.DataFrame(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+    outputs.columns = ["a", "b", "c"]
+    outputs.assign(member=member, label=label).to_csv(folder / "outputs.csv", index=False)
+    coins = rng.random((20, 2000)) < 0.5
+    phi, target = rng.normal(size=(20, 2000)) + coins, rng.normal(size=2000) + member
+    shadows = {"shadow": phi, "inclusion": coins, "target": target, "member": member}
+    np.savez(folder / "shadows.npz", **shadows)
+    np.save(folder / "phi.npy", phi)
+    np.save(folder / "coins.npy", coins)
+    pd.DataFrame({"member": member, "phi": target}).to_csv(folder / "target.csv", index=False)
 
 
 def run(folder, command):

@@ -1,0 +1,140 @@
+"""From the rows to the report on named adversaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.api.attack_groups import class_attacks
+from mipaudit.api.attack_rows import attacked, generalization_gap, named_attacks, real_loss
+from mipaudit.audit.finding import Finding
+from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
+from mipaudit.audit.table import ErrorShare, advantage_estimates
+from mipaudit.report.attack import AttackDesign, AttackReport
+from mipaudit.report.attack_words import attack_limitations, attack_summary
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.api.attack_question import AttackQuestion
+    from mipaudit.api.attack_rows import Attacked
+    from mipaudit.api.attacking import Held
+    from mipaudit.report.attack import NamedAttack
+    from mipaudit.report.origin import Provenance
+    from mipaudit.tables.source import ScoreSource
+
+
+def attack_report(
+    source: ScoreSource, held: Held, question: AttackQuestion, provenance: Provenance
+) -> AttackReport:
+    """Return the report."""
+    share = ErrorShare(confidence=question.confidence, columns=len(held.evidence))
+    scores = [attacked(held, at, question) for at in range(len(held.evidence))]
+    optimum = [row for one in held.evidence for row in advantage_estimates(one, share)]
+    attacks = [row for one in scores for row in named_attacks(one, held, question, share.two_sided)]
+    gaps = [generalization_gap(one, question, share.two_sided) for one in scores]
+    groups: tuple[NamedAttack, ...] = ()
+    left_out: tuple[Finding, ...] = ()
+    if question.by:
+        groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
+    design = _design(source, held, scores, question)
+    findings = [
+        *source.findings(),
+        *size_findings(design.n_members, design.n_holdout),
+        *(
+            finding
+            for evidence in held.evidence
+            for finding in (
+                *score_findings(safe_name(evidence.score), evidence.counts),
+                *crossing_findings(safe_name(evidence.score), evidence.score, optimum),
+            )
+        ),
+        *_bound_findings(scores, question),
+        *_residual_findings(scores, question),
+        *left_out,
+    ]
+    return AttackReport(
+        command="attack",
+        design=design,
+        summary=attack_summary(design, optimum, attacks, gaps),
+        optimum=tuple(optimum),
+        attacks=tuple(attacks),
+        groups=groups,
+        gaps=tuple(gaps),
+        findings=tuple(findings),
+        limitations=attack_limitations(attacks),
+        provenance=provenance,
+    )
+
+
+def _design(
+    source: ScoreSource, held: Held, scores: Sequence[Attacked], question: AttackQuestion
+) -> AttackDesign:
+    member, judged = held.rows.member, held.judged
+    return AttackDesign(
+        n_members=int(np.count_nonzero(member)),
+        n_holdout=int(np.count_nonzero(~member)),
+        prior=question.prior,
+        baseline=abs(2 * question.prior - 1),
+        confidence=question.confidence,
+        score_columns=tuple(one.score for one in held.evidence),
+        member_column=source.member_column,
+        skipped_columns=tuple(name for name, _ in source.skipped),
+        residuals=question.residuals,
+        loss_bound=question.loss_bound,
+        classes=question.by,
+        sides=tuple(one.side for one in scores),
+        burn_in_members=int(np.count_nonzero(member & ~judged)),
+        burn_in_holdout=int(np.count_nonzero(~member & ~judged)),
+    )
+
+
+def _names(source: ScoreSource) -> dict[int, str]:
+    groups = source.partitions()[0].assembly.groups
+    assert groups is not None  # noqa: S101 - they were asked for
+    return {
+        key: ", ".join(f"{c}={word}" for c, word in zip(groups.columns, words, strict=True))
+        for key, words in groups.found.items()
+    }
+
+
+def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    bound = question.loss_bound
+    if bound is None:
+        text = (
+            "Yeom's bounded-loss adversary needs a bound of the loss that was known beforehand, "
+            "and so do limits of the generalization gap: give --loss-bound B."
+        )
+        yield Finding(code="no_loss_bound", text=text)
+        return
+    for one in scores:
+        loss = real_loss(one, question)
+        outside = int(np.count_nonzero((loss < 0) | (loss > bound)))
+        if outside:
+            text = (
+                f"Column '{safe_name(one.name)}': {outside:,} losses are below 0 or above the "
+                "bound and count as the bound that they pass. The bounded-loss adversary and the "
+                "gap are those of the clipped loss."
+            )
+            yield Finding(code="loss_clipped", text=text)
+
+
+def _residual_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    if question.residuals:
+        for one in scores:
+            if not (one.scores < 0).any():
+                text = (
+                    f"Column '{safe_name(one.name)}' is never negative: are these residuals "
+                    "(label less prediction), or losses?"
+                )
+                yield Finding(code="residuals_doubtful", text=text)
+        return
+    for one in scores:
+        if "resid" in one.name.lower():
+            text = (
+                f"Column '{safe_name(one.name)}' is called a residual and attacked as it is: "
+                "with --residuals its size is attacked."
+            )
+            yield Finding(code="residuals_doubtful", text=text)

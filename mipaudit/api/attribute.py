@@ -1,0 +1,110 @@
+"""``mipaudit attribute``: how much better an attribute is guessed of members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mipaudit.report.attribute import AttributeReport
+    from mipaudit.report.origin import Setting
+
+_NOT_ASKED = ("data", "members", "holdout", "jobs", "progress", "settings")
+_HALF = 0.5
+
+
+def attribute(  # noqa: PLR0913 - one keyword for each option of the command
+    data: Any = None,  # noqa: ANN401 - a path, a frame or an Arrow table
+    *,
+    members: Any = None,  # noqa: ANN401 - a path or a frame
+    holdout: Any = None,  # noqa: ANN401
+    attribute_column: str = "attribute",
+    guess_column: str = "guess",
+    member_column: str | None = None,
+    member_value: str | None = None,
+    where: str | None = None,
+    unit_column: str | None = None,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    min_cell: int = 10,
+    seed: int = 0,
+    hash_inputs: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> AttributeReport:
+    """Return how much better an attribute was guessed of members than of holdout records.
+
+    Args:
+        data: a path, directory, glob, ``"-"``, a data frame or an Arrow table, with a row for
+            each record: its attribute, what was guessed, and whether it is a member.
+        members: the members' own file or frame, with ``holdout``, instead of ``data``.
+        holdout: the holdout's own.
+        attribute_column: holds the attribute as it is; text, or numbers with few values.
+        guess_column: holds what was guessed, in the same words; empty for no guess.
+        member_column: membership column by name; None means found.
+        member_value: rows whose membership equals it are members.
+        where: ``"column = value"``: only these rows.
+        unit_column: the person behind a row; one row per person and class counts.
+        prior: of the reduction to membership, in (0, 1).
+        confidence: of every pair of limits, in [0.5, 1).
+        min_cell: fewest members and holdout records of a value that is shown, at least 1.
+        seed: chooses the row that stands for a person, at least 0.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all or None).
+        settings: recorded in the provenance; None records the arguments.
+
+    Raises:
+        UsageError: a setting is wrong.
+        InputError: the input cannot be audited as it is.
+    """
+    given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
+    from mipaudit.api.attribute_counting import count_guesses, guess_words
+    from mipaudit.api.attribute_report import attribute_report
+    from mipaudit.api.checking import number, require, whole
+    from mipaudit.api.opening import open_input
+    from mipaudit.report.provenance import provenance, settings_from
+    from mipaudit.tables.request import ReadRequest
+
+    prior, confidence = number("prior", prior), number("confidence", confidence)
+    seed, min_cell = whole("seed", seed), whole("min_cell", min_cell)
+    require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
+    require(
+        _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
+    )
+    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    require(min_cell >= 1, "min_cell", "min_cell must be at least 1.")
+    require(
+        attribute_column != guess_column,
+        "two_roles",
+        "The attribute and the guess are the same column.",
+    )
+    if settings is None:
+        settings = settings_from(given, source="api")
+    request = ReadRequest(
+        score_columns=(guess_column,),
+        group_columns=(attribute_column, guess_column),
+        member_column=member_column,
+        member_value=member_value,
+        where=where,
+        unit_column=unit_column,
+        # Whoever makes no guess guesses wrong.
+        nan="category",
+        seed=seed,
+    )
+    with guess_words(guess_column), open_input(data, members, holdout, request) as source:
+        guesses = count_guesses(source, jobs=jobs, progress=progress)
+        source.check_unchanged()
+        return attribute_report(
+            source,
+            guesses,
+            (attribute_column, guess_column),
+            prior=prior,
+            confidence=confidence,
+            min_cell=min_cell,
+            provenance=provenance(
+                seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+            ),
+        )

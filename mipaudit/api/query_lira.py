@@ -1,0 +1,260 @@
+"""``mipaudit query lira``: the likelihood-ratio score of shadow models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import numpy as np
+
+from mipaudit.api.checking import one_of, require
+from mipaudit.audit.finding import Finding
+from mipaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.api.model_query import ModelQuery
+    from mipaudit.queries.likelihood_ratio import ShadowLaw
+    from mipaudit.report.origin import Setting
+    from mipaudit.tables.model_outputs import ArrayFile
+
+Values = Literal["phi", "probability", "loss"]
+Variance = Literal["fixed", "per-record"]
+_SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
+_INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
+_TARGET: Final = ("target", "target_confidences", "target_phi", "phi", "confidence", "conf_true")
+_MEMBER: Final = (
+    *("target_member", "target_inclusion", "member", "is_member", "membership"),
+    *("in_train", "included"),
+)
+# As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
+_LEAST: Final = 2.0**-53
+_FEW: Final = 16
+_ENOUGH: Final = 2
+_MEANINGS: Final = {
+    "phi": "log(p / (1-p)) of the true class under the target model; high for members",
+    "lira_online": "log likelihood ratio, models with the record over models without it; high for "
+    "members",
+    "lira_offline": "deviations above the mean of the models without the record; high for members",
+}
+_NORMAL: Final = (
+    "The normal laws are the attack's model of the shadow models, not a claim: whatever they miss, "
+    "the score is a score, and limits of its advantage hold."
+)
+_ALIKE: Final = (
+    "Shadow models must be trained like the target, on records of the same population, and the "
+    "target must not be among them."
+)
+_ONE_QUERY: Final = (
+    "One query for each record: attacks that average over augmented copies of a record can be "
+    "stronger. Average their phi before if you have them."
+)
+_LIMITATIONS: Final = (_NORMAL, _ALIKE, _ONE_QUERY)
+
+
+def query_lira(
+    shadow: Any,  # noqa: ANN401 - a path or an array
+    *,
+    inclusion: Any = None,  # noqa: ANN401
+    target: Any = None,  # noqa: ANN401
+    membership: Any = None,  # noqa: ANN401
+    values: Values = "phi",
+    variance: Variance = "fixed",
+    rows: Literal["models", "records"] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> ModelQuery:
+    """Return the online and offline likelihood-ratio score of every record.
+
+    Args:
+        shadow: confidences of shadow models in the true class: a .npy, .npz, CSV or Parquet
+            file, or an array, of shape (models, records) or (records, models). An .npz
+            archive may hold all inputs: ``shadow``, ``inclusion``, ``target``, ``member``.
+        inclusion: which model was trained with which record, of the same shape, 0 or 1.
+        target: confidences of the target model, shape (records,).
+        membership: whether the target was trained with each record, shape (records,).
+        values: what the confidences are: ``phi`` is log(p / (1-p)), and logits less the log
+            sum of the others; ``probability`` p; ``loss`` -log p.
+        variance: ``fixed`` is one for all records, ``per-record`` each record's own.
+        rows: what a row of ``shadow`` is, where its shape leaves it open.
+        settings: recorded in the provenance; None records the arguments that are no data.
+
+    Raises:
+        UsageError: a setting is wrong, or an input is not given.
+        InputError: an input cannot be read, or does not fit the others.
+    """
+    from mipaudit.api.model_query import model_query, opened, require_both_classes, require_rows
+    from mipaudit.queries.likelihood_ratio import lira_offline, lira_online, shadow_law
+    from mipaudit.report.provenance import provenance, settings_from
+
+    one_of("values", values, get_args(Values))
+    one_of("variance", variance, get_args(Variance))
+    if settings is None:
+        settings = settings_from(
+            {"values": values, "variance": variance, "rows": rows}, source="api"
+        )
+    main = opened(shadow, "the shadow models")
+    require(main is not None, "shadow", "The confidences of shadow models are needed.")
+    assert main is not None  # noqa: S101 - just required
+    bits = opened(inclusion, "the inclusion") or _within(main, _INCLUSION, "--inclusion")
+    asked = opened(target, "the target") or _within(main, _TARGET, "--target")
+    told = opened(membership, "the membership") or _teller(main, asked)
+    read, moved = _phi(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
+    raw = _oriented(main.matrix(_SHADOW), read.size, rows, main.name)
+    included = _bits(_oriented(bits.matrix(_INCLUSION), read.size, rows, bits.name), bits.name)
+    if raw.shape != included.shape:
+        raise InputError(
+            "shapes_differ",
+            f"{bits.name}: the inclusion has not the shape of the confidences.",
+            hint="One value for each model and record, in the same order.",
+        )
+    phi, shadows_moved = _phi(raw, values, main.name)
+    member = told.member(_MEMBER)
+    require_rows(member.size, read.size, told.name)
+    require_both_classes(member)
+    _refuse_target(phi, read)
+    outside = shadow_law(phi, ~included, variance)
+    inside = shadow_law(phi, included, variance)
+    least = 1 if variance == "fixed" else _ENOUGH
+    outside = _usable(outside, least)
+    if outside is None:
+        raise InputError(
+            "too_few_models",
+            "Some record has too few shadow models that were trained without it, or their "
+            "confidences do not vary.",
+            hint=f"Every record needs at least {least}; with --variance fixed one is enough.",
+        )
+    inside = _usable(inside, least)
+    scores = {"phi": read}
+    if inside is not None:
+        scores["lira_online"] = lira_online(read, inside, outside)
+    scores["lira_offline"] = lira_offline(read, outside)
+    files = list({id(one): one for one in (main, bits, asked, told)}.values())
+    inputs = [one.describe(read.size) for one in files]
+    for one in files:
+        one.close()
+    return model_query(
+        "query lira",
+        {name: (_MEANINGS[name], found) for name, found in scores.items()},
+        {"member": member},
+        models=int(phi.shape[0]),
+        variance=variance,
+        findings=tuple(_findings(inside, outside, moved + shadows_moved, variance)),
+        limitations=_LIMITATIONS,
+        provenance=provenance(seed=None, inputs=inputs, settings=settings),
+    )
+
+
+def _within(main: ArrayFile, names: tuple[str, ...], option: str) -> ArrayFile:
+    """Return the main archive, if it holds what was not given apart."""
+    require(
+        len(main.arrays) > 1 and main.has(names),
+        option.removeprefix("--"),
+        f"{option} FILE is not given, and the shadow file holds no array called {names[0]}.",
+        "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
+        "inclusion=..., target=..., member=...).",
+    )
+    return main
+
+
+def _teller(main: ArrayFile, asked: ArrayFile) -> ArrayFile:
+    if asked is not main and asked.has(_MEMBER):
+        return asked
+    return _within(main, _MEMBER, "--membership")
+
+
+def _phi(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[np.float64], int]:
+    from mipaudit.queries.model_losses import phi_of_loss, phi_of_probability
+
+    if kind == "phi":
+        return values, 0
+    low, high = (0.0, 1.0) if kind == "probability" else (0.0, np.inf)
+    wrong = int(np.count_nonzero((values < low) | (values > high)))
+    if wrong:
+        what = "from 0 to 1" if kind == "probability" else "of at least 0"
+        raise InputError(
+            "bad_confidences",
+            f"{name}: {wrong:,} confidences are no number {what}.",
+            hint="Say what they are with --values phi, probability or loss.",
+        )
+    convert = phi_of_probability if kind == "probability" else phi_of_loss
+    found, moved = convert(values, _LEAST)
+    return found, int(np.count_nonzero(moved))
+
+
+def _oriented(
+    matrix: NDArray[np.float64], records: int, rows: str | None, name: str
+) -> NDArray[np.float64]:
+    """Return a matrix by model and record."""
+    fits = {
+        "models": matrix.shape[1] == records,
+        "records": matrix.shape[0] == records,
+    }
+    if rows is None:
+        require(
+            not all(fits.values()),
+            "rows",
+            f"{name}: as many models as records: which is a row?",
+            "Add --rows models or --rows records.",
+        )
+        rows = next((kind for kind, fit in fits.items() if fit), "models")
+    if not fits[rows]:
+        raise InputError(
+            "rows_differ",
+            f"{name}: {matrix.shape[0]:,} by {matrix.shape[1]:,} numbers, where the target has "
+            f"{records:,} records.",
+            hint="One value for each model and record, in the order of the target.",
+        )
+    return matrix if rows == "models" else matrix.T
+
+
+def _bits(values: NDArray[np.float64], name: str) -> NDArray[np.bool_]:
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise InputError("bad_inclusion", f"{name}: the inclusion is not 0 or 1 everywhere.")
+    return np.asarray(values == 1.0)
+
+
+def _refuse_target(phi: NDArray[np.float64], target: NDArray[np.float64]) -> None:
+    same = int(np.count_nonzero((phi == target).all(axis=1)))
+    if same:
+        raise InputError(
+            "target_among_shadows",
+            f"{same} of the shadow models say exactly what the target says of every record.",
+            hint="Leave the target out of the shadow models: the score would know the answer.",
+        )
+
+
+def _usable(law: ShadowLaw | None, least: int) -> ShadowLaw | None:
+    return None if law is None or int(law.count.min()) < least else law
+
+
+def _findings(
+    inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance
+) -> Iterator[Finding]:
+    if inside is None:
+        text = (
+            "Some record was in no training set, or in too few: there is no online score, which "
+            "needs models trained with every record."
+        )
+        yield Finding(code="offline_only", text=text)
+    counts = [int(law.count.min()) for law in (inside, outside) if law is not None]
+    if min(counts) < _FEW and variance == "per-record":
+        text = (
+            f"Some record has only {min(counts)} models of a kind: its own variance is hardly "
+            "known, and --variance fixed is likely to tell more."
+        )
+        yield Finding(code="few_models", text=text)
+    floored = sum(law.floored for law in (inside, outside) if law is not None)
+    if floored:
+        text = (
+            f"{floored:,} deviations of single records were raised to a thousandth of the pooled "
+            "one."
+        )
+        yield Finding(code="variance_floored", text=text)
+    if moved:
+        text = (
+            f"{moved:,} confidences are 0 or 1 up to rounding and count as 2^-53 away from it: "
+            "phi made of logits would tell them apart."
+        )
+        yield Finding(code="saturated", text=text)

@@ -1,0 +1,1 @@
+"""Records to scores, and the named adversaries of the literature, on arrays."""

@@ -1,0 +1,181 @@
+"""What a report of ``attack`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import lower_text, percent_text, upper_text, value_text
+from mipaudit.render.check_cases import no_policy
+from mipaudit.render.class_grids import class_grids, limits, short_class
+from mipaudit.render.document import Document, Grid, Heading, Note, Pairs, Paragraph, bulleted
+from mipaudit.render.document_text import document_text
+from mipaudit.report.attack_words import ADVERSARIES
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.render.document import Section
+    from mipaudit.report.attack import AttackReport, GeneralizationGap, NamedAttack
+
+_HEAD: Final = ("at least", "best estimate", "at most")
+
+
+def render_attack(report: AttackReport, *, width: int) -> str:
+    """Return the report as text for people, lines up to ``width`` where prose allows."""
+    return document_text(attack_document(report), width=width)
+
+
+def attack_document(report: AttackReport) -> Document:
+    """Return the report as a document."""
+    return Document(
+        title="mipaudit attack",
+        headline="",
+        mood="plain",
+        summary=report.summary,
+        sections=tuple(section for section in _sections(report) if section),
+        cases=(no_policy("attack"),),
+        created=report.provenance.created,
+    )
+
+
+def _sections(report: AttackReport) -> Iterator[Section]:
+    yield _optimum(report)
+    for name in report.design.score_columns:
+        yield from _score(report, name)
+    yield _gaps(report)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
+
+
+def _optimum(report: AttackReport) -> Section:
+    confidence = percent_text(report.design.confidence)
+    text = f"The best attacker: advantage ({confidence} confidence for each row, over all scores)."
+    rows = [(safe_name(one.score), one.attackers, limits(one)) for one in report.optimum]
+    return (
+        Paragraph(text=text),
+        *class_grids("Advantage of the best attacker", "score", _HEAD, rows),
+    )
+
+
+def _score(report: AttackReport, name: str) -> Iterator[Section]:
+    rows = [one for one in report.attacks if one.score == name]
+    shown = safe_name(name)
+    side = report.design.sides[report.design.score_columns.index(name)]
+    text = f"Named attacks on '{shown}', members {side}: advantage."
+    if report.design.residuals:
+        text = f"Named attacks on the size of '{shown}': advantage."
+    design = report.design
+    rest = design.n_members - design.burn_in_members, design.n_holdout - design.burn_in_holdout
+    note = (
+        f"the rest: {rest[0]:,} members and {rest[1]:,} holdout records outside the burn-in, from "
+        "which attacks learn."
+    )
+    grid = _attacks(rows, text)
+    yield (Heading(text=f"Attacks on {shown}"), Paragraph(text=text), grid, Note(text=note))
+    found = [one for one in rows if one.short_lower is not None]
+    if found:
+        yield _short(found)
+    yield _sources(rows)
+    yield _groups(report, name)
+
+
+def _attacks(rows: Sequence[NamedAttack], caption: str) -> Grid:
+    formula = any(one.predicted is not None for one in rows)
+    return Grid(
+        caption=caption,
+        head=("attack", "judged on", *_HEAD, "TPR", "FPR", "same rows", *["formula"] * formula),
+        rows=tuple(
+            (
+                ADVERSARIES[one.adversary],
+                "all rows" if one.judged_on == "all rows" else "the rest",
+                *_limits(one),
+                _value(one.tpr),
+                _value(one.fpr),
+                _value(one.same_rows),
+                *[_value(one.predicted)] * formula,
+            )
+            for one in rows
+        ),
+        words=2,
+    )
+
+
+def _limits(one: NamedAttack | GeneralizationGap) -> tuple[str, str, str]:
+    return (
+        "-" if one.lower is None else lower_text(one.lower),
+        _value(one.value),
+        "-" if one.upper is None else upper_text(one.upper),
+    )
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else value_text(value)
+
+
+def _short(rows: Sequence[NamedAttack]) -> Section:
+    against = next(one.short_against for one in rows if one.short_against is not None)
+    named = short_class(against)
+    text = (
+        "How much more the best attacker has: any attacker at least the first figure, the best "
+        f"attacker with {named} at most the second."
+        if against != "any"
+        else "How much more the best attacker has, any attacker who sees the score."
+    )
+    grid = Grid(
+        caption=text,
+        head=("attack", "at least more", "at most more"),
+        rows=tuple(
+            (
+                ADVERSARIES[one.adversary],
+                "-" if one.short_lower is None else lower_text(one.short_lower),
+                "-" if one.short_upper is None else upper_text(one.short_upper),
+            )
+            for one in rows
+        ),
+        words=1,
+    )
+    return (Paragraph(text=text), grid)
+
+
+def _sources(rows: Sequence[NamedAttack]) -> Section:
+    pairs = tuple((ADVERSARIES[one.adversary], _words(one)) for one in rows)
+    return (Heading(text="Whose attacks these are", level=3), Pairs(pairs=pairs))
+
+
+def _words(one: NamedAttack) -> str:
+    text = f"{one.source}; knows {one.learned}."
+    return text if one.value_reason is None else f"{text} Not judged: {one.value_reason}."
+
+
+def _groups(report: AttackReport, name: str) -> Section:
+    rows = [one for one in report.groups if one.score == name]
+    if not rows:
+        return ()
+    grid = Grid(
+        caption="The attack with a threshold for each class, within each class",
+        head=("class", "members", "holdout", *_HEAD),
+        rows=tuple(
+            (
+                safe_name(one.group or ""),
+                f"{one.n_members:,}",
+                f"{one.n_holdout:,}",
+                *_limits(one),
+            )
+            for one in rows
+        ),
+        words=1,
+    )
+    sure = percent_text(report.design.confidence)
+    note = f"Per-class thresholds within each class; {sure} confidence for all classes together."
+    return (grid, Note(text=note))
+
+
+def _gaps(report: AttackReport) -> Section:
+    rows = tuple((safe_name(one.score), *_limits(one)) for one in report.gaps)
+    what = "squared residual" if report.design.residuals else "loss"
+    text = f"Generalization gap: mean {what} of the holdout less that of the members."
+    reasons = {one.reason for one in report.gaps if one.reason is not None}
+    grid = Grid(caption=text, head=("score", *_HEAD), rows=rows, words=1)
+    notes = tuple(Note(text=f"No limits: {reason}.") for reason in sorted(reasons))
+    return (Paragraph(text=text), grid, *notes)

@@ -1,0 +1,92 @@
+"""What a report of ``attribute`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import count_text, lower_text, percent_text, upper_text, value_text
+from mipaudit.render.check_cases import no_policy
+from mipaudit.render.document import Document, Grid, Note, Paragraph, bulleted
+from mipaudit.render.document_text import document_text
+from mipaudit.report.attribute_words import QUANTITIES
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.render.document import Section
+    from mipaudit.report.attribute import AttributeFigure, AttributeReport, AttributeValue
+
+_HEAD: Final = ("at least", "best estimate", "at most")
+
+
+def render_attribute(report: AttributeReport, *, width: int) -> str:
+    """Return the report as text for people, lines up to ``width`` where prose allows."""
+    return document_text(attribute_document(report), width=width)
+
+
+def attribute_document(report: AttributeReport) -> Document:
+    """Return the report as a document."""
+    sections = (
+        _figures(report),
+        _values(report),
+        bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings]),
+        bulleted("Keep in mind", report.limitations),
+    )
+    return Document(
+        title="mipaudit attribute",
+        headline="",
+        mood="plain",
+        summary=report.summary,
+        sections=tuple(section for section in sections if section),
+        cases=(no_policy("attribute"),),
+        created=report.provenance.created,
+    )
+
+
+def _figures(report: AttributeReport) -> Section:
+    text = (
+        f"All values together ({percent_text(report.design.confidence)} confidence for each row)."
+    )
+    grid = Grid(
+        caption=text,
+        head=("quantity", *_HEAD),
+        rows=tuple((QUANTITIES[one.quantity], *_limits(one)) for one in report.figures),
+        words=1,
+    )
+    return (Paragraph(text=text), grid)
+
+
+def _values(report: AttributeReport) -> Section:
+    grid = Grid(
+        caption="Each value of the attribute",
+        head=("value", "members", "holdout", "right", "of holdout", *_HEAD),
+        rows=tuple(
+            (
+                safe_name(one.name),
+                count_text(one.n_members),
+                count_text(one.n_holdout),
+                _number(one.right_members),
+                _number(one.right_holdout),
+                *_limits(one),
+            )
+            for one in report.by_value
+        ),
+        words=1,
+    )
+    sure = percent_text(report.design.confidence)
+    note = (
+        "right: share of the members with the value who were guessed right; of holdout: the same "
+        f"of holdout records; then the difference, with {sure} confidence for all values together."
+    )
+    return (grid, Note(text=note))
+
+
+def _limits(one: AttributeFigure | AttributeValue) -> tuple[str, str, str]:
+    return (
+        "-" if one.lower is None else lower_text(one.lower),
+        _number(one.value),
+        "-" if one.upper is None else upper_text(one.upper),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else value_text(value)

@@ -1,0 +1,158 @@
+"""What ``attack`` returns, prints and writes: the JSON format ``mipaudit.attack/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.audit.estimate import Attackers, Estimate, Validity  # noqa: TC001 - the codec
+from mipaudit.audit.finding import Finding  # noqa: TC001
+from mipaudit.report.origin import Provenance  # noqa: TC001
+
+ATTACK_SCHEMA: Final = "mipaudit.attack/1"
+
+Adversary = Literal[
+    "bounded-loss",
+    "mean",
+    "gaussian",
+    "one-standard-error",
+    "top-n",
+    "top-half",
+    "best-threshold",
+    "per-class",
+]
+JudgedOn = Literal["all rows", "rows outside the burn-in"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackDesign:
+    """What was attacked, and how.
+
+    Attributes:
+        n_members: members in the input.
+        n_holdout: holdout records in the input.
+        prior: p in (0, 1).
+        baseline: the trivial attacker's advantage, |2p-1|.
+        confidence: of each pair of limits, jointly over the score columns.
+        score_columns: that were attacked, in the order of the input.
+        member_column: None when files or arrays say it.
+        skipped_columns: that were not taken as scores.
+        residuals: whether the scores are residuals, whose size is what is attacked.
+        loss_bound: B, if the user gave one.
+        classes: the columns whose values have thresholds of their own.
+        sides: of each score column, where members score.
+        burn_in_members: members that attackers learn from.
+        burn_in_holdout: holdout records that they learn from.
+    """
+
+    n_members: int
+    n_holdout: int
+    prior: float
+    baseline: float
+    confidence: float
+    score_columns: tuple[str, ...]
+    member_column: str | None
+    skipped_columns: tuple[str, ...]
+    residuals: bool
+    loss_bound: float | None
+    classes: tuple[str, ...]
+    sides: tuple[Literal["high", "low"], ...]
+    burn_in_members: int
+    burn_in_holdout: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedAttack:
+    """What one adversary of the literature achieves with one score.
+
+    Attributes:
+        score: the score column.
+        adversary: which.
+        source: where it was published.
+        group: a class of records, for an attack's advantage within it; None for all.
+        value: advantage on the rows that it was judged on; None where it does not apply.
+        lower: one-sided lower limit at (1-confidence)/2; may be below blind guessing.
+        upper: upper limit.
+        value_reason: why there is no value.
+        validity: of the limits.
+        tpr: share of members that it calls members.
+        fpr: share of holdout records that it calls members.
+        judged_on: ``all rows`` where nothing was learned from them.
+        n_members: members that it was judged on.
+        n_holdout: holdout records, likewise.
+        learned: what it learned, from the burn-in, or was told.
+        same_rows: its advantage where it learns from all rows and is judged on them, as
+            the papers print it; not an interval, and not a limit.
+        predicted: what the paper's formula says for normal residuals with these standard
+            errors; no measurement.
+        short_lower: any attacker who sees the score has at least this much more.
+        short_upper: the best attacker of ``short_against`` has at most this much more.
+        short_against: the class of that upper limit.
+    """
+
+    score: str
+    adversary: Adversary
+    source: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    validity: Validity
+    tpr: float | None
+    fpr: float | None
+    judged_on: JudgedOn
+    n_members: int
+    n_holdout: int
+    learned: str
+    group: str | None = None
+    value_reason: str | None = None
+    same_rows: float | None = None
+    predicted: float | None = None
+    short_lower: float | None = None
+    short_upper: float | None = None
+    short_against: Attackers | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralizationGap:
+    """Mean loss of the holdout less that of the members, of one score.
+
+    Attributes:
+        score: the score column; of residuals, their squares.
+        value: on all rows; None where the mean is not finite.
+        lower: finite-sample limit, None without a bound of the loss.
+        upper: likewise.
+        bound: losses above it counted as it; None for none.
+        reason: why there are no limits.
+    """
+
+    score: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    bound: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackReport:
+    """Named adversaries beside the optimum's limits.
+
+    Attributes:
+        summary: the answer in plain words.
+        optimum: advantage of the best attacker: any, and of each class.
+        attacks: in a fixed order, score by score.
+        groups: the per-class attack within each class of records, jointly over these.
+        gaps: generalization gap of each score.
+    """
+
+    command: str
+    design: AttackDesign
+    summary: str
+    optimum: tuple[Estimate, ...]
+    attacks: tuple[NamedAttack, ...]
+    groups: tuple[NamedAttack, ...]
+    gaps: tuple[GeneralizationGap, ...]
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    schema: str = field(default=ATTACK_SCHEMA)

@@ -1,0 +1,115 @@
+"""The plain paragraph on named adversaries, and what the numbers do not show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import lower_text, percent_text, upper_text, value_text
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mipaudit.audit.estimate import Estimate
+    from mipaudit.report.attack import Adversary, AttackDesign, GeneralizationGap, NamedAttack
+
+ADVERSARIES: Final[Mapping[Adversary, str]] = {
+    "bounded-loss": "bounded loss",
+    "mean": "mean of members",
+    "gaussian": "two standard errors",
+    "one-standard-error": "one standard error",
+    "top-n": "top n",
+    "top-half": "top half",
+    "best-threshold": "best threshold",
+    "per-class": "per-class thresholds",
+}
+# Longer paragraphs are tables.
+_MOST_SCORES: Final = 2
+_LEARNED: Final = (
+    "An adversary that learns something learns it from the burn-in, rows on which it is not "
+    "judged. Its limits are those of the adversary who learned exactly this; with more rows to "
+    "learn from it may do a little better."
+)
+_SAME_ROWS: Final = (
+    "'same rows' is the advantage where an adversary learns from all rows and is judged on them, "
+    "as papers print it. It has no limits and tends to be too high."
+)
+_NO_SAFETY: Final = (
+    "That a named adversary fails shows nothing about others. The limits of the best attacker "
+    "who sees the score stand beside it; another query may tell more. A lower limit of a named "
+    "adversary that is above that of the best attacker is no contradiction: both hold."
+)
+_NOT_JOINT: Final = (
+    "Each pair of limits holds by itself, jointly over the score columns. To pick the strongest "
+    "named adversary after looking at the table and quote its limits is not covered."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for membership."
+)
+_PREDICTED: Final = (
+    "'formula' is what the paper's formula says of normal residuals with these standard errors; "
+    "it is no measurement, and residuals are often not normal."
+)
+_APPROXIMATE: Final = (
+    "Limits of counts are melded Clopper-Pearson limits, and how far an adversary falls short has "
+    "score limits: both approximate, with their measured coverage in the documentation. Limits of "
+    "mean losses hold at every sample size."
+)
+
+
+def attack_summary(
+    design: AttackDesign,
+    optimum: Sequence[Estimate],
+    attacks: Sequence[NamedAttack],
+    gaps: Sequence[GeneralizationGap],
+) -> str:
+    """Return what the best attacker and the named ones have, for the first scores."""
+    rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
+    parts = [f"Named attacks of the literature were run on {rows}."]
+    for name in design.score_columns[:_MOST_SCORES]:
+        parts += _score(name, design, optimum, attacks, gaps)
+    more = len(design.score_columns) - _MOST_SCORES
+    if more > 0:
+        parts.append(f"{more} more score{'s are' if more > 1 else ' is'} in the tables.")
+    parts.append("Only these scores and these attacks were tested.")
+    return " ".join(parts)
+
+
+def _score(
+    name: str,
+    design: AttackDesign,
+    optimum: Sequence[Estimate],
+    attacks: Sequence[NamedAttack],
+    gaps: Sequence[GeneralizationGap],
+) -> Iterator[str]:
+    sure = percent_text(design.confidence)
+    best = next(one for one in optimum if one.score == name and one.attackers == "any")
+    assert best.lower is not None  # noqa: S101 - a lower limit always exists
+    yield (
+        f"The best attacker who sees '{safe_name(name)}' has an advantage of at least "
+        f"{lower_text(best.lower)} (blind guessing {value_text(design.baseline)}; {sure} "
+        "confidence)."
+    )
+    found = [
+        f"{ADVERSARIES[one.adversary]} {value_text(one.value)} (from {lower_text(one.lower)} to "
+        f"{upper_text(one.upper)})"
+        for one in attacks
+        if one.score == name
+        and one.value is not None
+        and one.lower is not None
+        and one.upper is not None
+    ]
+    if found:
+        yield f"Each by itself, named attacks have: {'; '.join(found)}."
+    gap = next(one for one in gaps if one.score == name)
+    if gap.lower is not None and gap.upper is not None:
+        yield (
+            f"The mean loss of the holdout exceeds that of the members by "
+            f"{lower_text(gap.lower)} to {upper_text(gap.upper)}."
+        )
+
+
+def attack_limitations(attacks: Sequence[NamedAttack]) -> tuple[str, ...]:
+    """Return what the numbers do not show."""
+    predicted = (_PREDICTED,) if any(one.predicted is not None for one in attacks) else ()
+    return (_NO_SAFETY, _LEARNED, _SAME_ROWS, *predicted, _ALIKE, _NOT_JOINT, _APPROXIMATE)

@@ -1,0 +1,190 @@
+"""What named adversaries achieve, and how far they fall short, as ``attack`` states it.
+
+The adversary learns a threshold on the burn-in; the truth is that of the threshold that it
+learned, which the arguments carry.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.audit.named_attack import JudgedRows, achieved, shortfall, weighed
+from mipaudit.queries.adversaries import Cut, Labelled, best_cut, mean_cut, top_cut
+from mipaudit.scenarios.audited_file import CONFIDENCE
+from mipaudit.scenarios.estimand import Estimand, one_sided, wrong_arguments
+from mipaudit.scenarios.interval import Interval
+from mipaudit.summaries.identity import micro_blocks, position_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.scenarios.audited_file import AuditedFile
+    from mipaudit.scenarios.interval import Args
+    from mipaudit.scenarios.law import Law
+
+_ALPHA = 1 - CONFIDENCE
+_HALF = 0.5
+
+
+class _Named(Estimand):
+    """About one adversary, called a member at most at ``args`` = (cut, side of the members)."""
+
+    by_name_only = True
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return 0."""
+        return 0.0
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return the limits of each adversary that the file lets learn."""
+        blocks = micro_blocks(position_bytes(audited.seed, 0, audited.member.size))
+        judged = blocks >= audited.evidence.counts.burn_in
+        side = audited.evidence.side
+        loss = audited.score if side == "low" else -audited.score
+        taught = Labelled(loss=loss[~judged], member=audited.member[~judged])
+        for name, cut in _cuts(taught, audited.prior):
+            found = self._limits(audited, cut, loss, judged, blocks)
+            if found is None:
+                continue
+            yield Interval(
+                estimand=self.name,
+                lower=found[0],
+                upper=found[1],
+                nominal=one_sided(CONFIDENCE),
+                estimand_args=(cut.at, "low" if cut.below else "nobody", side),
+                label=f"{self.name}({name})",
+            )
+
+    @abstractmethod
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float | None, float | None] | None:
+        """Return the two limits, or None."""
+
+
+class NamedAttack(_Named):
+    """The advantage of an adversary that learned a threshold."""
+
+    name = "named_attack"
+    meaning = "advantage of a named adversary (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the advantage of the threshold that was learned."""
+        return weighed(*_rates(self, law, args), prior)
+
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],  # noqa: ARG002
+    ) -> tuple[float | None, float | None] | None:
+        found = achieved(
+            cut.guesses(loss[judged]), audited.member[judged], prior=audited.prior, alpha=_ALPHA
+        )
+        return None if found is None else (found.advantage.lower, found.advantage.upper)
+
+
+class _Shortfall(_Named):
+    def _found(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float, float | None]:
+        score = audited.score[judged]
+        rows = JudgedRows(
+            takes=cut.guesses(loss[judged]).astype(np.float64),
+            member=audited.member[judged],
+            scores=score,
+            cell=np.searchsorted(audited.cell_edges, score, side="left"),
+            blocks=blocks[judged],
+        )
+        found = shortfall(
+            rows,
+            audited.evidence.counts,
+            attackers="thresholds",
+            prior=audited.prior,
+            alpha=_ALPHA,
+        )
+        return found.lower, found.upper
+
+
+class NamedShortfall(_Shortfall):
+    """How much more the best of all attackers has: a lower limit."""
+
+    name = "named_shortfall"
+    meaning = "what any attacker has more than a named one (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the best advantage less that of the threshold that was learned."""
+        return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
+
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float | None, float | None] | None:
+        return self._found(audited, cut, loss, judged, blocks)[0], None
+
+
+class NamedShortfallThresholds(_Shortfall):
+    """How much more the best threshold has: an upper limit."""
+
+    name = "named_shortfall_thresholds"
+    meaning = "what the best threshold has more than a named attacker (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the best threshold's advantage less that of the one that was learned."""
+        return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
+
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float | None, float | None] | None:
+        upper = self._found(audited, cut, loss, judged, blocks)[1]
+        return None if upper is None else (None, upper)
+
+
+def _cuts(taught: Labelled, prior: float) -> Iterator[tuple[str, Cut]]:
+    yield "best-threshold", best_cut(taught, prior)
+    if taught.loss.size:
+        yield "top-half", top_cut(taught.loss, _HALF)
+    if taught.members.size and np.isfinite(taught.members).all():
+        yield "mean", mean_cut(float(taught.members.mean()))
+
+
+def _rates(estimand: Estimand, law: Law, args: Args) -> tuple[float, float]:
+    """Return the true TPR and FPR of the threshold that the arguments carry."""
+    match args:
+        case (float(at), "low", "low"):
+            cuts = np.array([at])
+            return float(law.members.cdf(cuts)[0]), float(law.holdout.cdf(cuts)[0])
+        case (float(at), "low", "high"):
+            # Called a member at -score <= at: not below -at.
+            cuts = np.array([np.nextafter(-at, -np.inf)])
+            return 1 - float(law.members.cdf(cuts)[0]), 1 - float(law.holdout.cdf(cuts)[0])
+        case (float(), "nobody", str()):
+            return 0.0, 0.0
+        case _:
+            raise wrong_arguments(estimand)

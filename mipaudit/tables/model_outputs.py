@@ -1,0 +1,251 @@
+"""Arrays of one row per record: .npy, .npz, or the columns of a table."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.report.names import quoted_name, safe_name
+from mipaudit.report.origin import InputFile
+from mipaudit.tables.blob import ZIP_MAGIC, blob_format
+from mipaudit.tables.coordinates import coordinate_hints, read_coordinates
+from mipaudit.tables.hashing import words64
+from mipaudit.tables.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
+from mipaudit.tables.npy import read_array, read_npy
+from mipaudit.tables.selection import find_column
+from mipaudit.tables.sheet import ArraySheet
+from mipaudit.tables.sheet_opening import content_kind, only_blob, open_sheet
+from mipaudit.tables.splits import describe_unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.tables.blob import Blob
+    from mipaudit.tables.sheet import Sheet
+
+LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
+_MATRIX: Final = 2
+_SUFFIX: Final = ".npy"
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArrayFile:
+    """One file with one row per record.
+
+    Attributes:
+        name: what messages call it.
+        arrays: by name; one without a name for an .npy file; none for a table.
+        sheet: the table, or None.
+        blob: the bytes, to tell whether they changed; None for arrays in memory.
+    """
+
+    name: str
+    arrays: Mapping[str, NDArray[Any]]
+    sheet: Sheet | None
+    blob: Blob | None
+
+    def describe(self, rows: int) -> InputFile:
+        """Return how the report names the file.
+
+        Raises:
+            InputError: ``input_changed``.
+        """
+        if self.blob is None:
+            return InputFile(name=self.name, rows=rows, bytes=None)
+        return describe_unchanged(self.blob, rows)
+
+    def close(self) -> None:
+        """Release what is held."""
+        if self.blob is not None:
+            self.blob.close()
+
+    def has(self, names: Sequence[str]) -> bool:
+        """Tell whether the file holds an array or a column by one of these names."""
+        return self._found(names) is not None
+
+    def matrix(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> NDArray[np.float64]:
+        """Return finite numbers of shape (rows, columns).
+
+        Args:
+            names: what the array may be called in an archive; the only matrix otherwise.
+            reserved: columns of a table that have another role.
+
+        Raises:
+            InputError: there is no such array, or it holds no finite numbers.
+        """
+        if self.sheet is not None:
+            folded = {name.casefold() for name in reserved}
+            taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
+            with coordinate_hints():
+                return read_coordinates(self.sheet, self.name, reserved=taken).values
+        return self._numbers(self._array(names, dimensions=_MATRIX))
+
+    def vector(self, names: Sequence[str], what: str) -> NDArray[np.float64]:
+        """Return finite numbers of shape (rows,).
+
+        Args:
+            names: what the array or the column may be called; the only one otherwise.
+            what: what messages call it.
+
+        Raises:
+            InputError: there is no such array or column, or it holds no finite numbers.
+        """
+        if self.sheet is None:
+            array = self._array(names, dimensions=1)
+            return self._numbers(array.reshape(array.shape[0], -1))[:, 0]
+        return self._column(self.sheet, names, what)
+
+    def member(self, names: Sequence[str] = CANDIDATES) -> NDArray[np.bool_]:
+        """Return which rows are members, bool, shape (rows,).
+
+        Raises:
+            InputError: ``unknown_labels``: neither 0 and 1 nor well-known words.
+        """
+        found = self._found(names)
+        if self.sheet is not None and found is not None:
+            kind = next(f.kind for f in self.sheet.fields if f.name == found)
+            if kind == "string":
+                return self._from_words(self.sheet, found)
+        values = self.vector(names, "membership")
+        if not np.isin(values, (0.0, 1.0, -1.0)).all():
+            raise _unknown_labels(self.name)
+        return np.asarray(values == 1.0)
+
+    def _found(self, names: Sequence[str]) -> str | None:
+        here = [f.name for f in self.sheet.fields] if self.sheet is not None else [*self.arrays]
+        folded = {name.strip().casefold(): name for name in reversed(here)}
+        return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
+
+    def _array(self, names: Sequence[str], *, dimensions: int) -> NDArray[Any]:
+        found = self._found(names)
+        if found is not None:
+            return self.arrays[found]
+        fitting = [one for one in self.arrays.values() if _dimensions(one) == dimensions]
+        if len(fitting) == 1:
+            return fitting[0]
+        if "" in self.arrays:
+            return self.arrays[""]
+        raise InputError(
+            "no_such_array",
+            f"{self.name}: there is no array called {quoted_name(names[0])}.",
+            hint=f"It holds: {', '.join(safe_name(name) for name in sorted(self.arrays))}.",
+        )
+
+    def _numbers(self, array: NDArray[Any]) -> NDArray[np.float64]:
+        if array.ndim == 1:
+            array = array.reshape(-1, 1)
+        if array.ndim != _MATRIX or not array.size:
+            raise InputError(
+                "wrong_shape",
+                f"{self.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
+                "for each record is expected.",
+            )
+        names = [f"c{at}" for at in range(array.shape[1])]
+        return ArraySheet(name=self.name, array=array).matrix(names).values
+
+    def _column(self, sheet: Sheet, names: Sequence[str], what: str) -> NDArray[np.float64]:
+        found = self._found(names)
+        if found is None:
+            fields = sheet.fields
+            if len(fields) != 1:
+                find_column(fields, names[0], option=f"{self.name}, {what}")
+            found = fields[0].name
+        kind = next(f.kind for f in sheet.fields if f.name == found)
+        if kind in {"string", "other"}:
+            raise InputError(
+                "text_column",
+                f"{self.name}: column {quoted_name(found)} holds text where {what} is expected "
+                "as numbers.",
+            )
+        return sheet.matrix([found]).values[:, 0]
+
+    def _from_words(self, sheet: Sheet, column: str) -> NDArray[np.bool_]:
+        hashes = sheet.keys([column])[column]
+        spelled = {
+            side: [form(word) for word in words if isinstance(word, str) for form in _SPELLINGS]
+            for side, words in ((True, MEMBER_LABELS), (False, HOLDOUT_LABELS))
+        }
+        inside = np.isin(hashes.values, words64(spelled[True]))
+        outside = np.isin(hashes.values, words64(spelled[False]))
+        missing = hashes.missing is not None and bool(hashes.missing.any())
+        if missing or not (inside | outside).all():
+            raise _unknown_labels(self.name)
+        return np.asarray(inside)
+
+
+_SPELLINGS: Final = (str.lower, str.upper, str.capitalize)
+
+
+def _unknown_labels(name: str) -> InputError:
+    return InputError(
+        "unknown_labels",
+        f"{name}: membership is neither 0 and 1 nor a well-known pair of words everywhere.",
+        hint="Write 1 for members and 0 for holdout records.",
+    )
+
+
+def _dimensions(array: NDArray[Any]) -> int:
+    """Return 1 for a vector, also one that stands as a column, else the dimensions."""
+    column = array.ndim == _MATRIX and array.shape[1] == 1
+    return 1 if column else array.ndim
+
+
+def arrays_of(data: object, name: str) -> ArrayFile:
+    """Return an array that is in memory, called ``name``; or open the file of a path.
+
+    Raises:
+        UsageError: as `open_arrays`.
+        InputError: as `open_arrays`; ``bad_array``.
+    """
+    if isinstance(data, str):
+        return open_arrays(data)
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "biuf" or not array.ndim:
+        raise InputError("bad_array", f"{name}: no array of numbers.")
+    return ArrayFile(name=name, arrays={"": array}, sheet=None, blob=None)
+
+
+def open_arrays(path: str) -> ArrayFile:
+    """Open a CSV, Parquet, .npy, .npz or JSON file.
+
+    Raises:
+        UsageError: as ``only_blob``.
+        InputError: it is none of these, or damaged, or holds Python objects.
+    """
+    blob = only_blob(path)
+    with blob.open() as stream:
+        archive = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    if archive:
+        return ArrayFile(name=blob.name, arrays=_unpack(blob), sheet=None, blob=blob)
+    kind = blob_format(blob)
+    if content_kind(blob, kind) == "npy":
+        return ArrayFile(name=blob.name, arrays={"": read_npy(blob, kind)}, sheet=None, blob=blob)
+    return ArrayFile(name=blob.name, arrays={}, sheet=open_sheet(blob), blob=blob)
+
+
+def _unpack(blob: Blob) -> dict[str, NDArray[Any]]:
+    found = {}
+    try:
+        with blob.open() as stream, zipfile.ZipFile(stream) as archive:
+            for one in archive.namelist():
+                if one.endswith(_SUFFIX):
+                    with archive.open(one) as file:
+                        found[one.removesuffix(_SUFFIX)] = read_array(file, blob.name)
+    except _UNREADABLE:
+        raise InputError(
+            "bad_npz",
+            f"{blob.name}: not a complete .npz archive of plain arrays.",
+            hint="Write it with numpy.savez.",
+        ) from None
+    return found

@@ -1,0 +1,178 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+
+
+def losses(n=1200, seed=0, gap=0.6):
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.5
+    label = rng.choice(["a", "b"], n)
+    loss = rng.exponential(np.where(member, 1 - gap / 2, 1.0)) * np.where(label == "b", 3, 1)
+    return pd.DataFrame({"member": member, "loss": loss, "label": label})
+
+
+def rows(report):
+    return {one.adversary: one for one in report.attacks}
+
+
+def test_every_adversary_that_applies_is_there():
+    found = rows(mipaudit.attack(losses(), loss_bound=5.0, by="label"))
+    names = ["bounded-loss", "mean", "top-n", "top-half", "best-threshold", "per-class"]
+    assert [*found] == names
+    for one in found.values():
+        assert one.lower < one.value < one.upper
+        assert one.short_lower <= one.short_upper
+
+
+def test_the_optimum_is_that_of_estimate():
+    frame = losses()
+    report = mipaudit.attack(frame, seed=3)
+    beside = mipaudit.estimate(frame, seed=3)
+    wanted = {
+        (e.attackers, e.lower, e.upper) for e in beside.estimates if e.quantity == "advantage"
+    }
+    assert {(e.attackers, e.lower, e.upper) for e in report.optimum} == wanted
+
+
+def test_the_bounded_loss_adversary_is_the_gap_over_the_bound():
+    report = mipaudit.attack(losses(), loss_bound=4.0, member_side="low")
+    (gap,) = report.gaps
+    found = rows(report)["bounded-loss"]
+    assert found.value == pytest.approx(gap.value / 4)
+    assert (found.lower, found.upper) == pytest.approx((gap.lower / 4, gap.upper / 4), abs=1e-9)
+    assert found.judged_on == "all rows"
+    assert found.validity == "finite-sample"
+
+
+def test_without_a_bound_a_mean_has_no_limits():
+    report = mipaudit.attack(losses())
+    (gap,) = report.gaps
+    assert (gap.lower, gap.upper) == (None, None)
+    assert "no valid limits" in gap.reason
+    assert "no_loss_bound" in {one.code for one in report.findings}
+    assert "bounded-loss" not in rows(report)
+
+
+def test_what_is_learned_is_judged_on_other_rows():
+    report = mipaudit.attack(losses(), member_side="low")
+    design = report.design
+    found = rows(report)["mean"]
+    assert found.judged_on == "rows outside the burn-in"
+    assert found.n_members == design.n_members - design.burn_in_members
+    told = rows(mipaudit.attack(losses(), member_side="low", mean_loss=1.2))["mean"]
+    assert told.judged_on == "all rows"
+    assert told.n_members == design.n_members
+    # The side was looked for on the burn-in: its rows do not count.
+    sought = rows(mipaudit.attack(losses(), mean_loss=1.2))["mean"]
+    assert sought.judged_on == "rows outside the burn-in"
+
+
+def test_high_scores_of_members_are_turned_round():
+    frame = losses()
+    low = rows(mipaudit.attack(frame))
+    high = mipaudit.attack(frame.assign(loss=-frame["loss"]))
+    assert high.design.sides == ("high",)
+    for name, one in rows(high).items():
+        assert one.value == pytest.approx(low[name].value), name
+    confidence = frame.assign(loss=np.exp(-frame["loss"])).rename(columns={"loss": "conf"})
+    bounded = rows(mipaudit.attack(confidence, loss_bound=1.0, member_side="high"))
+    member = frame["member"].to_numpy()
+    conf = confidence["conf"].to_numpy()
+    assert bounded["bounded-loss"].value == pytest.approx(
+        conf[member].mean() - conf[~member].mean()
+    )
+
+
+def test_residuals_have_the_two_gaussian_attacks():
+    rng = np.random.default_rng(1)
+    member = np.arange(4000) % 2 == 0
+    residual = rng.normal(size=4000) * np.where(member, 1.0, 1.5)
+    frame = pd.DataFrame({"member": member, "residual": residual})
+    told = mipaudit.attack(frame, residuals=True, sigma_members=1.0, sigma_holdout=1.5)
+    found = rows(told)
+    assert "mean" not in found
+    assert found["gaussian"].predicted == pytest.approx(0.19358, abs=5e-6)
+    assert found["gaussian"].judged_on == "all rows"
+    assert found["gaussian"].lower < 0.19358 < found["gaussian"].upper
+    one = math.erf(1 / math.sqrt(2)) - math.erf(1 / 1.5 / math.sqrt(2))
+    assert found["one-standard-error"].predicted == pytest.approx(one)
+    learned = rows(mipaudit.attack(frame, residuals=True))
+    assert learned["gaussian"].judged_on == "rows outside the burn-in"
+    assert learned["gaussian"].predicted == pytest.approx(0.19358, abs=0.05)
+
+
+def test_thresholds_by_class_find_what_one_threshold_misses():
+    rng = np.random.default_rng(2)
+    n = 6000
+    member, label = rng.random(n) < 0.5, rng.integers(0, 3, n)
+    loss = rng.normal(size=n) - 1.5 * member + 10 * label
+    report = mipaudit.attack(
+        pd.DataFrame({"member": member, "loss": loss, "label": label}), by=["label"]
+    )
+    found = rows(report)
+    assert found["per-class"].lower > found["best-threshold"].upper
+    assert [one.group for one in report.groups] == ["label=0", "label=1", "label=2"]
+    assert sum(one.n_members for one in report.groups) == found["per-class"].n_members
+
+
+def test_small_classes_are_taken_together():
+    frame = losses()
+    frame.loc[:59, "label"] = [f"rare{i % 6}" for i in range(60)]
+    report = mipaudit.attack(frame, by="label")
+    assert [one.group for one in report.groups][-1] == "other"
+    assert "groups_merged" in {one.code for one in report.findings}
+
+
+def test_losses_beyond_the_bound_count_as_the_bound_and_it_is_said():
+    report = mipaudit.attack(losses(), loss_bound=0.5)
+    assert "loss_clipped" in {one.code for one in report.findings}
+    assert 0 <= rows(report)["bounded-loss"].tpr <= 1
+
+
+def test_infinite_scores_have_no_mean_and_the_rest_goes_on():
+    frame = losses()
+    frame.loc[frame.index[frame["member"]], "loss"] = -np.inf
+    found = rows(mipaudit.attack(frame))
+    assert found["mean"].value is None
+    assert "finite" in found["mean"].value_reason
+    assert found["best-threshold"].value == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_tiny_inputs_have_an_answer(n):
+    frame = pd.DataFrame({"member": [True, False] * n, "loss": np.arange(2.0 * n)})
+    report = mipaudit.attack(frame, loss_bound=1.0, by=())
+    for one in report.attacks:
+        assert one.value is None or one.lower <= one.value <= one.upper
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"prior": 1.0}, "prior"),
+        ({"loss_bound": 0.0}, "loss_bound"),
+        ({"loss_bound": math.inf}, "loss_bound"),
+        ({"sigma_members": 1.0}, "sigma_members"),
+        ({"sigma_members": -1.0, "residuals": True}, "sigma_members"),
+        ({"mean_loss": 1.0, "residuals": True}, "mean_loss"),
+        ({"member_side": "low", "residuals": True}, "member_side"),
+        ({"min_cell": 0}, "min_cell"),
+        ({"score_columns": ("loss", "more"), "mean_loss": 1.0}, "several_scores"),
+        ({"score_columns": ("label",)}, "no_order"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong, code):
+    with pytest.raises(UsageError) as caught:
+        mipaudit.attack(losses().assign(more=0.5), **wrong)
+    assert caught.value.code == code
+
+
+def test_scores_that_show_nothing_are_refused():
+    with pytest.raises(InputError) as caught:
+        mipaudit.attack(losses().assign(loss=1.0))
+    assert caught.value.code == "constant_scores"

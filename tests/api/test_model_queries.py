@@ -1,0 +1,248 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    member, labels = rng.random(200) < 0.5, rng.integers(0, 4, 200)
+    logits = rng.normal(size=(200, 4))
+    logits[np.arange(200), labels] += 1 + 2 * member
+    return logits, labels, member
+
+
+@pytest.fixture
+def shadows():
+    rng = np.random.default_rng(1)
+    included = rng.random((41, 300)) < 0.5
+    phi = rng.normal(size=300) + 2.0 * included + rng.normal(size=(41, 300))
+    return {
+        "shadow": phi[1:],
+        "inclusion": included[1:],
+        "target": phi[0],
+        "membership": included[0],
+    }
+
+
+def table(made):
+    return made.table.to_pandas()
+
+
+def test_arrays_files_and_tables_give_the_same_scores(model, tmp_path):
+    logits, labels, member = model
+    wanted = table(mipaudit.query_losses(logits=logits, labels=labels, membership=member))
+    np.savez(tmp_path / "m.npz", logits=logits.astype(np.float64), labels=labels, member=member)
+    for name, array in (("z", logits), ("y", labels), ("m", member)):
+        np.save(tmp_path / f"{name}.npy", array)
+    frame = pd.DataFrame(logits, columns=list("abcd"))
+    frame.insert(0, "record_id", np.arange(200))
+    frame["label"], frame["member"] = labels, np.where(member, "train", "test")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    path = str(tmp_path)
+    for keywords in (
+        {"logits": f"{path}/m.npz"},
+        {"logits": f"{path}/z.npy", "labels": f"{path}/y.npy", "membership": f"{path}/m.npy"},
+        {"logits": f"{path}/t.csv"},
+        {"logits": f"{path}/t.parquet"},
+    ):
+        found = table(mipaudit.query_losses(**keywords))
+        pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_two_sets_of_files_are_members_then_holdout(model):
+    logits, labels, member = model
+    whole = table(mipaudit.query_losses(logits=logits, labels=labels, membership=member))
+    apart = table(
+        mipaudit.query_losses(
+            logits=logits[member],
+            labels=labels[member],
+            holdout_logits=logits[~member],
+            holdout_labels=labels[~member],
+        )
+    )
+    wanted = pd.concat([whole[whole.member], whole[~whole.member]], ignore_index=True)
+    pd.testing.assert_frame_equal(apart, wanted)
+
+
+def test_probabilities_give_what_logits_give(model):
+    logits, labels, member = model
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    one = table(mipaudit.query_losses(logits=logits, labels=labels, membership=member))
+    other = table(mipaudit.query_losses(probabilities=p, labels=labels, membership=member))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+    # Of float32, the sums are not quite 1.
+    rough = mipaudit.query_losses(
+        probabilities=p.astype(np.float32), labels=labels, membership=member
+    )
+    assert table(rough)["loss"].to_numpy() == pytest.approx(one["loss"].to_numpy(), rel=1e-4)
+
+
+def test_the_calibrated_loss_is_a_difference(model):
+    logits, labels, member = model
+    reference = np.roll(logits, 1, axis=0)
+    made = mipaudit.query_losses(
+        logits=logits, labels=labels, membership=member, reference_logits=reference
+    )
+    beside = mipaudit.query_losses(logits=reference, labels=labels, membership=member)
+    frame = table(made)
+    wanted = frame["loss"] - table(beside)["loss"]
+    assert frame["loss_calibrated"].to_numpy() == pytest.approx(wanted.to_numpy())
+
+
+def test_the_scores_named_are_made(model):
+    logits, labels, member = model
+    made = mipaudit.query_losses(
+        logits=logits, labels=labels, membership=member, scores=("phi", "loss")
+    )
+    assert made.report.columns == ("member", "label", "loss", "phi")
+    report = mipaudit.estimate(made.table, score_columns=("loss",))
+    assert report.design.n_members == int(member.sum())
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"labels": np.full(200, 4)}, "bad_labels"),
+        ({"labels": np.full(200, 0.5)}, "bad_labels"),
+        ({"labels": np.zeros(199)}, "rows_differ"),
+        ({"membership": np.ones(200)}, "empty_class"),
+        ({"membership": np.full(200, 3)}, "unknown_labels"),
+        ({"logits": np.full((200, 4), np.nan)}, "missing_cells"),
+        ({"logits": np.zeros((2, 2, 2))}, "wrong_shape"),
+        ({"logits": None, "probabilities": np.ones((200, 4))}, "no_probabilities"),
+        ({"reference_logits": np.zeros((200, 3))}, "classes_differ"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(model, change, code):
+    logits, labels, member = model
+    given = {"logits": logits, "labels": labels, "membership": member, **change}
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(**given)
+    assert caught.value.code == code
+
+
+def test_wrong_settings_are_refused(model):
+    logits, labels, member = model
+    given = {"labels": labels, "membership": member}
+    for wrong in (
+        {},
+        {"logits": logits, "probabilities": logits},
+        {"logits": logits, "scores": ("los",)},
+        {"logits": logits, "scores": ("loss_calibrated",)},
+        {"logits": logits, "holdout_logits": logits},
+        {"logits": logits, "holdout_labels": labels},
+    ):
+        with pytest.raises(UsageError):
+            mipaudit.query_losses(**given, **wrong)
+
+
+def test_damaged_archives_and_objects_are_refused(tmp_path):
+    path = tmp_path / "m.npz"
+    np.savez(path, logits=np.zeros((3, 2)))
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(logits=str(path))
+    assert caught.value.code == "bad_npz"
+    np.savez(path, logits=np.array([object()]))
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(logits=str(path))
+    assert caught.value.code == "pickled"
+
+
+def test_lira_from_arrays_and_from_one_archive(shadows, tmp_path):
+    made = mipaudit.query_lira(**shadows)
+    assert made.report.columns == ("member", "phi", "lira_online", "lira_offline")
+    archive = dict(shadows)
+    archive["member"] = archive.pop("membership")
+    np.savez(tmp_path / "s.npz", **archive)
+    pd.testing.assert_frame_equal(table(mipaudit.query_lira(str(tmp_path / "s.npz"))), table(made))
+    turned = {**shadows, "shadow": shadows["shadow"].T, "inclusion": shadows["inclusion"].T}
+    pd.testing.assert_frame_equal(table(mipaudit.query_lira(**turned)), table(made))
+
+
+def test_lira_tells_more_than_one_threshold_on_phi(shadows):
+    made = mipaudit.query_lira(**shadows)
+    report = mipaudit.estimate(made.table)
+    found = {
+        e.score: e.plugin
+        for e in report.estimates
+        if (e.quantity, e.attackers) == ("advantage", "thresholds")
+    }
+    assert found["lira_online"] > found["phi"] + 0.1
+
+
+def test_lira_takes_probabilities_and_losses(shadows):
+    wanted = table(mipaudit.query_lira(**shadows))["lira_online"].to_numpy()
+    p = {name: 1 / (1 + np.exp(-shadows[name])) for name in ("shadow", "target")}
+    found = mipaudit.query_lira(**{**shadows, **p}, values="probability")
+    assert table(found)["lira_online"].to_numpy() == pytest.approx(wanted)
+    loss = {name: -np.log(one) for name, one in p.items()}
+    found = mipaudit.query_lira(**{**shadows, **loss}, values="loss")
+    assert table(found)["lira_online"].to_numpy() == pytest.approx(wanted)
+
+
+def test_a_sure_confidence_is_moved_and_said(shadows):
+    p = {name: 1 / (1 + np.exp(-shadows[name])) for name in ("shadow", "target")}
+    p["target"][0] = 1.0
+    made = mipaudit.query_lira(**{**shadows, **p}, values="probability")
+    assert "saturated" in {one.code for one in made.report.findings}
+
+
+def test_without_models_of_every_record_there_is_the_offline_score(shadows):
+    none = {**shadows, "inclusion": np.zeros(shadows["inclusion"].shape)}
+    made = mipaudit.query_lira(**none)
+    assert made.report.columns == ("member", "phi", "lira_offline")
+    assert "offline_only" in {one.code for one in made.report.findings}
+
+
+def test_few_models_are_pointed_out(shadows):
+    few = {name: shadows[name][:12] for name in ("shadow", "inclusion")}
+    made = mipaudit.query_lira(**{**shadows, **few}, variance="fixed")
+    assert "few_models" not in {one.code for one in made.report.findings}
+    few = {name: shadows[name][:30] for name in ("shadow", "inclusion")}
+    made = mipaudit.query_lira(**{**shadows, **few}, variance="per-record")
+    assert "few_models" in {one.code for one in made.report.findings}
+
+
+def test_the_target_must_not_be_among_the_shadows(shadows):
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_lira(**{**shadows, "target": shadows["shadow"][3]})
+    assert caught.value.code == "target_among_shadows"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"inclusion": np.full((40, 300), 2)}, "bad_inclusion"),
+        ({"inclusion": np.ones((40, 299))}, "rows_differ"),
+        ({"inclusion": np.ones((39, 300))}, "shapes_differ"),
+        ({"inclusion": np.ones((40, 300))}, "too_few_models"),
+        ({"values": "probability"}, "bad_confidences"),
+        ({"membership": np.zeros(300)}, "empty_class"),
+    ],
+)
+def test_shadow_models_that_do_not_fit_are_refused(shadows, change, code):
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_lira(**{**shadows, **change})
+    assert caught.value.code == code
+
+
+def test_as_many_models_as_records_need_a_word():
+    rng = np.random.default_rng(3)
+    square = {
+        "shadow": rng.normal(size=(30, 30)),
+        "inclusion": rng.random((30, 30)) < 0.5,
+        "target": rng.normal(size=30),
+        "membership": np.arange(30) % 2 == 0,
+    }
+    with pytest.raises(UsageError) as caught:
+        mipaudit.query_lira(**square)
+    assert caught.value.code == "rows"
+    one = table(mipaudit.query_lira(**square, rows="models"))
+    turned = {**square, "shadow": square["shadow"].T, "inclusion": square["inclusion"].T}
+    pd.testing.assert_frame_equal(table(mipaudit.query_lira(**turned, rows="records")), one)
