@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
+    from mipaudit.api.query import query
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -63,6 +65,7 @@ __all__ = [
     "MissingExtraError",
     "NoiseReport",
     "OutputError",
+    "QueryReport",
     "RecordTable",
     "RecordsReport",
     "Report",
@@ -85,6 +88,7 @@ __all__ = [
     "from_json",
     "list_scenarios",
     "noise",
+    "query",
     "record_table",
     "records",
     "rejudge",
@@ -109,6 +113,7 @@ _HOMES: Final = {
     "MissingExtraError": "mipaudit.errors",
     "NoiseReport": "mipaudit.report.noise",
     "OutputError": "mipaudit.errors",
+    "QueryReport": "mipaudit.report.query",
     "RecordTable": "mipaudit.api.records",
     "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
@@ -129,6 +134,7 @@ _HOMES: Final = {
     "from_json": "mipaudit.report.codec",
     "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
+    "query": "mipaudit.api.query",
     "record_table": "mipaudit.api.records",
     "records": "mipaudit.api.records",
     "rejudge": "mipaudit.api.render",

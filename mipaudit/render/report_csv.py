@@ -31,6 +31,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "simulate --list": ("scenarios",),
     "validate": ("rows",),
     "verify": ("parts",),
+    "query": ("scores", "copies", "columns", "tables"),
 }
 _PART: Final = "part"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.report.epsilon import EpsilonReport
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         | CompareReport
         | ReportComparison
         | NoiseReport
+        | QueryReport
         | RecordsReport
         | TruthReport
         | ScenarioList

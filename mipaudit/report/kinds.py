@@ -19,6 +19,7 @@ _HOMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "mipaudit.compare/1": ("compare", "CompareReport"),
         "mipaudit.compare-reports/1": ("compare_reports", "ReportComparison"),
         "mipaudit.noise/1": ("noise", "NoiseReport"),
+        "mipaudit.query/1": ("query", "QueryReport"),
         "mipaudit.records/1": ("records", "RecordsReport"),
         "mipaudit.truth/1": ("truth", "TruthReport"),
         "mipaudit.scenarios/1": ("truth", "ScenarioList"),

@@ -11,6 +11,7 @@ from mipaudit.report.compare_reports import COMPARE_REPORTS_SCHEMA, ReportCompar
 from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
+from mipaudit.report.query import QUERY_SCHEMA, QueryReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
@@ -35,6 +36,7 @@ def report_schema() -> dict[str, Any]:
         CompareReport: COMPARE_SCHEMA,
         ReportComparison: COMPARE_REPORTS_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
+        QueryReport: QUERY_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
@@ -47,7 +49,7 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
-        "`bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "`bounds`, `noise`, `query`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }
