@@ -31,6 +31,10 @@ class MipauditError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel between processes in all its parts."""
+        return _restored, (type(self), self.code, self.message, self.hint)
+
     def __str__(self) -> str:
         """Return the message followed by the hint."""
         return self.message if self.hint is None else f"{self.message} {self.hint}"
@@ -50,3 +54,9 @@ class OutputError(MipauditError):
 
 class MissingExtraError(MipauditError):
     """An optional dependency is needed and not installed."""
+
+
+def _restored(
+    kind: type[MipauditError], code: str, message: str, hint: str | None
+) -> MipauditError:
+    return kind(code, message, hint=hint)

@@ -7,6 +7,7 @@ very reason, fails the session: a test that stops running must be noticed.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE: Final = Path(__file__).parent
+# What more than one folder of tests starts, such as servers.
+pytest_plugins = ("store_servers",)
+sys.path.insert(0, str(HERE / "servers"))
 SKIP_PREFIX: Final = "Skipped: "
 
 # The same examples on every machine: a failure in CI is a failure at the desk.
@@ -28,6 +32,15 @@ settings.load_profile("repeatable")
 def data_dir() -> Path:
     """The small real score files; README.md there says what they are."""
     return HERE / "data"
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name bytes by their number: workers that collect in different seconds must agree.
+
+    What is packed with gzip holds the time. Two workers whose tests have different names
+    end the whole run before its first test.
+    """
+    return f"{len(val)}-bytes" if isinstance(val, bytes) else None
 
 
 class SkipGuard:

@@ -165,6 +165,7 @@ def test_passing(): ...
 )
 def test_unlisted_skip_fails_the_session_in_strict_mode(tmp_path, strict, listed, workers, status):
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    shutil.copytree(ROOT / "tests" / "servers", tmp_path / "servers")
     (tmp_path / "allowed_skips.txt").write_text(listed, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(SKIPPING, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", "."]
@@ -179,6 +180,7 @@ def test_unlisted_skip_fails_the_session_in_strict_mode(tmp_path, strict, listed
 
 def test_module_skipped_as_a_whole_is_seen(tmp_path):
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    shutil.copytree(ROOT / "tests" / "servers", tmp_path / "servers")
     (tmp_path / "allowed_skips.txt").write_text("", encoding="utf-8")
     (tmp_path / "test_it.py").write_text("def test_passing(): ...", encoding="utf-8")
     module = "import pytest\npytest.importorskip('no_such_module')\n"

@@ -73,7 +73,10 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
-    verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
+    incomplete = bool(source.left_out)
+    verdict = reach_verdict(
+        judged.checks, judgement.claims, terms.policy.on_inconclusive, incomplete=incomplete
+    )
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
         *source.findings(),
@@ -99,7 +102,9 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
     return Report(
         command="estimate",
         design=design,
-        summary=summary(design, estimates, judgement.claims, judged.checks, verdict),
+        summary=summary(
+            design, estimates, judgement.claims, judged.checks, verdict, incomplete=incomplete
+        ),
         estimates=(
             *estimates,
             *kernel_rows,

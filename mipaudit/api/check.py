@@ -9,10 +9,12 @@ from mipaudit.summaries.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
+    from mipaudit.engine.engine import EngineName, OnBadPart
     from mipaudit.report.origin import Setting
     from mipaudit.summaries.tally import ColumnCounts
-    from mipaudit.tables.source import ScoreColumn
+    from mipaudit.tables.source import ScoreColumn, ScoreSource
 
 
 def check(  # noqa: PLR0913 - one keyword for each reading option
@@ -27,9 +29,13 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     unit_column: str | None = None,
     key_column: str | None = None,
     nan: Literal["error", "category", "drop"] = "error",
+    on_bad_part: OnBadPart = "error",
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
+    engine: EngineName = "auto",
+    scheduler: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
 ) -> CheckReport:
@@ -50,8 +56,14 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         key_column: a row's identity; its position otherwise.
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person.
-        hash_inputs: sha256 of inputs over 64 MiB too.
-        jobs: number of threads; None for the processors at hand.
+        on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
+            is then met.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
+        jobs: number of workers on this machine; None for the processors at hand.
+        engine: ``"threads"``, ``"processes"`` or ``"dask"``; the numbers are the same.
+        scheduler: address of a Dask scheduler, such as ``"tcp://host:8786"``.
+        executor: any ``concurrent.futures`` executor that runs the work instead, such as
+            ``client.get_executor()``; it stays open.
         progress: called with (rows done, rows in all or None).
         settings: recorded in the provenance; None records the arguments.
 
@@ -60,8 +72,11 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.counting import count, require_information
-    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.opening import column_names
+    from mipaudit.api.reading import read_input
     from mipaudit.audit.findings import score_findings, size_findings
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.names import safe_name
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -76,10 +91,14 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         "nan": nan,
         "seed": seed,
     }
-    if settings is None:
-        settings = settings_from({**reading, "hash_inputs": hash_inputs}, source="api")
-    with open_input(data, members, holdout, ReadRequest(**reading, vectors=True)) as source:
-        counts = count(source, seed=seed, jobs=jobs, progress=progress)
+    given = {**reading, "on_bad_part": on_bad_part, "hash_inputs": hash_inputs}
+    recorded = settings_from(given, source="api") if settings is None else settings
+    hired = Engine(
+        name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
+    )
+
+    def run(source: ScoreSource) -> CheckReport:
+        counts = count(source, seed=seed, workers=workers, progress=progress)
         source.check_unchanged()
         require_information(counts)
         columns = [
@@ -110,9 +129,13 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                 ),
             ),
             provenance=provenance(
-                seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+                seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=recorded
             ),
         )
+
+    request = ReadRequest(**reading, vectors=True)
+    with Workers(hired) as workers:
+        return read_input((data, members, holdout), request, workers, run)
 
 
 def _profile(column: ScoreColumn, counts: ColumnCounts) -> ColumnProfile:

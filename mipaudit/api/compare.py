@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mipaudit.api.checking import require, whole
+from mipaudit.api.checking import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +76,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         against: class of attackers of the ranking and the policy. By default any where all
             scores are discrete, else thresholds.
         seed: of the row assignment, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the provenance; None records the arguments.
@@ -217,15 +217,14 @@ def _passes(
 ) -> Passes:
     from mipaudit.api.comparing import Passes
     from mipaudit.api.counting import Meter
-    from mipaudit.engine.fold import default_jobs
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
 
-    threads = default_jobs() if jobs is None else whole("jobs", jobs)
-    require(threads >= 1, "jobs", "The number of jobs must be at least 1.")
     return Passes(
         prior=terms.prior,
         discrete=terms.discrete,
         seed=terms.seed,
-        jobs=threads,
+        workers=Workers(Engine(jobs=jobs)),
         progress=None if progress is None else Meter(None, progress).advance,
     )
 
@@ -244,7 +243,9 @@ def _groups(
 
     kinds = [tuple(column.kind for column in source.columns) for source in sources]
     if matched:
-        rows, findings = match_rows(sources, titles, jobs=passes.jobs, progress=passes.progress)
+        rows, findings = match_rows(
+            sources, titles, workers=passes.workers, progress=passes.progress
+        )
         whole_names = tuple(name for some in names for name in some)
         together = tuple(kind for some in kinds for kind in some)
         return [Columns(names=whole_names, kinds=together, first=0, partitions=[rows])], [*findings]

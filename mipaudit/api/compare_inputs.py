@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.engine.workers import Workers
+    from mipaudit.tables.intake import Intake
     from mipaudit.tables.source import ScoreSource
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
@@ -170,8 +172,9 @@ class MatchedRows:
 
     rows: Rows
 
-    def batches(self) -> Iterator[Rows]:
-        """Yield the rows."""
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows; what was left out of them is known already."""
+        del intake
         yield self.rows
 
 
@@ -179,7 +182,7 @@ def match_rows(
     sources: Sequence[ScoreSource],
     names: Sequence[str],
     *,
-    jobs: int,
+    workers: Workers,
     progress: Callable[[int], None] | None,
 ) -> tuple[MatchedRows, tuple[Finding, ...]]:
     """Return the rows whose key is in every input, and how many were left out.
@@ -187,7 +190,7 @@ def match_rows(
     Args:
         sources: opened with the same key column.
         names: of the inputs.
-        jobs: threads.
+        workers: threads of this process.
         progress: called with the number of rows of each batch.
 
     Raises:
@@ -195,7 +198,7 @@ def match_rows(
             holdout record in another.
     """
     found = [
-        fold(source.partitions(), KeptRows, jobs=jobs, progress=progress).by_key()
+        fold(source.partitions(), KeptRows, workers=workers, progress=progress).by_key()
         for source in sources
     ]
     keys = _keys(found[0])

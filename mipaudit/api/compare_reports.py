@@ -29,6 +29,7 @@ from mipaudit.report.compare_reports_words import REPORT_LIMITATIONS, reports_su
 from mipaudit.report.names import safe_name
 from mipaudit.report.origin import InputFile
 from mipaudit.report.provenance import provenance
+from mipaudit.tables.bad_parts import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +87,11 @@ def compare_reports(
     class_ = _against(found, against)
     scores = tuple(_matched(names, reports, old))
     checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
-    verdict = changes_verdict(checks, several=len(reports) > 2)  # noqa: PLR2004 - old and new
+    verdict = changes_verdict(
+        checks,
+        several=len(reports) > 2,  # noqa: PLR2004 - old and new
+        incomplete=any(one.code == SKIPPED for report in reports for one in report.findings),
+    )
     design = CompareReportsDesign(
         reports=tuple(map(_described, names, reports)),
         baseline=names[old],

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.audit.comparison import Meeting
+    from mipaudit.engine.workers import Workers
     from mipaudit.summaries.plan import ScoreKind
-    from mipaudit.tables.source import Partition
+    from mipaudit.tables.partitions import Partition
 
 _CLASSES: Final = 5
 _BLOCKS: Final = 15
@@ -58,14 +59,14 @@ class Passes:
         prior: p in (0, 1).
         discrete: take every score as discrete.
         seed: of the row assignment.
-        jobs: threads.
+        workers: who reads; threads of this process.
         progress: called with the number of rows of each batch.
     """
 
     prior: float
     discrete: bool
     seed: int
-    jobs: int
+    workers: Workers
     progress: Callable[[int], None] | None
 
 
@@ -83,7 +84,7 @@ def count_cohort(
         InputError: a class is empty or keys repeat.
     """
     many = len(columns.names)
-    over = partial(fold, columns.partitions, jobs=passes.jobs, progress=passes.progress)
+    over = partial(fold, columns.partitions, workers=passes.workers, progress=passes.progress)
     sample = over(lambda: BurnInSample(many, passes.seed))
     sample.settle()
     _require_rows(sample)

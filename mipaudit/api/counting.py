@@ -10,18 +10,19 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from mipaudit.audit.findings import constant, identical_classes
-from mipaudit.engine.fold import default_jobs, fold
-from mipaudit.errors import InputError, UsageError
+from mipaudit.engine.fold import fold
+from mipaudit.errors import InputError
 from mipaudit.summaries.histogram import EqualWidthCounts, ScoreRange
 from mipaudit.summaries.plan import kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.survey import Survey
 from mipaudit.summaries.tally import Tally
+from mipaudit.tables.bad_parts import BadPartsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.audit.vector_evidence import VectorCounts
+    from mipaudit.engine.workers import Workers
     from mipaudit.summaries.grid_counts import GridColumn
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.tally import ColumnCounts
-    from mipaudit.tables.source import Partition, ScoreColumn
+    from mipaudit.tables.partitions import Partition, Partitions
+    from mipaudit.tables.source import ScoreColumn
 
 _MACE_BINS: Final = 100
 # 200 rows leave 24 of 64 micro-blocks empty less than once in 10^15 files.
@@ -54,7 +57,7 @@ class Countable(Protocol):
         """The rows before any is left out, None if unknown."""
         ...
 
-    def partitions(self) -> Sequence[Partition]:
+    def partitions(self) -> Partitions[Partition]:
         """Return the parts, in row order."""
         ...
 
@@ -102,7 +105,7 @@ def count(
     discrete: bool = False,
     mace: bool = False,
     kernel: bool = False,
-    jobs: int | None = None,
+    workers: Workers | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
     """Read the input once or twice and count its columns, each by itself.
@@ -114,14 +117,13 @@ def count(
         discrete: take every score as discrete.
         mace: count in MACE's bins too, in two more passes.
         kernel: count for kernel densities too, in one more pass.
-        jobs: number of threads; None for the processors at hand.
+        workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
     partitions = source.partitions()
-    threads = thread_count(jobs)
     passes = 2 + 2 * mace + kernel
     hint = source.rows_hint
     meter = None
@@ -132,25 +134,25 @@ def count(
     early = None
     if hint is not None and not kept_exactly(hint, len(kinds)):
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
-    survey = fold(partitions, lambda: Survey(len(kinds), seed, early), jobs=threads, progress=meter)
+    over = partial(fold, partitions, workers=workers, progress=meter)
+    survey = over(partial(Survey, len(kinds), seed, early))
     sample, tally = survey.sample, survey.tally
     sample.settle()
     require_classes(sample)
     require_identities(sample)
     plan = plan_for(sample)
     if early is None or tally is None or not plan_holds(early, sample, plan):
-        tally = fold(partitions, lambda: Tally(plan), jobs=threads, progress=meter)
+        tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
-    mace_counts = _mace(partitions, len(kinds), threads, meter) if mace else None
+    mace_counts = _mace(over, len(kinds)) if mace else None
     grids = None
     if kernel:
         from mipaudit.summaries.grid_counts import GridCounts
         from mipaudit.summaries.grid_plan import make_grid_plans
 
         grid_plans = make_grid_plans(sample, plan, kinds, prior=prior)
-        start = partial(GridCounts, grid_plans, burn_in=plan.burn_in, seed=seed)
-        grids = fold(partitions, start, jobs=threads, progress=meter).columns()
+        grids = over(partial(GridCounts, grid_plans, burn_in=plan.burn_in, seed=seed)).columns()
     return Counts(
         columns=columns,
         n_members=sample.members.rows,
@@ -160,20 +162,8 @@ def count(
     )
 
 
-def thread_count(jobs: int | None) -> int:
-    """Return the number of threads to use.
-
-    Raises:
-        UsageError: fewer than one are asked for.
-    """
-    threads = default_jobs() if jobs is None else jobs
-    if threads < 1:
-        raise UsageError("jobs", "The number of jobs must be at least 1.")
-    return threads
-
-
 def _early_plan(
-    partitions: Sequence[Partition],
+    partitions: Partitions[Partition],
     columns: int,
     seed: int,
     plan_for: Callable[[BurnInSample], Plan],
@@ -181,11 +171,15 @@ def _early_plan(
     """Return a plan from the first rows, or None where they lack a class."""
     sample = BurnInSample(columns, seed)
     left = _EARLY_ROWS
-    for rows in (rows for partition in partitions for rows in partition.batches()):
-        sample.add(rows.head(left))
-        left -= rows.source_rows
-        if left <= 0:
-            break
+    try:
+        for rows in partitions.rows():
+            sample.add(rows.head(left))
+            left -= rows.source_rows
+            if left <= 0:
+                break
+    except BadPartsError:
+        # The pass to come finds all of them at once.
+        return None
     sample.settle()
     return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
 
@@ -223,17 +217,10 @@ def _repeated_keys() -> InputError:
     )
 
 
-def _mace(
-    partitions: Sequence[Partition],
-    width: int,
-    jobs: int,
-    meter: Callable[[int], None] | None,
-) -> NDArray[np.int64]:
-    extent = fold(partitions, lambda: ScoreRange(width), jobs=jobs, progress=meter)
-    tally = fold(
-        partitions, lambda: EqualWidthCounts(extent, _MACE_BINS), jobs=jobs, progress=meter
-    )
-    return tally.counts
+def _mace(over: Callable[..., Any], width: int) -> NDArray[np.int64]:
+    extent = over(partial(ScoreRange, width))
+    counts: NDArray[np.int64] = over(partial(EqualWidthCounts, extent, _MACE_BINS)).counts
+    return counts
 
 
 def require_information(counts: Counts) -> None:

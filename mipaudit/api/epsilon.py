@@ -92,7 +92,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         nan: what to do with a missing score.
         curve: add epsilon at many deltas to the report, jointly valid.
         seed: of every random choice, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
         settings: recorded in the provenance; None records the arguments.

@@ -10,7 +10,9 @@ import numpy as np
 from mipaudit.api.counting import Meter
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
-from mipaudit.engine.fold import default_jobs, fold
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.summaries.kept_scores import KeptScores
@@ -73,12 +75,10 @@ def read_scores(
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
                 hint="Name a column of numbers with --score-col.",
             )
-    threads = default_jobs() if jobs is None else jobs
-    if threads < 1:
-        raise UsageError("jobs", "The number of jobs must be at least 1.")
+    workers = Workers(Engine(jobs=jobs))
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
     kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
-    fold(source.partitions(), kept.part, jobs=threads, progress=meter)
+    fold(source.partitions(), kept.part, workers=workers, progress=meter)
     source.check_classes()
     rows = ScoredRows(
         names=tuple(column.name for column in source.columns),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from mipaudit.api.counting import count
 from mipaudit.audit.evidence import Evidence
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.workers import Workers
 from mipaudit.maths.attack import refuted_epsilon
 from mipaudit.report.epsilon import EpsilonStatement
 from mipaudit.report.names import safe_name
@@ -21,7 +23,7 @@ def advantage_statements(
     source: ScoreSource, question: EpsilonQuestion, *, jobs: int | None
 ) -> tuple[EpsilonStatement, ...]:
     """Return the epsilon that the lower limit of each score's advantage implies."""
-    counts = count(source, seed=question.seed, jobs=jobs)
+    counts = count(source, seed=question.seed, workers=Workers(Engine(jobs=jobs)))
     confidence = question.confidence_of_one(len(source.columns))
     return tuple(
         _statement(

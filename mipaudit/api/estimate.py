@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from mipaudit.audit.estimate import Against
+    from mipaudit.engine.engine import EngineName, OnBadPart
     from mipaudit.report.model import Report
     from mipaudit.report.origin import Setting
+    from mipaudit.tables.source import ScoreSource
 
 
 def estimate(  # noqa: PLR0913 - one keyword for each option of the command
@@ -43,9 +46,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     limits: Sequence[Mapping[str, Any]] = (),
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
+    on_bad_part: OnBadPart = "error",
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
+    engine: EngineName = "auto",
+    scheduler: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
 ) -> Report:
@@ -86,8 +93,14 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
         seed: of the row assignment and of the strict methods, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
-        jobs: number of threads; None for the processors at hand.
+        on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
+            is then met.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
+        jobs: number of workers on this machine; None for the processors at hand.
+        engine: ``"threads"``, ``"processes"`` or ``"dask"``; the numbers are the same.
+        scheduler: address of a Dask scheduler, such as ``"tcp://host:8786"``.
+        executor: any ``concurrent.futures`` executor that runs the work instead, such as
+            ``client.get_executor()``; it stays open.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the provenance; None records the arguments.
 
@@ -97,12 +110,15 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     """
     from mipaudit.api.auditing import audit
     from mipaudit.api.metric import limits_of, names_of
-    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.opening import column_names
     from mipaudit.api.policy_keys import listed
+    from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_all
     from mipaudit.api.summary_auditing import audit_summaries
     from mipaudit.api.summary_input import are_summaries
     from mipaudit.api.terms import check_terms
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -138,15 +154,17 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "nan": nan,
     }
     terms = check_terms(**terms_given)
-    if settings is None:
-        settings = settings_from(
-            {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
-        )
+    given = {**reading, **terms_given, "on_bad_part": on_bad_part, "hash_inputs": hash_inputs}
+    recorded = settings_from(given, source="api") if settings is None else settings
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
-        return audit_summaries(data, {**both, **reading}, terms, settings)
+        return audit_summaries(data, {**both, **reading}, terms, recorded)
+    hired = Engine(
+        name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
+    )
     request = ReadRequest(**reading, seed=terms.seed, vectors=True)
-    with open_input(data, members, holdout, request) as source:
+
+    def run(source: ScoreSource) -> Report:
         counts = count_all(
             source,
             seed=terms.seed,
@@ -154,7 +172,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             discrete=terms.discrete,
             mace=terms.method == "mace",
             kernel=terms.method == "kde",
-            jobs=jobs,
+            workers=workers,
             progress=progress,
         )
         source.check_unchanged()
@@ -163,6 +181,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             counts,
             terms,
             provenance(
-                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=recorded
             ),
         )
+
+    with Workers(hired) as workers:
+        return read_input((data, members, holdout), request, workers, run)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from mipaudit.tables.part import Load
     from mipaudit.tables.request import ReadRequest
     from mipaudit.tables.source import ScoreSource
 
@@ -22,6 +23,8 @@ def open_input(
     members: Any,  # noqa: ANN401 - a path or an array
     holdout: Any,  # noqa: ANN401
     request: ReadRequest,
+    *,
+    load: Callable[[Sequence[Load]], None] | None = None,
 ) -> ScoreSource:
     """Return the opened input.
 
@@ -31,12 +34,14 @@ def open_input(
         members: the members' path, frame or array, with ``holdout``; or None.
         holdout: the holdout's path, frame or array, of the same form.
         request: what to read; its paths are filled in here.
+        load: gets the files ready; None for one after the other.
 
     Raises:
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.tables.opening import open_arrays, open_frame, open_frames, open_scores
+    from mipaudit.tables.memory_opening import open_arrays, open_frame, open_frames
+    from mipaudit.tables.opening import open_scores
 
     _check_nan(request)
     _require_one_form(data, members, holdout)
@@ -44,10 +49,10 @@ def open_input(
         paths = _paths(data)
         if paths is None:
             return open_frame(data, request)
-        return open_scores(replace(request, scores=paths))
+        return open_scores(replace(request, scores=paths), load=load)
     member_path, holdout_path = _path(members), _path(holdout)
     if member_path is not None and holdout_path is not None:
-        return open_scores(replace(request, members=member_path, holdout=holdout_path))
+        return open_scores(replace(request, members=member_path, holdout=holdout_path), load=load)
     frames = (_is_frame(members), _is_frame(holdout))
     if member_path is not None or holdout_path is not None or frames[0] != frames[1]:
         raise UsageError(

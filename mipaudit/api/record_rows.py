@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.record_risk import RecordRisks
     from mipaudit.report.records import Direction
     from mipaudit.summaries.rows import Rows
-    from mipaudit.tables.source import Partition
+    from mipaudit.tables.partitions import Partition
 
 _ROW: Final = ("row",)
 _OF_CELL: Final = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.api.record_rows import TopRecords
     from mipaudit.api.records_counting import RecordCounts
     from mipaudit.audit.record_risk import RecordRisks
+    from mipaudit.engine.engine import Engine, EngineName, OnBadPart
     from mipaudit.report.origin import Setting
     from mipaudit.report.records import RecordsReport
     from mipaudit.tables.row_output import RowFormat
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     Chunks = Iterator[Mapping[str, NDArray[Any]]]
     Sink = Callable[[Chunks, Sequence[str]], None]
 
-_NOT_ASKED = ("data", "members", "holdout", "output", "output_format", "jobs", "progress")
+_ENGINE = ("jobs", "engine", "scheduler", "executor")
+_NOT_ASKED = ("data", "members", "holdout", "output", "output_format", "progress", *_ENGINE)
 _READING = (
     "member_column",
     "member_value",
@@ -76,9 +79,13 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     limits: Sequence[Mapping[str, Any]] = (),
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
+    on_bad_part: OnBadPart = "error",
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
+    engine: EngineName = "auto",
+    scheduler: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
 ) -> RecordsReport:
@@ -119,8 +126,14 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
         seed: of the row assignment, at least 0.
-        hash_inputs: sha256 of inputs over 64 MiB too.
-        jobs: number of threads; None for the processors at hand.
+        on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
+            is then met.
+        hash_inputs: sha256 of inputs over 64 MiB in all, too.
+        jobs: number of workers on this machine; None for the processors at hand.
+        engine: ``"threads"``, ``"processes"`` or ``"dask"``; the numbers are the same.
+        scheduler: address of a Dask scheduler, such as ``"tcp://host:8786"``.
+        executor: any ``concurrent.futures`` executor that runs the work instead, such as
+            ``client.get_executor()``; it stays open.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the provenance; None records the arguments.
 
@@ -132,8 +145,12 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
     from mipaudit.api.record_file import record_file, record_format
     from mipaudit.api.record_rows import REPEATING
+    from mipaudit.engine.engine import Engine
     from mipaudit.tables.row_output import write_rows
 
+    hired = Engine(
+        name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
+    )
     form = record_format(output, output_format)
     with (
         nullcontext()
@@ -156,7 +173,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
             (data, members, holdout),
             given,
             sink=None if form is None else write,
-            jobs=jobs,
+            engine=hired,
             progress=progress,
         )
 
@@ -173,6 +190,7 @@ def record_table(data: Any = None, **keywords: Any) -> RecordTable:  # noqa: ANN
     """
     from inspect import signature
 
+    from mipaudit.engine.engine import Engine
     from mipaudit.errors import UsageError
     from mipaudit.tables.row_output import table_of
 
@@ -191,7 +209,11 @@ def record_table(data: Any = None, **keywords: Any) -> RecordTable:  # noqa: ANN
         (data, keywords.get("members"), keywords.get("holdout")),
         given,
         sink=keep,
-        jobs=keywords.get("jobs"),
+        engine=Engine(
+            name=keywords.get("engine", "auto"),
+            **{name: keywords.get(name) for name in _ENGINE if name != "engine"},
+            on_bad_part=given["on_bad_part"],
+        ),
         progress=keywords.get("progress"),
     )
     return RecordTable(table=tables[0], report=report)
@@ -207,15 +229,17 @@ def _run(
     given: dict[str, Any],
     *,
     sink: Sink | None,
-    jobs: int | None,
+    engine: Engine,
     progress: Callable[[int, int | None], None] | None,
 ) -> RecordsReport:
-    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.opening import column_names
     from mipaudit.api.policy_keys import listed
+    from mipaudit.api.reading import read_input
     from mipaudit.api.record_rows import top_records
     from mipaudit.api.records_counting import count_records, record_meter
     from mipaudit.api.records_question import check_records
     from mipaudit.api.records_report import records_report, risks_of
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -231,10 +255,11 @@ def _run(
         seed=question.seed,
         **{name: given[name] for name in _READING},
     )
-    with open_input(*inputs, request) as source:
+
+    def run(source: ScoreSource) -> RecordsReport:
         passes = 3 if sink is not None or question.top else 2
         meter = record_meter(source, passes, progress)
-        counts = count_records(source, question, jobs=jobs, meter=meter)
+        counts = count_records(source, question, workers=workers, meter=meter)
         risks = risks_of(counts, question)
         top = top_records(risks, question.top)
         written = _write(source, given["key_column"], counts, risks, top, sink, meter)
@@ -253,6 +278,9 @@ def _run(
             ),
         )
 
+    with Workers(engine) as workers:
+        return read_input(inputs, request, workers, run)
+
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
@@ -270,6 +298,7 @@ def _write(
     """Read the rows once more where they are written or named; return how many are written."""
     from mipaudit.api.record_rows import cell_columns, columns_with, record_chunks
     from mipaudit.api.records_counting import unnamed
+    from mipaudit.tables.bad_parts import BadPartsError
 
     key = None
     if sink is not None and key_column is not None:
@@ -282,6 +311,24 @@ def _write(
         top=top,
         meter=meter,
     )
+    try:
+        return _taken(chunks, counts, key, key_column, top, sink)
+    except BadPartsError as bad:
+        # The passes that counted could read it, and rows may be written already.
+        raise bad.plain() from None
+
+
+def _taken(
+    chunks: Chunks,
+    counts: RecordCounts,
+    key: str | None,
+    key_column: str | None,
+    top: TopRecords,
+    sink: Sink | None,
+) -> int | None:
+    """Write all chunks, or look for the records to name; return how many are written."""
+    from mipaudit.api.record_rows import columns_with
+
     if sink is None:
         while not top.complete and next(chunks, None) is not None:
             pass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.api.counting import Meter, require_classes, require_identities, thread_count
+from mipaudit.api.counting import Meter, require_classes, require_identities
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.group_tally import Grouping
 from mipaudit.audit.record_cells import cut_cells
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
     from mipaudit.api.records_question import RecordsQuestion
     from mipaudit.audit.record_cells import RecordCells
+    from mipaudit.engine.workers import Workers
     from mipaudit.summaries.sample import BurnInSample
     from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.tables.assembly import Assembly
+    from mipaudit.tables.partitions import Partitions
     from mipaudit.tables.source import PiecePartition, ScoreSource
 
 MOST_KEPT: Final = 64
@@ -72,7 +76,7 @@ def count_records(
     source: ScoreSource,
     question: RecordsQuestion,
     *,
-    jobs: int | None,
+    workers: Workers | None,
     meter: Callable[[int], None] | None,
 ) -> RecordCounts:
     """Read the input twice and count.
@@ -83,15 +87,10 @@ def count_records(
             is smaller than the members.
     """
     require_one_score(source)
-    threads = thread_count(jobs)
     partitions = unnamed(source)
     grouped = bool(partitions) and partitions[0].assembly.groups is not None
-    survey = fold(
-        partitions,
-        lambda: RecordSurvey(question.seed, grouped=grouped),
-        jobs=threads,
-        progress=meter,
-    )
+    over = partial(fold, partitions, workers=workers, progress=meter)
+    survey = over(partial(RecordSurvey, question.seed, grouped=grouped))
     sample = survey.sample
     sample.settle()
     require_classes(sample)
@@ -115,9 +114,7 @@ def count_records(
             sample, [kind], prior=question.prior, discrete=question.discrete, seed=question.seed
         )
     grouping = None if chosen is None else chosen.grouping
-    tally = fold(
-        partitions, lambda: RecordCount(cells, plan, grouping), jobs=threads, progress=meter
-    )
+    tally = over(partial(RecordCount, cells, plan, grouping))
     return RecordCounts(
         cells=cells,
         counts=tally.cells.counts,
@@ -144,11 +141,18 @@ def record_meter(
     return Meter(None if hint is None else hint * passes, progress).advance
 
 
-def unnamed(source: ScoreSource) -> tuple[PiecePartition, ...]:
+def unnamed(source: ScoreSource) -> Partitions[PiecePartition]:
     """Return the partitions without the values of the key column: no count needs them."""
-    return tuple(
-        replace(one, assembly=replace(one.assembly, named=False)) for one in source.partitions()
-    )
+    plain: dict[int, Assembly] = {}
+
+    def change(partition: PiecePartition) -> PiecePartition:
+        # Shared by all partitions of a group, so that it is sent once with a run of them.
+        own = partition.assembly
+        if id(own) not in plain:
+            plain[id(own)] = replace(own, named=False)
+        return replace(partition, assembly=plain[id(own)])
+
+    return source.partitions().mapped(change)
 
 
 def require_one_score(source: ScoreSource) -> None:

@@ -65,14 +65,20 @@ def records_report(
         question.waivers,
         waiver_day(),
     )
-    verdict = reach_verdict(judged.checks, (), question.on_inconclusive)
+    incomplete = bool(source.left_out)
+    verdict = reach_verdict(judged.checks, (), question.on_inconclusive, incomplete=incomplete)
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, question.min_cell)
     return RecordsReport(
         command="records",
         design=design,
         summary=records_summary(
-            design, largest, listed=(members, holdout), groups=groups, verdict=verdict
+            design,
+            largest,
+            listed=(members, holdout),
+            groups=groups,
+            verdict=verdict,
+            incomplete=incomplete,
         ),
         estimates=(largest, *estimates),
         bands=_bands(risks),

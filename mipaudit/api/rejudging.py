@@ -17,6 +17,7 @@ from mipaudit.errors import InputError
 from mipaudit.report.narrative import summary
 from mipaudit.report.provenance import TIME_FORM, moment, settings_from, waiver_day
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
+from mipaudit.tables.bad_parts import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,8 +89,13 @@ def rejudged(
         limits.waivers,
         waiver_day(),
     )
-    verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
-    said = summary(design, _valid(report), report.claims, waived.checks, verdict)
+    incomplete = any(found.code == SKIPPED for found in report.findings)
+    verdict = reach_verdict(
+        waived.checks, report.claims, limits.on_inconclusive, incomplete=incomplete
+    )
+    said = summary(
+        design, _valid(report), report.claims, waived.checks, verdict, incomplete=incomplete
+    )
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,

@@ -10,13 +10,13 @@ from mipaudit.api.counting import (
     count,
     require_classes,
     require_identities,
-    thread_count,
 )
 from mipaudit.tables.derived_source import scalar_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mipaudit.engine.workers import Workers
     from mipaudit.tables.source import ScoreSource
 
 
@@ -28,7 +28,7 @@ def count_all(
     discrete: bool = False,
     mace: bool = False,
     kernel: bool = False,
-    jobs: int | None = None,
+    workers: Workers | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
     """Return the counts of every score of an input: columns by themselves, and vectors.
@@ -40,7 +40,7 @@ def count_all(
         discrete: take every score as discrete.
         mace: count in MACE's bins too.
         kernel: count for kernel densities too, of columns by themselves.
-        jobs: number of threads; None for the processors at hand.
+        workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
 
     Raises:
@@ -54,19 +54,18 @@ def count_all(
             discrete=discrete,
             mace=mace,
             kernel=kernel,
-            jobs=jobs,
+            workers=workers,
             progress=progress,
         )
     from mipaudit.api.vector_counting import count_mace_bins, count_vectors, survey_vectors
 
-    threads = thread_count(jobs)
     meter = None
     if progress is not None:
         passes = 2 + mace * len(source.vectors)
         passes += (2 + 2 * mace + kernel) * bool(source.scalars)
         hint = source.rows_hint
         meter = Meter(None if hint is None else hint * passes, progress).advance
-    survey = survey_vectors(source, seed=seed, jobs=threads, meter=meter)
+    survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
     require_classes(survey.sample)
     require_identities(survey.sample)
     columns = None
@@ -78,11 +77,11 @@ def count_all(
             discrete=discrete,
             mace=mace,
             kernel=kernel,
-            jobs=jobs,
+            workers=workers,
             progress=None if meter is None else _continued(meter),
         )
     vectors_counted = count_vectors(
-        source, survey, seed=seed, prior=prior, discrete=discrete, jobs=threads, meter=meter
+        source, survey, seed=seed, prior=prior, discrete=discrete, workers=workers, meter=meter
     )
     return Counts(
         columns=() if columns is None else columns.columns,
@@ -91,7 +90,7 @@ def count_all(
         mace=None if columns is None else columns.mace,
         kernel=None if columns is None else columns.kernel,
         vectors=vectors_counted,
-        mace_vectors=count_mace_bins(source, survey, jobs=threads, meter=meter) if mace else (),
+        mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter) if mace else (),
     )
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from mipaudit.report.origin import Setting
+    from mipaudit.tables.source import ScoreSource
     from mipaudit.tables.summary_file import SummaryFile
 
 
@@ -32,6 +34,9 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
+    engine: Literal["auto", "threads", "processes", "dask"] = "auto",
+    scheduler: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     settings: tuple[Setting, ...] | None = None,
 ) -> SummaryFile:
@@ -58,7 +63,10 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
         discrete: take every score as discrete.
         seed: of the row assignment, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
-        jobs: number of threads; None for the processors at hand.
+        jobs: number of workers on this machine; None for the processors at hand.
+        engine: who reads; the counts are the same.
+        scheduler: address of a Dask scheduler, for the engine ``"dask"``.
+        executor: any executor of `concurrent.futures` instead of an engine.
         progress: called with (rows done, rows in all passes or None).
         settings: recorded in the summary; None records the arguments.
 
@@ -66,11 +74,14 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
         UsageError: an argument is wrong.
         InputError: the input cannot be summarized as it is.
     """
-    from mipaudit.api.counting import Meter, thread_count
-    from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.counting import Meter
+    from mipaudit.api.opening import column_names
+    from mipaudit.api.reading import read_input
     from mipaudit.api.summarizing import Summarizer
     from mipaudit.api.summary_input import listed, read_summaries
     from mipaudit.api.summary_terms import check_summary_terms
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -94,19 +105,21 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     terms = check_summary_terms(
         **counting, cuts=bool(cuts), keyed=key_column is not None or unit_column is not None
     )
-    if settings is None:
-        settings = settings_from({**reading, **counting, "hash_inputs": hash_inputs}, source="api")
+    given = {**reading, **counting, "hash_inputs": hash_inputs}
+    recorded = settings_from(given, source="api") if settings is None else settings
     sites = read_summaries(listed(cuts)) if cuts else ()
+    hired = Engine(name=engine, jobs=jobs, scheduler=scheduler, executor=executor)
     request = ReadRequest(**reading, seed=terms.seed)
-    with open_input(data, members, holdout, request) as source:
+
+    def run(source: ScoreSource) -> SummaryFile:
         hint = source.rows_hint
         passes = 1 if cuts or cuts_only else 2
         summarizer = Summarizer(
             source=source,
             terms=terms,
-            settings=settings,
+            settings=recorded,
             hash_inputs=hash_inputs,
-            jobs=thread_count(jobs),
+            workers=workers,
             meter=None
             if progress is None
             else Meter(None if hint is None else hint * passes, progress).advance,
@@ -115,3 +128,6 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
             return summarizer.cuts()
         summarizer.check_sites(sites)
         return summarizer.counts(sites)
+
+    with Workers(hired) as workers:
+        return read_input((data, members, holdout), request, workers, run)

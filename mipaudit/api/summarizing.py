@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.api.summary_terms import SummaryTerms
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.origin import Setting
     from mipaudit.summaries.cuts import Cuts
+    from mipaudit.tables.partitions import Partitions
+    from mipaudit.tables.shifted_source import ShiftedPartition
     from mipaudit.tables.source import ScoreSource
 
 _HERE = "this input"
@@ -53,7 +56,7 @@ class Summarizer:
         terms: what changes the summary.
         settings: recorded in it.
         hash_inputs: sha256 of inputs over 64 MiB too.
-        jobs: number of threads.
+        workers: who reads.
         meter: called with the rows of each batch, or None.
     """
 
@@ -61,7 +64,7 @@ class Summarizer:
     terms: SummaryTerms
     settings: tuple[Setting, ...]
     hash_inputs: bool
-    jobs: int
+    workers: Workers
     meter: Callable[[int], None] | None
 
     def cuts(self) -> SummaryFile:
@@ -89,7 +92,7 @@ class Summarizer:
         cuts = [cuts_of(one) for one in sites] or [self._own_cuts(alone=True)]
         plan = shared_plan(cuts, prior=self.terms.prior)
         start = partial(Survey, len(self.source.columns), self.terms.seed, plan)
-        survey = fold(self._partitions(), start, jobs=self.jobs, progress=self.meter)
+        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
         sample = survey.sample
         sample.settle()
         require_identities(sample)
@@ -141,14 +144,14 @@ class Summarizer:
         check_alike([own, *sites])
         check_apart(sites)
 
-    def _partitions(self) -> Sequence[Any]:
+    def _partitions(self) -> Partitions[ShiftedPartition]:
         return shifted(self.source.partitions(), self.terms.first_row)
 
     def _own_cuts(self, *, alone: bool) -> Cuts:
         """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
         kinds = [column.kind for column in self.source.columns]
         start = partial(BurnInSample, len(kinds), self.terms.seed)
-        sample = fold(self._partitions(), start, jobs=self.jobs, progress=self.meter)
+        sample = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
         sample.settle()
         require_identities(sample)
         burn_in = FEWEST_BURN_IN_BLOCKS

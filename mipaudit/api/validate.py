@@ -139,7 +139,7 @@ def _names(code: str, names: Sequence[str]) -> tuple[str, ...]:
 
 def _jobs(jobs: int | None) -> int:
     if jobs is None:
-        from mipaudit.engine.fold import default_jobs
+        from mipaudit.engine.engine import default_jobs
 
         return default_jobs()
     found = whole("jobs", jobs)

@@ -6,6 +6,7 @@ the derived scores of all vectors; the published estimator takes one more.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_spread
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.audit.vector_evidence import VectorCounts
+    from mipaudit.engine.workers import Workers
     from mipaudit.tables.source import ScoreSource
 
     Advance = Callable[[int], None] | None
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
 _MACE_BINS: Final = 100
 
 
-def survey_vectors(source: ScoreSource, *, seed: int, jobs: int, meter: Advance) -> VectorSurvey:
+def survey_vectors(
+    source: ScoreSource, *, seed: int, workers: Workers | None, meter: Advance
+) -> VectorSurvey:
     """Return the settled sample and the extremes of all columns, in one pass."""
     width = len(source.columns)
-    survey = fold(source.partitions(), lambda: VectorSurvey(width, seed), jobs=jobs, progress=meter)
+    start = partial(VectorSurvey, width, seed)
+    survey = fold(source.partitions(), start, workers=workers, progress=meter)
     survey.sample.settle()
     return survey
 
@@ -46,7 +51,7 @@ def count_vectors(
     seed: int,
     prior: float,
     discrete: bool,
-    jobs: int,
+    workers: Workers | None,
     meter: Advance,
 ) -> tuple[VectorCounts, ...]:
     """Fit, choose and count the derived scores of all vectors, in one pass.
@@ -57,7 +62,7 @@ def count_vectors(
         seed: of the row assignment and of the fits.
         prior: p in (0, 1).
         discrete: take every vector as discrete.
-        jobs: number of threads.
+        workers: who reads; None for threads.
         meter: called with the rows of each batch.
 
     Raises:
@@ -72,14 +77,14 @@ def count_vectors(
         seed=seed,
     )
     derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
-    tally = fold(derived.partitions(), lambda: Tally(made.plan), jobs=jobs, progress=meter)
+    tally = fold(derived.partitions(), partial(Tally, made.plan), workers=workers, progress=meter)
     counts = tally.counts()
     require_spread(counts[0])
     return made.counted(counts, survey)
 
 
 def count_mace_bins(
-    source: ScoreSource, survey: VectorSurvey, *, jobs: int, meter: Advance
+    source: ScoreSource, survey: VectorSurvey, *, workers: Workers | None, meter: Advance
 ) -> tuple[NDArray[np.int64], ...]:
     """Return MACE's occupied bins of each vector, shape (K, 2), in one pass for each.
 
@@ -90,15 +95,8 @@ def count_mace_bins(
     for vector in source.vectors:
         own = list(vector.coordinates)
         low, high = survey.low[own], survey.high[own]
-
-        def start(
-            own: tuple[int, ...] = vector.coordinates,
-            low: NDArray[np.float64] = low,
-            high: NDArray[np.float64] = high,
-        ) -> SparseBins:
-            return SparseBins(own, low, high, _MACE_BINS)
-
-        bins = fold(source.partitions(), start, jobs=jobs, progress=meter)
+        start = partial(SparseBins, vector.coordinates, low, high, _MACE_BINS)
+        bins = fold(source.partitions(), start, workers=workers, progress=meter)
         counts.append(bins.counts())
     return tuple(counts)
 

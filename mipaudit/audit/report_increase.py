@@ -11,7 +11,7 @@ from mipaudit.audit.policy import (
     CheckStatus,
     check_status,
 )
-from mipaudit.audit.verdict import Verdict
+from mipaudit.audit.verdict import INCOMPLETE, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,9 @@ def unjudged(
     )
 
 
-def changes_verdict(checks: Sequence[ScoreIncrease], *, several: bool) -> Verdict:
+def changes_verdict(
+    checks: Sequence[ScoreIncrease], *, several: bool, incomplete: bool = False
+) -> Verdict:
     """Return the verdict over all checks: one that is not met decides, then one that is open.
 
     No error is shared: the limits already hold jointly over scores and reports.
@@ -96,6 +98,7 @@ def changes_verdict(checks: Sequence[ScoreIncrease], *, several: bool) -> Verdic
     Args:
         checks: of every score in every new report.
         several: whether there is more than one new report, so that they are named.
+        incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
     """
     if not checks:
         return Verdict(status="no_policy", reasons=("no limit was given to compare with",))
@@ -103,7 +106,10 @@ def changes_verdict(checks: Sequence[ScoreIncrease], *, several: bool) -> Verdic
         found = tuple(_named(one, several=several) for one in checks if one.status == status)
         if found:
             return Verdict(status=status, reasons=found)
-    return Verdict(status="met", reasons=tuple(_named(one, several=several) for one in checks))
+    kept = tuple(_named(one, several=several) for one in checks)
+    if incomplete:
+        return Verdict(status="inconclusive", reasons=(INCOMPLETE, *kept))
+    return Verdict(status="met", reasons=kept)
 
 
 def _named(check: ScoreIncrease, *, several: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.audit.waiver import waiver_note
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 OnInconclusive = Literal["fail", "review", "pass"]
+
+INCOMPLETE: Final = (
+    "parts of the input cannot be read and were skipped, so that the limits do not cover all "
+    "records; on those that were read they are kept"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,8 @@ def reach_verdict(
     checks: Sequence[PolicyCheck],
     claims: Sequence[Claim],
     on_inconclusive: OnInconclusive = "review",
+    *,
+    incomplete: bool = False,
 ) -> Verdict:
     """Return the verdict over every policy check and claim.
 
@@ -54,10 +61,20 @@ def reach_verdict(
     contradicted claim decides; else one inconclusive check. A waived check does not
     decide. Claims that hold out never turn 'no policy' into 'met': the absence of a
     contradiction proves nothing.
+
+    Args:
+        checks: of the policy.
+        claims: compared with the data.
+        on_inconclusive: what the policy makes of an open answer.
+        incomplete: parts of the input could not be read and were left out. Records are then
+            missing, perhaps because of what they are: 'met' says too much and becomes
+            'inconclusive'. What leaks among the others leaks all the same.
     """
     waived = [check for check in checks if check.waived is not None]
     deciding = [check for check in checks if check.waived is None]
     status, reasons = _decided(deciding, claims, judged=bool(checks))
+    if incomplete and status == "met":
+        status, reasons = "inconclusive", (INCOMPLETE, *reasons)
     if status != "not_met":
         reasons = (*reasons, *map(_reason, waived))
     return Verdict(

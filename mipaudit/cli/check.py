@@ -35,8 +35,12 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     unit_column: o.UnitColumnOption = None,
     key_column: o.KeyColumnOption = None,
     nan: o.NanOption = "error",
+    on_bad_part: o.OnBadPartOption = "error",
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
+    jobs: o.JobsOption = None,
+    engine: o.EngineOption = "auto",
+    scheduler: o.SchedulerOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
     sha256: o.Sha256Option = True,  # noqa: FBT002
@@ -67,6 +71,10 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
             nan=nan,
             seed=seed,
             hash_inputs=hash_inputs,
+            jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
+            on_bad_part=on_bad_part,
             progress=progress,
             settings=settings_of(context),
         )

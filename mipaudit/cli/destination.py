@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _LONGEST_STEM: Final = 100
+_MODE: Final = 0o666
+_OWN_FILES: Final = Path("/proc/self/fd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +165,13 @@ def _probe(path: Path) -> bool:
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         return False
     # Making a file is the only true test: permissions, quotas, read-only mounts.
+    descriptor = _open_nameless(path.parent)
+    if descriptor is not None:
+        os.close(descriptor)
+        return True
+    beside = _beside(path)
+    os.close(_create(beside))
     # It is removed at once, so that a killed run leaves nothing behind.
-    beside, descriptor = _create_beside(path)
-    os.close(descriptor)
     beside.unlink()
     return True
 
@@ -179,15 +185,25 @@ def _stage(path: Path, data: bytes) -> Path:
 
 @contextmanager
 def _staged(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """Yield a file that can take the place of ``path`` when it is written, and where it is."""
-    beside, descriptor = _create_beside(path)
+    """Yield a file that can take the place of ``path`` when it is written, and where it is.
+
+    Where the system can, it has no name until it is whole: of a run that is killed nothing
+    is left behind.
+    """
+    beside = _beside(path)
+    descriptor = _open_nameless(path.parent)
+    nameless = descriptor is not None
+    if descriptor is None:
+        descriptor = _create(beside)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "w+b" if nameless else "wb") as file:
             yield file, beside
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            if path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            if nameless:
+                _give_name(file, beside)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -201,11 +217,46 @@ def _take_place(beside: Path, path: Path) -> None:
         raise
 
 
-def _create_beside(path: Path) -> tuple[Path, int]:
-    beside = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
+def _beside(path: Path) -> Path:
+    """Return a hidden name beside ``path`` that nobody uses."""
+    return path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
+
+
+def _create(beside: Path) -> int:
     # Mode 0o666 less the umask, as any program would make the file.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return beside, os.open(beside, flags, 0o666)
+    return os.open(beside, flags, _MODE)
+
+
+def _open_nameless(folder: Path) -> int | None:
+    """Open a new file without a name in ``folder``, or return None where there are none."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not _OWN_FILES.is_dir():
+        return None
+    try:
+        return os.open(folder, flag | os.O_RDWR, _MODE)
+    except OSError:
+        # Not on this file system; what else is wrong shows when a named file is made.
+        return None
+
+
+def _give_name(file: BinaryIO, beside: Path) -> None:
+    """Let a file without a name appear, whole."""
+    descriptor = file.fileno()
+    try:
+        # Only with a directory's descriptor does the system follow the link to the open file.
+        own = _OWN_FILES / str(descriptor)
+        os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
+    except OSError:
+        # Some file systems have such files and cannot name them.
+        import shutil
+
+        file.seek(0)
+        with os.fdopen(_create(beside), "wb") as copy:
+            os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(descriptor).st_mode))
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
 
 
 class _Patient:

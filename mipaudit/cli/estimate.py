@@ -70,9 +70,12 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     max_metric: o.MaxMetricOption = None,
     min_recall: o.MinRecallOption = 0.01,
     on_inconclusive: o.OnInconclusiveOption = "review",
+    on_bad_part: o.OnBadPartOption = "error",
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
+    engine: o.EngineOption = "auto",
+    scheduler: o.SchedulerOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
     sha256: o.Sha256Option = True,  # noqa: FBT002
@@ -127,6 +130,9 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
+            on_bad_part=on_bad_part,
             progress=progress,
             settings=settings_of(context),
         )

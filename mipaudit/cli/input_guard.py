@@ -28,7 +28,7 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None]) -> None:
     Raises:
         UsageError: ``output_is_input`` or ``output_among_inputs``.
     """
-    specs = [spec for spec in inputs if spec]
+    specs = [_here(spec) for spec in inputs if spec]
     state = _state(output)
     if state and any(os.path.samestat(state, other) for other in _input_states(specs)):
         raise UsageError("output_is_input", "The output file is one of the inputs.", hint=_HINT)
@@ -40,6 +40,17 @@ def refuse_inputs(output: Path, inputs: Iterable[str | None]) -> None:
             "The output file would lie among the inputs, and the next run would read it.",
             hint=_HINT,
         )
+
+
+def _here(spec: str) -> str:
+    """Return the path of a ``file://`` address; anything else as it is."""
+    from mipaudit.tables.address import local_path
+
+    try:
+        return local_path(spec)
+    except MipauditError:
+        # Reading it will fail with a better message.
+        return spec
 
 
 def _input_states(specs: Iterable[str]) -> Iterator[os.stat_result]:

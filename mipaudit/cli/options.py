@@ -12,8 +12,8 @@ ScoresArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="SCORES",
-        help="A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, "
-        "or - for standard input.",
+        help="A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+        "(s3://, gs://, az://, https://), or - for standard input.",
         show_default=False,
     ),
 ]
@@ -91,7 +91,7 @@ SeedOption = Annotated[
     int, typer.Option("--seed", metavar="INTEGER", help="Fixes every random choice.")
 ]
 HashInputsOption = Annotated[
-    bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB too.")
+    bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB in all, too.")
 ]
 FormatOption = Annotated[
     Format,
@@ -234,7 +234,25 @@ MinRecallOption = Annotated[
 JobsOption = Annotated[
     int | None,
     typer.Option(
-        "--jobs", metavar="N", help="Threads. Default: one per processor; the answer is the same."
+        "--jobs", metavar="N", help="Workers. Default: one per processor; the answer is the same."
+    ),
+]
+EngineOption = Annotated[
+    Literal["auto", "threads", "processes", "dask"],
+    typer.Option("--engine", help="Who does the work; the answer is the same."),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster to work on."
+    ),
+]
+OnBadPartOption = Annotated[
+    Literal["error", "skip"],
+    typer.Option(
+        "--on-bad-part",
+        help="A file that cannot be read ends the run, or is left out and named; no policy is "
+        "met then.",
     ),
 ]
 ExitZeroOption = Annotated[

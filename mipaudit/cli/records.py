@@ -84,9 +84,12 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
         float | None, _option("--max-risk", "Policy: the largest risk is at most X.", "X")
     ] = None,
     on_inconclusive: o.OnInconclusiveOption = "review",
+    on_bad_part: o.OnBadPartOption = "error",
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
+    engine: o.EngineOption = "auto",
+    scheduler: o.SchedulerOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: Annotated[
         str | None,
@@ -153,6 +156,9 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
+            on_bad_part=on_bad_part,
             progress=progress,
             settings=settings_of(context),
         )

@@ -36,6 +36,8 @@ _NOT_SETTINGS: Final = frozenset(
         "verbose",
         "exit_zero",
         "jobs",
+        "engine",
+        "scheduler",
         "resume",
     }
 )

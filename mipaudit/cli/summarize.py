@@ -83,6 +83,8 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
+    engine: o.EngineOption = "auto",
+    scheduler: o.SchedulerOption = None,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Where to write. Needed."),
@@ -124,6 +126,8 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
             progress=progress,
             settings=settings_of(context),
         )

@@ -1,1 +1,1 @@
-"""Maps functions over the partitions of an input."""
+"""Maps functions over the partitions of an input: on threads, processes or a cluster."""

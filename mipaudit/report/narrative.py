@@ -15,7 +15,7 @@ from mipaudit.audit.figures import (
 )
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
-from mipaudit.report.verdict_words import judged
+from mipaudit.report.verdict_words import INCOMPLETE, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,13 +79,16 @@ def summary(
     claims: Sequence[Claim],
     policy: Sequence[PolicyCheck],
     verdict: Verdict,
+    *,
+    incomplete: bool = False,
 ) -> str:
     """Return what was measured, how sure, against what limit, and what was not tested.
 
-    The estimates come strongest score first.
+    The estimates come strongest score first; ``incomplete`` says that files were skipped.
     """
     first = estimates[0]
     parts = [
+        INCOMPLETE if incomplete else "",
         _measured(design, first, len(design.score_columns)),
         _at_most(estimates, first),
         judged(verdict, given="limits"),

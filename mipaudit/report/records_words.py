@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, percent_text, upper_text
 from mipaudit.report.names import safe_name
-from mipaudit.report.verdict_words import judged
+from mipaudit.report.verdict_words import INCOMPLETE, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +64,7 @@ def records_summary(
     listed: tuple[int, int],
     groups: Sequence[GroupRisk],
     verdict: Verdict,
+    incomplete: bool = False,
 ) -> str:
     """Return what was measured, how sure, and what is exposed."""
     rows = f"{count_text(design.n_members)} members and {count_text(design.n_holdout)} holdout"
@@ -77,6 +78,7 @@ def records_summary(
         f"nothing: {number_text(design.baseline)})."
     )
     parts = [
+        INCOMPLETE if incomplete else "",
         measured,
         _listed(design, *listed),
         _grouped(groups),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mipaudit.report.names import public_address
+
 _NONE: Final = "none"
 _JOINT: Final = ", "
 # A text that begins so is JSON; a plain text that would begin so is written as JSON.
@@ -24,6 +26,7 @@ def setting_text(value: object) -> str:
     if isinstance(value, bool):
         return _flag(value)
     if isinstance(value, str):
+        value = public_address(value)
         return _json(value) if value == _NONE or not value or value[0] in _JSON else value
     if isinstance(value, Mapping):
         return _json(value)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from mipaudit.audit.verdict import Verdict
 
 _LONGEST_REASON: Final = 2000
+INCOMPLETE: Final = (
+    "Some files of the input cannot be read and were left out: nothing here speaks for the "
+    "records in them."
+)
 
 
 def judged(verdict: Verdict, *, given: str = "limit") -> str:

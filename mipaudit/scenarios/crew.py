@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import active_children, get_context, parent_process
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.engine.process_pool import process_pool
 from mipaudit.errors import MipauditError
 from mipaudit.scenarios.replication import replicate, seconds_each
 from mipaudit.scenarios.statement import joined
@@ -21,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
+    from mipaudit.engine.process_pool import ProcessPool
     from mipaudit.report.validation import CoverageRow
     from mipaudit.scenarios.replication import Task
     from mipaudit.scenarios.statement import Statements
@@ -58,19 +54,18 @@ def run_tasks(
     if jobs <= 1:
         _collect(tasks, (replicate(task, seed, part) for task, part in pieces), finished, meter)
         return
-    with _crew(jobs) as pool:
+    with process_pool(jobs) as pool:
         _collect(tasks, _results(pool, pieces, seed, _AHEAD * jobs), finished, meter)
 
 
 def _results(
-    pool: ProcessPoolExecutor, pieces: Iterable[tuple[Task, range]], seed: int, ahead: int
+    pool: ProcessPool, pieces: Iterable[tuple[Task, range]], seed: int, ahead: int
 ) -> Iterator[Statements]:
     """Yield the results in order, while ``ahead`` pieces of work are given out."""
     waiting: deque[Future[Statements]] = deque()
     try:
         for task, part in pieces:
-            with _interrupts_held():
-                waiting.append(pool.submit(replicate, task, seed, part))
+            waiting.append(pool.submit(replicate, task, seed, part))
             if len(waiting) >= ahead:
                 yield waiting.popleft().result()
         while waiting:
@@ -107,48 +102,3 @@ class _Meter:
         self._done += replications * seconds_each(task.cell)
         if self._progress is not None:
             self._progress(int(self._done * _MICRO), int(self._total * _MICRO))
-
-
-@contextmanager
-def _crew(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Yield a pool of fresh processes that is gone afterwards, whatever happens."""
-    others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_enlist)
-    try:
-        yield pool
-    except BaseException:
-        # Nobody waits for what they are at.
-        for process in set(active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold control-C back, so that processes which start now are born deaf to it.
-
-    The terminal sends it to all of them; it is this process that ends the run.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _enlist() -> None:
-    """Prepare a process of the crew: deaf to control-C, and gone when its parent is."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -105,7 +105,7 @@ class ArrowReader:
         if types.is_dictionary(kind):
             array = array.dictionary_decode()
         if types.is_decimal(array.type):
-            array = array.cast(pa.float64())
+            return _decimals(array)
         if types.is_null(array.type):
             return Numbers(values=np.full(len(array), np.nan))
         return _numbers(array)
@@ -145,6 +145,23 @@ def _numbers(array: pa.Array) -> Numbers:
     return Numbers(
         values=np.frombuffer(data, dtype=dtype, count=size, offset=offset * dtype.itemsize),
         missing=missing,
+    )
+
+
+def _decimals(array: pa.Array) -> Numbers:
+    """Return the nearest float64 of each, and which of them others may have, too."""
+    from mipaudit.tables.decimal_digits import decimal_floats, merges_decimals
+
+    size, offset = len(array), array.offset
+    missing = None if not array.null_count else ~_bits(array.buffers()[0], offset, size)
+    mask = merges_decimals(array)
+    if mask is not None and missing is not None:
+        mask &= ~missing
+    return Numbers(
+        values=decimal_floats(array),
+        missing=missing,
+        rounded=mask if mask is not None and mask.any() else None,
+        whole=array.type.scale <= 0,
     )
 
 

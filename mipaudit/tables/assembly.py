@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.summaries.rows import Rows
-from mipaudit.tables.column import column_hashes, column_scores, inexact_integers
+from mipaudit.tables.column import column_hashes, column_scores, inexact_integers, rounded_decimals
 from mipaudit.tables.groups import column_values, group_hashes
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
@@ -128,6 +128,9 @@ class Assembly:
             mask = inexact_integers(chunk.columns[field.name], field.kind)
             if mask is not None and (mask := _and(mask, keep)).any():
                 _count(intake.inexact.setdefault(field.name, Fault()), mask, chunk)
+            mask = rounded_decimals(chunk.columns[field.name])
+            if mask is not None and (mask := _and(mask, keep)).any():
+                _count(intake.rounded.setdefault(field.name, Fault()), mask, chunk)
 
     def _complete(
         self,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.finding import Finding
+    from mipaudit.tables.blob import Blob
     from mipaudit.tables.source import ScoreColumn, VectorScore
 
 
@@ -37,6 +38,11 @@ class AuditedInput(Protocol):
     @property
     def skipped(self) -> tuple[tuple[str, str], ...]:
         """(column, why) for every column that was not taken."""
+        ...
+
+    @property
+    def left_out(self) -> tuple[Blob, ...]:
+        """Files that could not be read."""
         ...
 
     def findings(self) -> tuple[Finding, ...]:

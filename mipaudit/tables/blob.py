@@ -6,7 +6,7 @@ import io
 import os
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import IO, TYPE_CHECKING, Final, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Final, Literal, NoReturn, Protocol
 
 from mipaudit.errors import InputError
 from mipaudit.report.names import safe_name
@@ -32,7 +32,10 @@ _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
 
 
 class Blob(Protocol):
-    """Bytes that can be opened again and again, from several threads."""
+    """Bytes that can be opened again and again, from several threads.
+
+    What other processes can open, too, can be pickled; standard input and pipes cannot.
+    """
 
     @property
     def name(self) -> str:
@@ -64,12 +67,21 @@ class FileBlob:
     path: Path
     size: int
     modified: int
-    identity: tuple[int, int]
+    identity: tuple[int, int] | None
+    typed: str | None = None
 
     @property
     def name(self) -> str:
-        """The path, made safe."""
-        return safe_name(str(self.path), longest=400)
+        """The path as it was typed, made safe."""
+        return safe_name(self.typed or str(self.path), longest=400)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel with the whole path: another process may work in another folder.
+
+        Device and inode stay: another machine has others.
+        """
+        typed = self.typed or str(self.path)
+        return _file_elsewhere, (self.path.absolute(), self.size, self.modified, typed)
 
     def open(self) -> IO[bytes]:
         """Open the file anew."""
@@ -81,11 +93,16 @@ class FileBlob:
             state = self.path.stat()
         except OSError:
             return True
-        now = (state.st_size, state.st_mtime_ns, (state.st_dev, state.st_ino))
-        return now != (self.size, self.modified, self.identity)
+        if (state.st_size, state.st_mtime_ns) != (self.size, self.modified):
+            return True
+        return self.identity not in {None, (state.st_dev, state.st_ino)}
 
     def close(self) -> None:
         """Hold nothing."""
+
+
+def _file_elsewhere(path: Path, size: int, modified: int, typed: str) -> FileBlob:
+    return FileBlob(path=path, size=size, modified=modified, identity=None, typed=typed)
 
 
 def file_blob(path: Path) -> FileBlob:
@@ -118,6 +135,10 @@ class MemoryBlob:
     name: str
     data: bytes
 
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be sent to another process."""
+        raise _bound_here(self.name)
+
     @property
     def size(self) -> int:
         """Bytes."""
@@ -143,6 +164,10 @@ class TemporaryBlob:
     file: IO[bytes]
     size: int
 
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be sent to another process."""
+        raise _bound_here(self.name)
+
     def open(self) -> IO[bytes]:
         """Return a reader with a position of its own."""
         return io.BufferedReader(_PositionedReader(self.file.fileno(), self.size), _BLOCK)
@@ -154,6 +179,14 @@ class TemporaryBlob:
     def close(self) -> None:
         """Give the space back."""
         self.file.close()
+
+
+def _bound_here(name: str) -> InputError:
+    return InputError(
+        "bound_to_process",
+        f"{name}: other processes cannot read it, because it is no file.",
+        hint="Save it to a file, or run with threads only.",
+    )
 
 
 class _PositionedReader(io.RawIOBase):
@@ -212,9 +245,18 @@ def blob_format(blob: Blob) -> Format:
     return next((name for magic, name in _MAGIC if head.startswith(magic)), "csv")
 
 
-def describe_blob(blob: Blob, rows: int, *, hash_all: bool) -> InputFile:
-    """Return how the report names ``blob``."""
-    if blob.size <= HASHED_WHOLE or hash_all:
+def describe_blob(
+    blob: Blob, rows: int, *, hash_all: bool, together: int | None = None
+) -> InputFile:
+    """Return how the report names ``blob``.
+
+    Args:
+        blob: the bytes.
+        rows: in it.
+        hash_all: sha256 whatever the size.
+        together: bytes of all inputs of the run, this one among them; None for it alone.
+    """
+    if (blob.size if together is None else together) <= HASHED_WHOLE or hash_all:
         return InputFile(name=blob.name, rows=rows, bytes=blob.size, sha256=_hash_whole(blob))
     return InputFile(name=blob.name, rows=rows, bytes=blob.size, fingerprint=_hash_ends(blob))
 
@@ -231,7 +273,7 @@ def _hash_ends(blob: Blob) -> str:
     """Hash the size, the first MiB, and the last MiB or the whole Parquet footer."""
     with blob.open() as stream:
         head = stream.read(_END)
-        stream.seek(-8, os.SEEK_END)
+        stream.seek(-min(8, blob.size), os.SEEK_END)
         tail = stream.read(8)
         footer = int.from_bytes(tail[:4], "little") + 8 if tail[4:] == b"PAR1" else 0
         last = min(max(_END, footer), blob.size)

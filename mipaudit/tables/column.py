@@ -28,12 +28,14 @@ _SCORE_BITS = 53
 class Field:
     """A column of an input before any choice is made.
 
-    ``storage`` names the stored type of floats, such as ``float32``; None for text.
+    ``storage`` names the stored type of floats, such as ``float32``; None for text. A
+    ``folder`` column is a key of the folders that files lie in: one value a file.
     """
 
     name: str
     kind: Kind
     storage: str | None = None
+    folder: bool = False
 
 
 class Vocabulary:
@@ -51,10 +53,16 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Numbers:
-    """Booleans, integers or floats; ``missing`` marks the nulls, None for none."""
+    """Booleans, integers or floats; ``missing`` marks the nulls, None for none.
+
+    ``rounded`` marks decimals of more digits than a float64 tells apart, None for none;
+    ``whole`` ones among them are integers.
+    """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
+    rounded: NDArray[np.bool_] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,7 +132,9 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
     if not isinstance(column, Numbers) or not column.values.size:
         return None
     values = column.values
-    if values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
+    if column.whole and column.rounded is not None:
+        mask = column.rounded.copy()
+    elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
         low, high = (-_EXACT, _EXACT) if values.dtype.kind == "i" else (0, _EXACT)
         if low <= values.min() and values.max() <= high:
             return None
@@ -137,6 +147,13 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
     if column.missing is not None:
         mask &= ~column.missing
     return mask if mask.any() else None
+
+
+def rounded_decimals(column: Column) -> NDArray[np.bool_] | None:
+    """Return where decimals with a fraction have more than 15 digits; None for nowhere."""
+    if not isinstance(column, Numbers) or column.rounded is None or column.whole:
+        return None
+    return column.rounded
 
 
 def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
+from mipaudit.tables.bad_parts import input_changed
+from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.column import Field, column_hashes
 from mipaudit.tables.csv_dialect import csv_rows, decode_text, plain_stream, read_dialect
 from mipaudit.tables.csv_small import CsvText
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from mipaudit.tables.blob import Blob, Format
+    from mipaudit.tables.column import Column, Kind
     from mipaudit.tables.csv_dialect import Dialect
     from mipaudit.tables.part import Piece
 
@@ -25,6 +29,14 @@ SMALL_TEXT: Final = 4 << 20
 # The kinds of a larger file's columns are guessed from so many bytes; a column
 # that turns out otherwise is followed, or is an error.
 HEAD_BYTES: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ParsedCsv:
+    """The kinds of all columns, and the parsed ones in chunks with their rows."""
+
+    kinds: dict[str, Kind]
+    chunks: list[tuple[int, dict[str, Column]]]
 
 
 class CsvPart:
@@ -37,7 +49,7 @@ class CsvPart:
             InputError: every fault of the header, and of all rows of a small file.
         """
         self.blob = blob
-        self._format: Format = found
+        self.format: Format = found
         with plain_stream(blob, found) as stream:
             data = _read_up_to(stream, SMALL_TEXT + 1)
         whole = len(data) <= SMALL_TEXT
@@ -96,9 +108,39 @@ class CsvPart:
         from mipaudit.tables.csv_large import LargeCsv
 
         large = LargeCsv(
-            blob=self.blob, format=self._format, dialect=self._dialect, kinds=self._kinds
+            blob=self.blob, format=self.format, dialect=self._dialect, kinds=self._kinds
         )
         self._kinds |= large.parse(self._store, names, hashed)
+
+    @property
+    def large(self) -> bool:
+        """Tell whether most of the file is yet to be parsed."""
+        return self._text is None
+
+    @property
+    def travels(self) -> bool:
+        """Tell whether another process can open the file, too."""
+        return not isinstance(self.blob, MemoryBlob | TemporaryBlob)
+
+    def textual(self, names: Collection[str]) -> bool:
+        """Tell whether one of the named columns is text, as its first rows show it."""
+        return any(self._kinds.get(name) in {"string", "other"} for name in names)
+
+    def adopt(self, parsed: ParsedCsv) -> None:
+        """Take what another process parsed in place of `load`."""
+        self._store.close()
+        self._store = ChunkStore()
+        self._kinds |= parsed.kinds
+        for rows, columns in parsed.chunks:
+            self._store.append(columns, rows)
+
+    def parsed(self, names: Collection[str]) -> ParsedCsv:
+        """Return what `load` left, to be handed to another process."""
+        store = self._store
+        return ParsedCsv(
+            kinds=self._kinds,
+            chunks=[(rows, store.get(at, names)) for at, rows in enumerate(store.rows)],
+        )
 
     def pieces(self) -> Sequence[Piece]:
         """Return the parsed rows."""
@@ -108,6 +150,24 @@ class CsvPart:
         """Release memory, temporary file and bytes."""
         self._store.close()
         self.blob.close()
+
+
+def parse_elsewhere(
+    blob: Blob, found: Format, names: Collection[str], hashed: Collection[str]
+) -> ParsedCsv:
+    """Parse a file in a process that has not opened it.
+
+    Raises:
+        InputError: as `CsvPart` and its `load`; ``input_changed``.
+    """
+    part = CsvPart(blob, found)
+    try:
+        part.load(names, hashed)
+        if blob.changed():
+            raise input_changed(blob)
+        return part.parsed(names)
+    finally:
+        part.close()
 
 
 def _read_up_to(stream: IO[bytes], size: int) -> bytes:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.summaries.rows import Rows
-    from mipaudit.tables.source import Partition, ScoreColumn, ScoreSource
+    from mipaudit.tables.intake import Intake
+    from mipaudit.tables.partitions import Partitions
+    from mipaudit.tables.source import PiecePartition, ScoreColumn, ScoreSource
 
     Columns = tuple[NDArray[np.float64], ...]
 
@@ -21,12 +24,22 @@ if TYPE_CHECKING:
 class DerivedPartition:
     """A part of an input whose rows have other scores."""
 
-    partition: Partition
+    partition: PiecePartition
     derive: Callable[[Columns], Columns]
 
-    def batches(self) -> Iterator[Rows]:
+    @property
+    def part(self) -> str:
+        """The name of the part."""
+        return self.partition.part
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether the rows must be read in this process."""
+        return self.partition.stays
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
         """Yield the rows in order, each batch with the scores made of its own."""
-        for rows in self.partition.batches():
+        for rows in self.partition.batches(intake):
             yield replace(rows, scores=self.derive(rows.scores))
 
 
@@ -49,12 +62,12 @@ class DerivedSource:
         """The rows before any is left out."""
         return self.source.rows_hint
 
-    def partitions(self) -> Sequence[DerivedPartition]:
+    def partitions(self) -> Partitions[DerivedPartition]:
         """Return the partitions in row order."""
-        return tuple(
-            DerivedPartition(partition=partition, derive=self.derive)
-            for partition in self.source.partitions()
-        )
+        return self.source.partitions().mapped(self._derived)
+
+    def _derived(self, partition: PiecePartition) -> DerivedPartition:
+        return DerivedPartition(partition=partition, derive=self.derive)
 
 
 def scalar_source(source: ScoreSource) -> DerivedSource:
@@ -62,5 +75,9 @@ def scalar_source(source: ScoreSource) -> DerivedSource:
     return DerivedSource(
         columns=tuple(source.columns[at] for at in source.scalars),
         source=source,
-        derive=lambda columns: tuple(columns[at] for at in source.scalars),
+        derive=partial(_chosen, tuple(source.scalars)),
     )
+
+
+def _chosen(places: tuple[int, ...], columns: Columns) -> Columns:
+    return tuple(columns[at] for at in places)

@@ -64,13 +64,25 @@ class GroupColumns:
             if value not in self.found:
                 at = row if kept is None else int(kept[row])
                 self.found[value] = tuple(_word(columns[name], at) for name in self.columns)
+        self._require_few()
+        return total
+
+    def learn(self, found: Mapping[int, tuple[str, ...]]) -> None:
+        """Take in what other processes saw.
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        self.found.update(found)
+        self._require_few()
+
+    def _require_few(self) -> None:
         if len(self.found) > MOST_GROUPS:
             raise InputError(
                 "too_many_groups",
                 f"The columns of --by have more than {MOST_GROUPS:,} combinations of values.",
                 hint="Name columns with few values: categories, not measurements or ids.",
             )
-        return total
 
 
 def _hashes(column: Column) -> NDArray[np.uint64]:

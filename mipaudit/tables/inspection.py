@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def check_where(source: ScoreSource, where: Where) -> None:
     """Raise InputError ``no_rows`` when ``where`` keeps no row; stops at the first kept."""
     for partition in source.partitions():
-        for chunk in partition.piece.chunks((where.column,), 0):
+        for chunk in partition.chunks((where.column,)):
             if where.mask(chunk.columns[where.column]).any():
                 return
     raise InputError("no_rows", f"--where: no row of column {quoted_name(where.column)} matches.")
@@ -64,7 +64,7 @@ def _collect(
 ) -> None:
     """Add the hashed ids of a partition's rows to those of their class."""
     assembly = replace(partition.assembly, scores=(), key=None)
-    for chunk in partition.piece.chunks({*assembly.columns, column}, partition.first_row):
+    for chunk in partition.chunks({*assembly.columns, column}):
         rows = assembly.rows(chunk, Intake())
         hashes = column_hashes(chunk.columns[column])
         present = np.ones(chunk.rows, dtype=np.bool_)

@@ -39,6 +39,7 @@ class Intake:
         nan_members, nan_holdout: rows with a missing score.
         missing: missing scores, by column.
         inexact: integers that a float64 cannot hold, by column.
+        rounded: decimals of more than 15 digits, by column.
         null_labels: rows without membership.
         null_keys: rows without a key or person.
         labels: membership labels that the rule does not know.
@@ -47,6 +48,7 @@ class Intake:
             place of its own, because they are told apart there.
         endless: scores at minus infinity, which move up to the lowest number there.
         lowest: scores at the lowest number, where they would meet those.
+        groups: what the hashes of the groups stand for.
     """
 
     members: int = 0
@@ -57,6 +59,7 @@ class Intake:
     nan_holdout: int = 0
     missing: dict[str, Fault] = field(default_factory=dict)
     inexact: dict[str, Fault] = field(default_factory=dict)
+    rounded: dict[str, Fault] = field(default_factory=dict)
     null_labels: Fault = field(default_factory=Fault)
     null_keys: Fault = field(default_factory=Fault)
     unknown_labels: Fault = field(default_factory=Fault)
@@ -66,6 +69,7 @@ class Intake:
     infinite: dict[str, Fault] = field(default_factory=dict)
     endless: dict[str, Fault] = field(default_factory=dict)
     lowest: dict[str, Fault] = field(default_factory=dict)
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def merged(self) -> dict[str, Fault]:
@@ -78,20 +82,25 @@ class Intake:
         told_apart = not (self.inexact or self.merged)
         return faults > 0 or not told_apart or (nan_is_error and bool(self.missing))
 
+    def include(self, other: Intake) -> None:
+        """Add the counts of other rows."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("null_labels", "null_keys", "unknown_labels"):
+            fault: Fault = getattr(other, name)
+            getattr(self, name).add(fault.count, fault.first_row)
+        for name in ("missing", "inexact", "rounded", "infinite", "endless", "lowest"):
+            for column, fault in getattr(other, name).items():
+                getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
+        self.labels |= other.labels
+        self.groups |= other.groups
+
 
 def merge_intakes(intakes: Iterable[Intake]) -> Intake:
     """Return the sums."""
     total = Intake()
     for intake in intakes:
-        for name in _COUNTS:
-            setattr(total, name, getattr(total, name) + getattr(intake, name))
-        for name in ("null_labels", "null_keys", "unknown_labels"):
-            fault: Fault = getattr(intake, name)
-            getattr(total, name).add(fault.count, fault.first_row)
-        for name in ("missing", "inexact", "infinite", "endless", "lowest"):
-            for column, fault in getattr(intake, name).items():
-                getattr(total, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
-        total.labels |= intake.labels
+        total.include(intake)
     return total
 
 
@@ -124,7 +133,19 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "unit_rows_dropped": intake.unit_members + intake.unit_holdout > 0,
         "other_side_rows": intake.other_side > 0,
     }
-    return tuple(Finding(code=code, text=text) for code, text in texts.items() if present[code])
+    found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
+    return (*found, *(_rounded(name, fault) for name, fault in intake.rounded.items()))
+
+
+def _rounded(name: str, fault: Fault) -> Finding:
+    rows = "1 row" if fault.count == 1 else f"{fault.count} rows"
+    return Finding(
+        code="decimals_rounded",
+        text=(
+            f"Column {quoted_name(name)} holds decimals of more than 15 digits in {rows}: they "
+            "are rounded to the nearest 64-bit float, where two may become one."
+        ),
+    )
 
 
 def types_finding(name: str) -> Finding:

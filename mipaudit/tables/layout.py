@@ -58,11 +58,16 @@ class Layout:
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
     """Return the columns of all parts, each once, with the kind that fits everywhere."""
     kinds: dict[str, Kind] = {}
+    folders: set[str] = set()
     for part in parts:
         for field in part.fields:
             known = kinds.get(field.name)
             kinds[field.name] = field.kind if known is None else merged_kind({known, field.kind})
-    return tuple(Field(name=name, kind=kind) for name, kind in kinds.items())
+            if field.folder:
+                folders.add(field.name)
+    return tuple(
+        Field(name=name, kind=kind, folder=name in folders) for name, kind in kinds.items()
+    )
 
 
 def merged_kind(kinds: set[Kind]) -> Kind:
@@ -185,7 +190,8 @@ def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:
     """Return the column that names a record in every part, None in large inputs."""
     if sum(part.rows_about for part in parts) > IDS_COMPARED:
         return None
-    common = set.intersection(*({field.name for field in part.fields} for part in parts))
+    own = ({field.name for field in part.fields if not field.folder} for part in parts)
+    common = set.intersection(*own)
     common -= _unreadable(parts)
     folded = {name.casefold(): name for name in sorted(common)}
     found = next((folded[name] for name in _RECORD_IDS if name in folded), None)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
-from mipaudit.tables.blob import ZIP_MAGIC, blob_format
+from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed
+from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
@@ -16,53 +17,69 @@ from mipaudit.tables.layout import (
     require_columns,
     unreadable_column,
 )
-from mipaudit.tables.paths import check_different, input_blobs
-from mipaudit.tables.request import ReadRequest
+from mipaudit.tables.part import Load
+from mipaudit.tables.part_opening import open_parts
+from mipaudit.tables.paths import check_different, find_blobs
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
 from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable, Sequence
 
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field, Kind
     from mipaudit.tables.layout import Layout
     from mipaudit.tables.part import Part
-    from mipaudit.tables.request import NanPolicy
+    from mipaudit.tables.paths import FoundBlob
+    from mipaudit.tables.request import ReadRequest
+
+    Loader = Callable[[Sequence[Load]], None]
 
 _STDIN_IN_MEMORY = 4 << 20
 
 
-def open_scores(request: ReadRequest) -> ScoreSource:
+def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:
     """Open the files that ``request`` names.
 
     CSV is parsed here, once; Parquet is decoded in every pass.
 
+    Args:
+        request: what to read.
+        load: gets all parts ready; None for one after the other.
+
     Raises:
         UsageError: the request contradicts itself.
+        BadPartsError: parts that cannot be read.
         InputError: the input cannot be audited as it is.
     """
     sides = _sides(request)
-    blobs = [(side, _blobs(specs)) for side, specs in sides]
+    found = [(side, _files(specs)) for side, specs in sides]
+    blobs = [(side, [one.blob for one in files]) for side, files in found]
     try:
         check_different(blobs)
-        opened = [(side, *_open_parts(found)) for side, found in blobs]
-        source = open_groups([(side, parts) for side, parts, _ in opened], request)
+        sound = [(side, _sound(files, request.left_out)) for side, files in found]
+        opened = [(side, *open_parts(files)) for side, files in sound]
+        source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
         source.bare = tuple(blob for _, _, bare in opened for blob in bare)
-    except BaseException:
-        for _, found in blobs:
-            for blob in found:
+        source.left_out = tuple(
+            blob for _, files in blobs for blob in files if blob.name in request.left_out
+        )
+    except BaseException as error:
+        every = [blob for _, files in blobs for blob in files]
+        try:
+            if isinstance(error, BadPartsError):
+                _require_skippable(error, every)
+        finally:
+            for blob in every:
                 blob.close()
         raise
     return source
 
 
-def _blobs(specs: Sequence[str]) -> list[Blob]:
+def _files(specs: Sequence[str]) -> list[FoundBlob]:
     """Return the bytes of all that is named, in bytewise order of the names."""
     if "-" in specs and len(specs) > 1:
         raise UsageError(
@@ -70,8 +87,24 @@ def _blobs(specs: Sequence[str]) -> list[Blob]:
             "Standard input is given together with files.",
             hint="Give - alone, or write the stream to a file first.",
         )
-    found = [blob for spec in specs for blob in input_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
-    return sorted(found, key=lambda blob: blob.name.encode()) if len(specs) > 1 else found
+    found = [one for spec in specs for one in find_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
+    return sorted(found, key=lambda one: one.blob.name.encode()) if len(specs) > 1 else found
+
+
+def _sound(files: Sequence[FoundBlob], left_out: frozenset[str]) -> Sequence[FoundBlob]:
+    sound = [one for one in files if one.blob.name not in left_out]
+    if not sound:
+        raise InputError("no_part_left", "No file is left that can be read.")
+    return sound
+
+
+def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
+    """Raise an error for what is no damage, and for what cannot be read a second time."""
+    for blob in blobs:
+        if blob.name in error.parts and blob.changed():
+            raise input_changed(blob)
+    if any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs):
+        raise error.plain() from None
 
 
 def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
@@ -90,118 +123,18 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
     )
 
 
-def _open_parts(blobs: Sequence[Blob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
-    """Return the parts, and what has a header alone: fine unless nothing else is there."""
-    parts: list[Part] = []
-    bare: list[Blob] = []
-    for blob in blobs:
-        try:
-            parts.append(open_part(blob))
-        except InputError as error:
-            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
-                raise
-            bare.append(blob)
-    return tuple(parts), tuple(bare)
-
-
-def open_part(blob: Blob) -> Part:
-    """Open one file by its first bytes."""
-    found = blob_format(blob)
-    if found == "csv":
-        _refuse_archive(blob)
-    if found == "parquet":
-        from mipaudit.tables.parquet import open_parquet
-
-        return open_parquet(blob)
-    from mipaudit.tables.csv_part import CsvPart
-
-    return CsvPart(blob, found)
-
-
-def _refuse_archive(blob: Blob) -> None:
-    """Refuse a zip archive, which may well be a summary under another name."""
-    with blob.open() as stream:
-        head = stream.read(len(ZIP_MAGIC))
-    if head == ZIP_MAGIC:
-        raise InputError(
-            "zip_file",
-            f"{blob.name}: a zip archive, not a table of scores.",
-            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
-        )
-
-
-def open_arrays(
-    members: ArrayLike,
-    holdout: ArrayLike,
-    *,
-    names: Sequence[str] = (),
-    nan: NanPolicy = "error",
-) -> ScoreSource:
-    """Open the scores of both classes from arrays.
-
-    Args:
-        members: shape (n,) or (n, d), numbers or booleans.
-        holdout: shape (m,) or (m, d).
-        names: of the d scores; by default ``score``, or ``score_0`` and so on.
-        nan: what to do with a missing score.
-
-    Raises:
-        InputError: a wrong shape or type, or a class without scores.
-    """
-    from mipaudit.tables.frame_part import array_part
-
-    parts = (array_part("members", members, names), array_part("holdout", holdout, names))
-    widths = [len(part.fields) for part in parts]
-    if widths[0] != widths[1]:
-        raise InputError(
-            "columns_differ",
-            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
-        )
-    titles = tuple(field.name for field in parts[0].fields)
-    request = ReadRequest(score_columns=titles, nan=nan)
-    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
-
-
-def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
-    """Open a pandas or polars frame, or an Arrow table.
-
-    Args:
-        frame: anything with ``__arrow_c_stream__``.
-        request: how to understand it; its files are not looked at.
-
-    Raises:
-        InputError: the frame cannot be audited as it is.
-    """
-    from mipaudit.tables.frame_part import open_arrow
-
-    return open_groups([(None, (open_arrow(frame),))], request)
-
-
-def open_frames(members: object, holdout: object, request: ReadRequest) -> ScoreSource:
-    """Open one frame for each class; their columns are paired by name.
-
-    Args:
-        members: anything with ``__arrow_c_stream__``.
-        holdout: the same.
-        request: how to understand them; its files are not looked at.
-
-    Raises:
-        InputError: the frames cannot be audited as they are.
-    """
-    from mipaudit.tables.frame_part import open_arrow
-
-    parts = (open_arrow(members, "the members' frame"), open_arrow(holdout, "the holdout frame"))
-    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
-
-
 def open_groups(
-    groups: Sequence[tuple[bool | None, tuple[Part, ...]]], request: ReadRequest
+    groups: Sequence[tuple[bool | None, tuple[Part, ...]]],
+    request: ReadRequest,
+    *,
+    load: Loader | None = None,
 ) -> ScoreSource:
     """Choose the columns, read what must be read at once, and check what is cheap.
 
     Args:
         groups: parts by the class that they were given for.
         request: how to understand them.
+        load: gets all parts ready; None for one after the other.
     """
     parts = [part for _, found in groups for part in found]
     fields = merge_fields(parts)
@@ -210,10 +143,12 @@ def open_groups(
     layout = plan_columns(fields, parts, request)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="--member-col")
+    loads = []
     for part in parts:
         require_columns(part, layout)
         present = {field.name for field in part.fields}
-        part.load(layout.needed & present, layout.hashed & present)
+        loads.append(Load(part=part, names=layout.needed & present, hashed=layout.hashed & present))
+    (_load_each if load is None else load)(loads)
     grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
     source = ScoreSource(
         columns=_score_columns(layout.scores, parts),
@@ -241,6 +176,10 @@ def _name_scores(source: ScoreSource, layout: Layout) -> None:
         VectorScore(name=one.name, coordinates=tuple(place[name] for name in one.columns))
         for one in layout.vectors
     )
+
+
+def _load_each(loads: Sequence[Load]) -> None:
+    each_loaded([one.part.name for one in loads], [one.here for one in loads])
 
 
 def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
@@ -290,7 +229,5 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     if layout.id_column is not None:
         duplicated_ids(source, layout.id_column)
     if request.unit_column is not None:
-        batches = (rows for part in source.partitions() for rows in part.batches())
-        source.chosen = choose_units(batches, request.seed)
-        source.intakes.clear()
+        source.chosen = choose_units(source.partitions().rows(), request.seed)
     return source

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from mipaudit.errors import InputError
 from mipaudit.tables.arrow import ArrowReader, arrow_fields, read_columns
-from mipaudit.tables.blob import FileBlob
+from mipaudit.tables.at_once import is_remote
+from mipaudit.tables.blob import FileBlob, MemoryBlob, TemporaryBlob
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from io import RawIOBase
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field
     from mipaudit.tables.part import Piece
+    from mipaudit.tables.remote_blob import RemoteBlob
 
 # A larger column chunk is read through a buffer instead of at once: a file with
 # a single huge row group must not be held in memory.
@@ -103,6 +106,17 @@ class RowGroup:
     group: int
     rows: int
 
+    @property
+    def stays(self) -> bool:
+        """Whether the bytes are in this process, as those of standard input are."""
+        return isinstance(self.part.blob, MemoryBlob | TemporaryBlob)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as place and number: the footer of a file may be larger than its rows."""
+        from mipaudit.tables.distant_row_group import DistantRowGroup
+
+        return DistantRowGroup, (self.part.blob, self.group, self.rows)
+
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Decode the named columns in chunks."""
         readers = {name: ArrowReader() for name in names}
@@ -127,27 +141,33 @@ class RowGroup:
 
 
 @contextmanager
-def _opened(blob: Blob) -> Iterator[str | IO[bytes]]:
+def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
     if isinstance(blob, FileBlob):
         # Arrow reads a path without Python in between.
         yield str(blob.path)
+        return
+    if is_remote(blob):
+        with cast("RemoteBlob", blob).open_ranges() as stream:
+            yield stream
         return
     with blob.open() as stream:
         yield stream
 
 
 def _parquet_file(
-    source: str | IO[bytes], part: ParquetPart, group: int, names: Collection[str]
+    source: str | IO[bytes] | RawIOBase, part: ParquetPart, group: int, names: Collection[str]
 ) -> pq.ParquetFile:
     import pyarrow.parquet as pq
 
     strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
     few = [name for name in strings if _few_words(part, group, name)]
+    buffer = _buffer_size(part, group, names)
     return pq.ParquetFile(
         source,
         metadata=part.metadata,
-        pre_buffer=False,
-        buffer_size=_buffer_size(part, group, names),
+        # Neighbouring columns in one request. Of a file it would only take memory.
+        pre_buffer=buffer == 0 and is_remote(part.blob),
+        buffer_size=buffer,
         read_dictionary=few or None,
         page_checksum_verification=True,
     )

@@ -28,6 +28,11 @@ class Piece(Protocol):
         """How many rows."""
         ...
 
+    @property
+    def stays(self) -> bool:
+        """Whether the rows are in this process, so that no other can read them."""
+        ...
+
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Yield the named columns; the piece's first row is global row ``first_row``."""
         ...
@@ -70,6 +75,19 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Load:
+    """A part to get ready, and the columns to read of it."""
+
+    part: Part
+    names: frozenset[str]
+    hashed: frozenset[str]
+
+    def here(self) -> None:
+        """Load it in this thread."""
+        self.part.load(self.names, self.hashed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredPiece:
     """Some consecutive chunks of a store."""
 
@@ -81,6 +99,11 @@ class StoredPiece:
     def rows(self) -> int:
         """How many rows."""
         return sum(self.store.rows[self.start : self.stop])
+
+    @property
+    def stays(self) -> bool:
+        """They do: what was parsed or given is kept here."""
+        return True
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Yield the stored chunks."""

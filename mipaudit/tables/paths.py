@@ -6,35 +6,76 @@ import glob
 import os
 import stat
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import safe_name
-from mipaudit.tables.blob import FileBlob, file_blob, stream_blob
+from mipaudit.tables.address import local_path, parse_address
+from mipaudit.tables.blob import file_blob, stream_blob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.tables.address import Address
     from mipaudit.tables.blob import Blob
 
 _MAGIC: Final = frozenset("*?[")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundBlob:
+    """The bytes of one file, and the names of the folders that lead to it.
+
+    Folders are counted from the one that was named on, or from where a pattern begins to
+    vary: those before are the user's own affair.
+    """
+
+    blob: Blob
+    folders: tuple[str, ...] = ()
+
+
 def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
-    """Return the bytes that ``spec`` means, in order.
+    """Return the bytes that ``spec`` means, in order; as ``find_blobs``."""
+    return [found.blob for found in find_blobs(spec, in_memory=in_memory)]
+
+
+def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
+    """Return the bytes that ``spec`` means, in bytewise path order.
 
     Args:
-        spec: as for ``expand_paths``, or ``"-"`` for standard input.
+        spec: as for ``expand_paths``, an address in a store, or ``"-"`` for standard input.
         in_memory: most bytes of a stream that are kept in memory.
 
     Raises:
-        InputError: as ``expand_paths``; ``no_stdin``, ``unreadable`` or ``not_a_file``.
-        UsageError: as ``expand_paths``.
+        InputError: as ``expand_paths``; ``no_stdin``, ``unreadable`` or ``not_a_file``; a
+            store that cannot be reached or refuses.
+        UsageError: as ``expand_paths``; an address that means nothing.
+        MissingExtraError: a store needs a library that is not installed.
     """
     if spec == "-":
-        return [_stdin_blob(in_memory)]
-    return [_path_blob(path, in_memory) for path in expand_paths(spec)]
+        return [FoundBlob(blob=_stdin_blob(in_memory))]
+    address = parse_address(spec)
+    if address is not None:
+        return _remote_blobs(address, in_memory)
+    return [
+        FoundBlob(blob=_path_blob(path, in_memory), folders=folders)
+        for path, folders in _expanded(spec)
+    ]
+
+
+def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
+    from mipaudit.tables.at_once import each_at_once
+    from mipaudit.tables.remote_blob import remote_blob
+    from mipaudit.tables.remote_paths import remote_files
+
+    def found(one: tuple[str, tuple[str, ...]]) -> FoundBlob:
+        path, folders = one
+        blob = remote_blob(address.store_only(), path, in_memory=in_memory)
+        return FoundBlob(blob=blob, folders=folders)
+
+    return each_at_once(found, remote_files(address), remote=True)
 
 
 def _stdin_blob(in_memory: int) -> Blob:
@@ -66,15 +107,17 @@ def check_different(blobs: Sequence[tuple[bool | None, Sequence[Blob]]]) -> None
     Args:
         blobs: those of each side.
     """
-    seen: dict[tuple[int, int], tuple[bool | None, str]] = {}
+    seen: dict[object, tuple[bool | None, str]] = {}
     for side, found in blobs:
         for blob in found:
-            if not isinstance(blob, FileBlob):
+            # Standard input and pipes have none.
+            identity = getattr(blob, "identity", None)
+            if identity is None:
                 continue
-            if blob.identity in seen:
-                first_side, first = seen[blob.identity]
+            if identity in seen:
+                first_side, first = seen[identity]
                 raise _same_file(blob.name, first, across=first_side is not side)
-            seen[blob.identity] = (side, blob.name)
+            seen[identity] = (side, blob.name)
 
 
 def _same_file(name: str, first: str, *, across: bool) -> InputError:
@@ -88,35 +131,40 @@ def _same_file(name: str, first: str, *, across: bool) -> InputError:
 
 
 def expand_paths(spec: str) -> tuple[Path, ...]:
-    """Return the files that ``spec`` means, in bytewise path order.
+    """Return the files of this machine that ``spec`` means, in bytewise path order.
 
     Args:
         spec: a file, a directory (searched to any depth; hidden files and names
-            that start with ``_`` are left out) or a glob.
+            that start with ``_`` are left out) or a glob; ``file://`` may stand before it.
 
     Raises:
         InputError: ``no_such_file`` or ``no_parts``.
         UsageError: ``empty_path`` or ``uri``.
     """
+    return tuple(path for path, _ in _expanded(spec))
+
+
+def _expanded(spec: str) -> list[tuple[Path, tuple[str, ...]]]:
+    """Return the files, with the names of the folders that lead to them."""
     if not spec:
         raise UsageError(
             "empty_path", "The path is empty.", hint="Write . for the current directory."
         )
-    if "://" in spec:
-        raise UsageError(
-            "uri", "Remote addresses are not read in this version.", hint="Copy the file here."
-        )
+    spec = local_path(spec)
     path = Path(spec)
     if path.is_dir():
-        return _ordered(_directory_parts(path), spec)
+        found = _ordered(_directory_parts(path), spec)
+        return [(part, part.relative_to(path).parts[:-1]) for part in found]
     if path.exists():
-        return (path,)
+        return [(path, ())]
     if _MAGIC & set(spec):
-        found = [Path(name) for name in glob.glob(spec, recursive=True)]  # noqa: PTH207
+        matched = [Path(name) for name in glob.glob(spec, recursive=True)]  # noqa: PTH207
         # What the user spelt out is wanted, also where it begins with an underscore.
         spelt = set(path.parts)
-        shown = [p for p in found if all(map(_visible, set(p.parts) - spelt))]
-        return _ordered([p for p in shown if p.is_file()], spec)
+        shown = [p for p in matched if all(map(_visible, set(p.parts) - spelt))]
+        fixed = next(at for at, part in enumerate(path.parts) if _MAGIC & set(part))
+        found = _ordered([p for p in shown if p.is_file()], spec)
+        return [(part, part.parts[fixed:-1]) for part in found]
     raise InputError(
         "no_such_file", f"There is no file {safe_name(spec, longest=400)}.", hint=_closest(path)
     )

@@ -13,10 +13,10 @@ class ReadRequest:
     """One input and how to understand it.
 
     Attributes:
-        scores: files, directories, globs, or ``"-"`` alone for standard input; None
-            when ``members`` and ``holdout`` are given.
-        members: the members' own file, directory or glob.
-        holdout: the holdout's own file, directory or glob.
+        scores: files, directories, globs, addresses, or ``"-"`` alone for standard input;
+            None when ``members`` and ``holdout`` are given.
+        members: the members' own file, directory, glob or address.
+        holdout: the holdout's own.
         score_columns: the score columns by name, or comma lists of them where ``vectors``
             are allowed; empty means found by the rules.
         member_column: the membership column by name; None means found.
@@ -29,6 +29,7 @@ class ReadRequest:
         vectors: whether a comma list may name a score of several numbers.
         group_columns: columns whose values together name a row's group.
         named: the values of the key column are to be written out.
+        left_out: names of files that cannot be read and are skipped.
     """
 
     scores: str | tuple[str, ...] | None = None
@@ -45,3 +46,4 @@ class ReadRequest:
     vectors: bool = False
     group_columns: tuple[str, ...] = ()
     named: bool = False
+    left_out: frozenset[str] = frozenset()

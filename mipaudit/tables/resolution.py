@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
+from mipaudit.tables.bad_parts import named_fault
 from mipaudit.tables.faults import empty_class_error, label_error
 from mipaudit.tables.membership import (
     CANDIDATES,
@@ -80,10 +81,13 @@ def _survey(parts: Sequence[Part], name: str, *, enough: int) -> set[Label]:
     labels: set[Label] = set()
     for part in parts:
         for piece in part.pieces():
-            for chunk in piece.chunks((name,), 0):
-                labels |= distinct_labels(chunk.columns[name])
-                if len(labels) >= enough:
-                    return labels
+            try:
+                for chunk in piece.chunks((name,), 0):
+                    labels |= distinct_labels(chunk.columns[name])
+                    if len(labels) >= enough:
+                        return labels
+            except InputError as error:
+                raise named_fault(error, part.name) from None
     return labels
 
 

@@ -225,6 +225,8 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
 def _reason(field: Field, reserved: frozenset[str]) -> str | None:
     if field.name in reserved:
         return "has another role"
+    if field.folder:
+        return "a key of the folders"
     if is_candidate(field.name):
         return "named like a membership column"
     if is_id_like(field.name):

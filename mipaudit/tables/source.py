@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
 from mipaudit.report.origin import InputFile
-from mipaudit.tables.blob import describe_blob
+from mipaudit.tables.at_once import each_at_once, is_remote
+from mipaudit.tables.bad_parts import input_changed, named_fault, skipped_finding
+from mipaudit.tables.blob import MemoryBlob, TemporaryBlob, describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
 from mipaudit.tables.intake import Intake, intake_findings, merge_intakes, types_finding
+from mipaudit.tables.partitions import FaultyRowsError, Partitions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from mipaudit.audit.finding import Finding
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.assembly import Assembly
     from mipaudit.tables.blob import Blob
+    from mipaudit.tables.column import Chunk
     from mipaudit.tables.part import Part, Piece
     from mipaudit.tables.units import Chosen
-
-
-class Partition(Protocol):
-    """A part of the input that can be read on its own."""
-
-    def batches(self) -> Iterator[Rows]:
-        """Yield the rows in order.
-
-        May be called several times, and for different partitions from several
-        threads at once.
-
-        Raises:
-            InputError: a missing score, membership or key; three labels; a file
-                that is damaged.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,32 +53,58 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PiecePartition:
-    """A piece of a part, with the way to make rows of it."""
+    """A piece of a part, with the way to make rows of it: all that a worker needs.
 
-    source: ScoreSource
-    index: int
+    Attributes:
+        part: the name of the part.
+        piece: of the part.
+        first_row: global position of the first row of the piece.
+        assembly: makes the rows.
+        chosen: the rows of the piece that stand for persons, None for all.
+    """
+
+    part: str
     piece: Piece
     first_row: int
     assembly: Assembly
+    chosen: Chosen | None = None
 
-    def batches(self) -> Iterator[Rows]:
-        """Yield the rows in order."""
-        intake = Intake()
+    @property
+    def stays(self) -> bool:
+        """Tell whether the rows are in this process, and must be read here."""
+        return self.piece.stays
+
+    def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
+        """Yield the named columns.
+
+        Raises:
+            BadPartsError: the part cannot be read.
+        """
+        try:
+            yield from self.piece.chunks(names, self.first_row)
+        except InputError as error:
+            raise named_fault(error, self.part) from None
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows in order, and count in ``intake`` what is left out of them.
+
+        Raises:
+            FaultyRowsError: rows that must end the run; they are counted by the source.
+            BadPartsError: the part cannot be read.
+        """
+        intake = Intake() if intake is None else intake
         nan_is_error = self.assembly.nan == "error"
-        chosen = self.source.chosen
-        for chunk in self.piece.chunks(self.assembly.columns, self.first_row):
+        for chunk in self.chunks(self.assembly.columns):
             rows = self.assembly.rows(chunk, intake)
             if intake.faulty(nan_is_error=nan_is_error):
-                raise self.source.fault()
-            yield rows if chosen is None else chosen.among(rows)
-        self.source.intakes[self.index] = intake
-        so_far = [*self.source.intakes.values()]  # of other threads too
-        if (intake.endless or intake.lowest) and merge_intakes(so_far).merged:
-            raise self.source.fault()
+                raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
+            yield rows if self.chosen is None else self.chosen.among(rows)
+        if self.assembly.groups is not None:
+            intake.groups |= self.assembly.groups.found
 
     def add_to(self, intake: Intake) -> None:
         """Count the rows and faults of this partition without stopping at the first."""
-        for chunk in self.piece.chunks(self.assembly.columns, self.first_row):
+        for chunk in self.chunks(self.assembly.columns):
             self.assembly.rows(chunk, intake)
 
 
@@ -107,7 +121,8 @@ class ScoreSource:
         bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
         chosen: the rows that stand for persons, None without ``unit_column``.
-        intakes: what was left out, by partition that was read to its end.
+        intake: what was left out, as the last full pass counted it.
+        left_out: the files that cannot be read and were skipped.
     """
 
     def __init__(
@@ -125,7 +140,8 @@ class ScoreSource:
         self.bare: tuple[Blob, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.chosen: Chosen | None = None
-        self.intakes: dict[int, Intake] = {}
+        self.intake = Intake()
+        self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
         self._partitions: list[PiecePartition] = []
         self._rows = [self._add_part(part, group) for group in groups for part in group.parts]
@@ -139,8 +155,7 @@ class ScoreSource:
         for piece in part.pieces():
             self._partitions.append(
                 PiecePartition(
-                    source=self,
-                    index=len(self._partitions),
+                    part=part.name,
                     piece=piece,
                     first_row=start + rows,
                     assembly=group.assembly,
@@ -155,42 +170,84 @@ class ScoreSource:
         last = self._partitions[-1]
         return last.first_row + last.piece.rows
 
-    def partitions(self) -> Sequence[PiecePartition]:
+    def partitions(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order."""
-        return tuple(self._partitions)
+        chosen = self.chosen
+        if chosen is None:
+            return Partitions(self._partitions, self)
+        # Each takes its own share along, not the rows of all persons.
+        return Partitions(
+            [
+                replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
+                for one in self._partitions
+            ],
+            self,
+        )
+
+    def settle(self, intake: Intake) -> None:
+        """Take the account of one full pass.
+
+        Raises:
+            InputError: a fault that several partitions make together.
+        """
+        self.intake = intake
+        if not self._partitions:
+            return
+        assembly = self._partitions[0].assembly
+        if assembly.groups is not None:
+            assembly.groups.learn(intake.groups)
+        if intake.faulty(nan_is_error=assembly.nan == "error"):
+            raise self.fault()
 
     def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
         """Return the inputs as they were read.
 
         Args:
-            hash_all: sha256 of every input; otherwise those above 64 MiB have a
-                fingerprint of their size, footer and ends.
+            hash_all: sha256 of every input; otherwise, where they have more than 64 MiB
+                together, each has a fingerprint of its size, footer and ends.
         """
-        bare = (describe_blob(blob, 0, hash_all=hash_all) for blob in self.bare)
-        with_rows = (
-            InputFile(name=part.name, rows=rows, bytes=None)
-            if part.blob is None
-            else describe_blob(part.blob, rows, hash_all=hash_all)
-            for part, rows in zip(self._parts, self._rows, strict=True)
-        )
-        return (*with_rows, *bare)
+        files: list[tuple[Blob | None, str, int]] = [
+            (part.blob, part.name, rows) for part, rows in zip(self._parts, self._rows, strict=True)
+        ]
+        files += [(blob, blob.name, 0) for blob in self.bare]
+        # Many parts together take as long to hash as one large file, and may be far away.
+        together = sum(blob.size for blob, _, _ in files if blob is not None)
+
+        def describe(file: tuple[Blob | None, str, int]) -> InputFile:
+            blob, name, rows = file
+            if blob is None:
+                return InputFile(name=name, rows=rows, bytes=None)
+            return describe_blob(blob, rows, hash_all=hash_all, together=together)
+
+        return tuple(each_at_once(describe, files, remote=self._is_remote()))
+
+    def _is_remote(self) -> bool:
+        return any(is_remote(part.blob) for part in self._parts)
 
     def check_unchanged(self) -> None:
         """Raise InputError ``input_changed`` if a file is not as it was at opening."""
-        for blob in (*(part.blob for part in self._parts), *self.bare):
-            if blob is not None and blob.changed():
-                raise InputError(
-                    "input_changed",
-                    f"{blob.name}: the file changed while it was read.",
-                    hint="Audit a copy that nobody writes to.",
-                )
+        blobs = [part.blob for part in self._parts if part.blob is not None]
+        blobs += [*self.bare, *self.left_out]
+        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self._is_remote())
+        for blob, now_different in zip(blobs, changed, strict=True):
+            if now_different:
+                raise input_changed(blob)
+
+    @property
+    def rereadable(self) -> bool:
+        """Tell whether all files can be opened once more, as a pipe cannot."""
+        blobs = (*(part.blob for part in self._parts), *self.bare)
+        return not any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""
         if not self._partitions:
             return ()
+        files = len(self._parts) + len(self.bare) + len(self.left_out)
+        skipped = [blob.name for blob in self.left_out]
         category = self._partitions[0].assembly.nan == "category"
         return (
+            *([skipped_finding(skipped, files)] if skipped else []),
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),
         )
@@ -211,7 +268,7 @@ class ScoreSource:
             raise empty_class_error(members=not total.members)
 
     def _total(self) -> Intake:
-        total = merge_intakes(self.intakes.values())
+        total = merge_intakes([self.intake])
         if self.chosen is not None:
             total.unit_members += self.chosen.dropped_members
             total.unit_holdout += self.chosen.dropped_holdout
@@ -236,7 +293,7 @@ class ScoreSource:
         """Release files, memory and temporary files."""
         for part in self._parts:
             part.close()
-        for blob in self.bare:
+        for blob in (*self.bare, *self.left_out):
             blob.close()
 
     def __enter__(self) -> Self:

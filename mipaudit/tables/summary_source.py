@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.summaries.summary import Summary
+    from mipaudit.tables.blob import Blob
     from mipaudit.tables.source import VectorScore
     from mipaudit.tables.summary_file import Manifest, SummaryFile
 
@@ -59,6 +60,11 @@ class SummarySource:
     @property
     def vectors(self) -> tuple[VectorScore, ...]:
         """No score is of several numbers."""
+        return ()
+
+    @property
+    def left_out(self) -> tuple[Blob, ...]:
+        """Every file was read."""
         return ()
 
     def findings(self) -> tuple[Finding, ...]:

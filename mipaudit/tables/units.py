@@ -24,6 +24,16 @@ class Chosen:
     dropped_members: int
     dropped_holdout: int
 
+    def within(self, first_row: int, rows: int) -> Chosen:
+        """Return those of ``rows`` consecutive rows from ``first_row`` on."""
+        start, end = np.searchsorted(self.positions, (first_row, first_row + rows))
+        # A copy, so that it does not drag the others along.
+        return Chosen(
+            positions=self.positions[start:end].copy(),
+            dropped_members=0,
+            dropped_holdout=0,
+        )
+
     def among(self, rows: Rows) -> Rows:
         """Return the chosen rows of ``rows``."""
         stop = rows.first_row + rows.source_rows

@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.api import counting
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.workers import Workers
 from mipaudit.maths.auc import auc
 from mipaudit.maths.intervals import best_intervals, best_thresholds
 from mipaudit.summaries import plan
@@ -49,6 +51,10 @@ def scores_and_members():
 def write(path, member, score, group=7_000):
     pq.write_table(pa.table({"member": member, "score": score}), path, row_group_size=group)
     return str(path)
+
+
+def hired(jobs):
+    return Workers(Engine(jobs=jobs))
 
 
 def counted(path, **settings):
@@ -104,8 +110,10 @@ def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
 @pytest.mark.parametrize(("group", "jobs"), [(997, 1), (7_000, 2), (ROWS, 4)])
 def test_row_groups_and_threads_change_nothing(tmp_path, group, jobs):
     member, score = scores_and_members()
-    (one,) = counted(write(tmp_path / "one.parquet", member, score), jobs=1).columns
-    (two,) = counted(write(tmp_path / "two.parquet", member, score, group), jobs=jobs).columns
+    (one,) = counted(write(tmp_path / "one.parquet", member, score), workers=hired(1)).columns
+    (two,) = counted(
+        write(tmp_path / "two.parquet", member, score, group), workers=hired(jobs)
+    ).columns
     np.testing.assert_array_equal(one.blocks, two.blocks)
     np.testing.assert_array_equal(one.everyone.members, two.everyone.members)
     np.testing.assert_array_equal(one.evaluated.holdout, two.evaluated.holdout)

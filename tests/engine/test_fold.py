@@ -5,7 +5,13 @@ import time
 
 import pytest
 
-from mipaudit.engine.fold import default_jobs, fold
+from mipaudit.engine.engine import Engine, default_jobs
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
+
+
+def hired(jobs):
+    return Workers(Engine(jobs=jobs))
 
 
 class Batch:
@@ -21,7 +27,7 @@ class Part:
         self.values, self.delay, self.fault = values, delay, fault
         self.read = 0
 
-    def batches(self):
+    def batches(self, intake):
         time.sleep(self.delay)
         if self.fault is not None:
             raise self.fault
@@ -47,21 +53,21 @@ class Total:
 @pytest.mark.parametrize("jobs", [1, 2, 5, 50])
 def test_every_row_is_folded_once(jobs):
     parts = [Part(list(range(10 * i, 10 * i + 10)), delay=0.002 * (i % 3)) for i in range(12)]
-    total = fold(parts, Total, jobs=jobs)
+    total = fold(parts, Total, workers=hired(jobs))
     assert sorted(total.values) == list(range(120))
 
 
 def test_several_threads_are_used():
-    assert len(fold([Part([1], delay=0.05) for _ in range(6)], Total, jobs=3).threads) > 1
+    assert len(fold([Part([1], delay=0.05) for _ in range(6)], Total, workers=hired(3)).threads) > 1
 
 
 def test_nothing_to_fold():
-    assert fold([], Total, jobs=4).values == []
+    assert fold([], Total, workers=hired(4)).values == []
 
 
 def test_progress_counts_source_rows():
     seen = []
-    fold([Part([1, 2, 3]), Part([4, 5])], Total, jobs=2, progress=seen.append)
+    fold([Part([1, 2, 3]), Part([4, 5])], Total, workers=hired(2), progress=seen.append)
     assert sum(seen) == 5
 
 
@@ -69,7 +75,7 @@ def test_progress_counts_source_rows():
 def test_a_fault_ends_the_run(jobs):
     late = [Part([1, 2], delay=0.01) for _ in range(200)]
     with pytest.raises(ValueError, match="damaged"):
-        fold([Part([0], fault=ValueError("damaged")), *late], Total, jobs=jobs)
+        fold([Part([0], fault=ValueError("damaged")), *late], Total, workers=hired(jobs))
     assert sum(part.read for part in late) < 200
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from mipaudit.audit.difference_attackers import evaluation_groups
+from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.summaries.identity import micro_blocks, rank_bytes
 from mipaudit.summaries.meeting import GridTally, GuessPlan, MeetingPlan, MeetingTally
 from mipaudit.summaries.plan import make_plan
@@ -205,7 +207,7 @@ def test_threads_share_the_counts_of_meetings(rows, cut):
     class Part:
         rows: Rows
 
-        def batches(self):
+        def batches(self, intake):
             yield self.rows
 
     plan = plan_of(cut, cells_of(cut))
@@ -216,6 +218,6 @@ def test_threads_share_the_counts_of_meetings(rows, cut):
         Part(rows_of(rows.member[at : at + 60], [one[at : at + 60] for one in rows.scores], at))
         for at in range(0, 900, 60)
     ]
-    assert fold(parts, tally.shared, jobs=4) is tally
+    assert fold(parts, tally.shared, workers=Workers(Engine(jobs=4))) is tally
     for found, expected in zip(tally.counts, whole.counts, strict=True):
         np.testing.assert_array_equal(found, expected)

@@ -35,7 +35,7 @@ class Everything:
 
 def drain(source: ScoreSource) -> Everything:
     """Read ``source`` to its end and check what holds for every batch."""
-    batches = [rows for part in source.partitions() for rows in part.batches()]
+    batches = list(source.partitions().rows())
     after = 0
     positions: list[int] = []
     for rows in batches:

@@ -11,7 +11,8 @@ import pytest
 from mipaudit.errors import InputError
 from mipaudit.tables.column import Labels, Numbers, Vocabulary
 from mipaudit.tables.groups import MOST_GROUPS, GroupColumns, column_values
-from mipaudit.tables.opening import open_frame, open_scores
+from mipaudit.tables.memory_opening import open_frame
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.row_output import write_rows
 
@@ -126,7 +127,7 @@ def test_groups_and_names_travel_with_the_rows(form, tmp_path):
     kept = [i for i in range(n) if i % 5 and i % 3 == 0]
     with source:
         assert [column.name for column in source.columns] == ["score"]
-        batches = [rows for part in source.partitions() for rows in part.batches()]
+        batches = list(source.partitions().rows())
         names = [name for rows in batches for name in rows.names.tolist()]
         assert names == [f"p, {i}" for i in kept]
         groups = np.concatenate([rows.groups for rows in batches])

@@ -266,3 +266,96 @@ def test_changed_file_is_noticed(fails, save):
         save(pa.table({"score": score[:-1], "member": member[:-1]}))
         with pytest.raises(Exception, match="changed while it was read"):
             source.check_unchanged()
+
+
+@pytest.mark.parametrize("make", [pa.decimal128, pa.decimal256])
+def test_decimals_that_a_float_cannot_tell_apart(read, save, make):
+    """More than 15 digits, without the zeros at the end: counted, not refused."""
+    texts = ("0.5", "-12.25", "0.1234567890123456", "0.123456789012345", "1234567890123456789.5")
+    values = [*map(decimal.Decimal, texts), None, decimal.Decimal("-0.1234567890123456")]
+    table = pa.table(
+        {"score": pa.array(values, make(38, 18)), "member": [True, False] * 3 + [True]}
+    )
+    path = save(table, row_group_size=3)
+    with open_scores(ReadRequest(scores=str(path), nan="drop")) as source:
+        scores = [x for rows in source.partitions().rows() for x in rows.scores[0]]
+        (finding,) = [f for f in source.findings() if f.code == "decimals_rounded"]
+    assert scores == [float(text) for text in (*texts, "-0.1234567890123456")]
+    assert "'score' holds decimals of more than 15 digits in 3 rows" in finding.text
+    narrow = table.set_column(0, "score", table["score"].cast(make(38, 2), safe=False))
+    assert "decimals_rounded" not in read(save(narrow.slice(0, 3)), nan="drop").findings
+
+
+def test_whole_decimals_are_integers(fails, read, save):
+    values = [decimal.Decimal(value) for value in (2**53, -(2**53), 5, 2**53 + 1, -(2**70), 7)]
+    table = pa.table({"score": pa.array(values, pa.decimal128(38, 0)), "member": [True, False] * 3})
+    error = fails("large_integers", save(table))
+    assert "'score' in 2 rows, first in data row 4" in error.message
+    assert read(save(table.slice(0, 3))).scores == [[2.0**53, -(2.0**53), 5.0]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_digits_of_decimals_against_python(seed):
+    from mipaudit.tables.decimal_digits import decimal_floats, merges_decimals
+
+    rng = np.random.default_rng(seed)
+    numbers = [
+        int(rng.integers(-(2**62), 2**62)) // 10 ** int(rng.integers(19)) for _ in range(900)
+    ]
+    numbers = [number * 10 ** int(rng.integers(6)) for number in numbers]
+    numbers += [10**15, 10**15 - 1, 10**15 + 1, -(2**63), 2**63 - 1, 10**18, 10**19, 0]
+    array = pa.array(
+        [decimal.Decimal(number).scaleb(-9) for number in numbers], pa.decimal128(38, 9)
+    )
+    expected = [len(str(abs(number)).rstrip("0")) > 15 for number in numbers]
+    np.testing.assert_array_equal(decimal_floats(array), [number / 10**9 for number in numbers])
+    assert merges_decimals(array).tolist() == expected
+    assert merges_decimals(array.slice(7, 100)).tolist() == expected[7:107]
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(12, 4), pa.decimal128(30, 4), pa.decimal256(60, 4)])
+def test_decimals_are_the_same_numbers_as_their_text(read, save, write, kind):
+    rng = np.random.default_rng(0)
+    texts = [f"{number:.4f}" for number in rng.normal(scale=1e3, size=2000)]
+    values = pa.array([*map(decimal.Decimal, texts)], kind)
+    path = save(pa.table({"score": values, "member": [True, False] * 1000}))
+    rows = (f"{text},{1 - at % 2}\n" for at, text in enumerate(texts))
+    assert read(path).scores == read(write("score,member\n" + "".join(rows))).scores
+
+
+def test_numbers_stored_by_dictionary(read, save):
+    values = pa.array([0.5, 1.5, 0.5, 2.5, None, 1.5]).dictionary_encode()
+    table = pa.table({"score": values, "member": [True, False] * 3})
+    everything = read(save(table, row_group_size=2), nan="drop")
+    assert everything.scores == [[0.5, 1.5, 0.5, 2.5, 1.5]]
+    assert everything.kinds == ["float"]
+
+
+def test_labels_whose_dictionaries_differ_between_files(read, save):
+    for at, words in enumerate((["test", "train"], ["train", "test"], ["train"], ["test"])):
+        codes = np.arange(10) % len(words)
+        labels = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), words)
+        columns = {"score": np.arange(10.0), "split": labels}
+        names = ["score", "split"] if at % 2 else ["split", "score"]
+        path = save(pa.table({name: columns[name] for name in names}), f"{at}.parquet")
+    expected = [False, True] * 5 + [True, False] * 5 + [True] * 10 + [False] * 10
+    assert read(path.parent).member == expected
+
+
+def test_only_the_columns_that_are_needed_are_decoded(save, monkeypatch):
+    from mipaudit.tables.parquet import RowGroup
+
+    score, member = columns()
+    table = pa.table({"score": score, "member": member, "other": score, "word": member.astype(str)})
+    asked = []
+    batches = RowGroup._batches
+
+    def noted(self, names):
+        asked.append(set(names))
+        return batches(self, names)
+
+    monkeypatch.setattr(RowGroup, "_batches", noted)
+    with open_scores(ReadRequest(scores=str(save(table)), score_columns=("score",))) as source:
+        for partition in source.partitions():
+            list(partition.batches())
+    assert set().union(*asked) == {"score", "member"}

@@ -16,7 +16,8 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.tables import blob
-from mipaudit.tables.opening import open_arrays, open_frame, open_scores
+from mipaudit.tables.memory_opening import open_arrays, open_frame
+from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
 
 ROWS = 400
@@ -143,7 +144,7 @@ def test_paths_that_lead_nowhere(fails, write, tmp_path):
     fails("no_parts", tmp_path / "*.parquet")
     (tmp_path / "empty").mkdir()
     fails("no_parts", tmp_path / "empty")
-    fails("uri", "s3://bucket/scores.parquet")
+    fails("uri", "file://elsewhere/scores.parquet")
     fails("which_input")
     fails("which_input", path, members=str(path))
     fails("which_input", members=str(path))

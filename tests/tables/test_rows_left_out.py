@@ -23,8 +23,7 @@ def test_missing_scores_dropped(read, write):
     assert everything.findings == ["nan_dropped"]
     with open_scores(ReadRequest(scores=str(write(GAPS)), nan="drop")) as source:
         for _ in range(2):
-            for part in source.partitions():
-                assert list(part.batches())
+            assert list(source.partitions().rows())
         (finding,) = source.findings()
         # Counted once, also after two passes.
         assert "1 members and 1 holdout records" in finding.text

@@ -9,7 +9,7 @@ import pytest
 from mipaudit.errors import UsageError
 from mipaudit.tables.column import Field
 from mipaudit.tables.derived_source import DerivedSource, scalar_source
-from mipaudit.tables.opening import open_frame
+from mipaudit.tables.memory_opening import open_frame
 from mipaudit.tables.request import ReadRequest
 from mipaudit.tables.selection import select_named
 from mipaudit.tables.source import ScoreColumn

@@ -1,0 +1,161 @@
+"""A run that is killed, at whichever write, leaves the old file or the new one, whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+# Runs the program; its process dies by SIGKILL at a step of writing, counted over all files.
+KILLER = """
+import os, signal, sys
+from mipaudit.cli import destination
+
+left = int(sys.argv.pop(1))
+named = sys.argv.pop(1) == "named"
+
+
+def step():
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Doomed:
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, data):
+        step()
+        half = len(data) // 2
+        self.file.write(data[:half])
+        self.file.flush()
+        step()
+        return half + self.file.write(data[half:])
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        step()
+        self.file.close()
+
+
+def before(function):
+    def call(*arguments, **options):
+        step()
+        return function(*arguments, **options)
+
+    return call
+
+
+fdopen = os.fdopen
+destination.os.fdopen = lambda *a, **k: Doomed(fdopen(*a, **k))
+for name in ("link", "fsync", "fchmod", "rename", "replace", "unlink"):
+    setattr(os, name, before(getattr(os, name)))
+if named:
+    destination._open_nameless = lambda folder: None
+from mipaudit.cli.app import main
+
+main()
+"""
+
+
+@pytest.fixture
+def scores(tmp_path):
+    generator = np.random.default_rng(0)
+    member = generator.random(400) < 0.5
+    table = pd.DataFrame({"member": member, "score": generator.normal(size=400) + member})
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+def run(environment, folder, arguments, *, steps, way):
+    return subprocess.run(
+        [sys.executable, "-c", KILLER, str(steps), way, *arguments],
+        env={**environment, "SOURCE_DATE_EPOCH": "1700000000"},
+        cwd=folder.parent,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+COMMANDS = [
+    ("estimate", "scores.csv", "-f", "json", "-o", "out/report.json"),
+    ("summarize", "scores.csv", "-o", "out/x.summary"),
+    ("records", "scores.csv", "-q", "-o", "out/risks.csv"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["nameless", "named"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_whatever_is_there_is_whole(environment, scores, command, way):
+    done = run(environment, scores, command, steps=10**6, way=way)
+    assert done.returncode == 0, done.stderr
+    whole = {path.name: path.read_bytes() for path in scores.iterdir()}
+    name = Path(command[-1]).name
+    old = {name: b"old", f"{name}.sha256": b"older"}
+    kills = 0
+    for steps in range(60):
+        for path in scores.iterdir():
+            path.unlink()
+        for old_name, content in old.items():
+            (scores / old_name).write_bytes(content)
+        done = run(environment, scores, command, steps=steps, way=way)
+        for path in scores.iterdir():
+            if path.name.endswith(".tmp"):
+                # Hidden, and left only where files cannot be without a name, or whole.
+                assert path.name.startswith(".")
+                assert way == "named" or path.read_bytes() in whole.values()
+            else:
+                assert path.read_bytes() in {old.get(path.name), whole.get(path.name)}
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        kills += 1
+    else:
+        pytest.fail("it never got to its end")
+    assert kills >= 4
+    assert {path.name: path.read_bytes() for path in scores.iterdir()} == {**old, **whole}
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name here")
+def test_a_file_has_no_name_until_it_is_whole(tmp_path):
+    from mipaudit.cli.destination import Destination
+
+    destination = Destination.open(str(tmp_path / "x"))
+    with destination.stream() as file:
+        file.write(b"half")
+        file.flush()
+        assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "x").read_bytes() == b"half"
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_a_file_that_cannot_be_named_is_copied(tmp_path, monkeypatch):
+    from mipaudit.cli.destination import Destination
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    Destination.open(str(path)).write(b"new content")
+    assert path.read_bytes() == b"new content"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,217 @@
+"""A file that cannot be read is named, or left out of everything."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pyarrow.parquet as pq
+import pytest
+
+import mipaudit
+from mipaudit.audit.verdict import reach_verdict
+from mipaudit.report.codec import to_json
+from mipaudit.tables import distant_row_group
+from tests.engine.conftest import columns, plain, write_parts
+from tests.engine.test_engines import HostileExecutor
+
+ENGINES = ["inline", "threads", "executor"]
+
+
+def estimate(folder, engine="threads", **options):
+    if engine == "executor":
+        return mipaudit.estimate(folder, executor=HostileExecutor(2), **options)
+    return mipaudit.estimate(folder, jobs=1 if engine == "inline" else 3, **options)
+
+
+def cut_off(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip(path):
+    """Damage the pages of the last row group, so that the file opens and cannot be read."""
+    metadata = pq.ParquetFile(path).metadata
+    column = metadata.row_group(metadata.num_row_groups - 1).column(1)
+    data = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    for at in range(start, start + column.total_compressed_size):
+        data[at] ^= 0xFF
+    path.write_bytes(data)
+
+
+def codes(report):
+    return [finding.code for finding in report.findings]
+
+
+def without_skipping(report):
+    """Return a report as if no file had been there to skip."""
+    found = json.loads(plain(report))
+    found["findings"] = [f for f in found["findings"] if f["code"] != "bad_parts_skipped"]
+    found["summary"] = found["summary"].partition("records in them. ")[2] or found["summary"]
+    return found
+
+
+@pytest.fixture
+def damaged(parts, tmp_path):
+    """Return the parts with two damaged ones, and a folder of the sound ones."""
+    sound = tmp_path / "sound"
+    sound.mkdir()
+    for path in sorted(parts.iterdir()):
+        if path.name not in {"part-000.parquet", "part-002.parquet"}:
+            (sound / path.name).write_bytes(path.read_bytes())
+    return parts, sound
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("damage", [cut_off, flip])
+def test_a_bad_part_is_named(parts, engine, damage):
+    damage(parts / "part-002.parquet")
+    with pytest.raises(mipaudit.InputError) as caught:
+        estimate(parts, engine)
+    assert caught.value.code == "bad_parquet"
+    assert "part-002.parquet" in caught.value.message
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_skipped_parts_are_left_out_of_everything(damaged, engine):
+    parts, sound = damaged
+    cut_off(parts / "part-000.parquet")
+    flip(parts / "part-002.parquet")
+    found = estimate(parts, engine, on_bad_part="skip")
+    assert without_skipping(found) == json.loads(plain(estimate(sound)))
+    (finding,) = [f for f in found.findings if f.code == "bad_parts_skipped"]
+    assert "2 of 4 input files" in finding.text
+    assert "part-000.parquet" in finding.text
+    assert "part-002.parquet" in finding.text
+    assert found.summary.startswith("Some files of the input cannot be read")
+    assert len(found.provenance.inputs) == 2
+
+
+@pytest.mark.parametrize("ask", [mipaudit.check, mipaudit.records])
+def test_other_commands_skip_too(parts, ask):
+    flip(parts / "part-001.parquet")
+    flip(parts / "part-002.parquet")
+    assert "bad_parts_skipped" in codes(ask(parts, on_bad_part="skip"))
+
+
+def test_a_part_that_fails_in_the_second_pass_only_starts_the_run_anew(damaged, monkeypatch):
+    parts, sound = damaged
+    from mipaudit.errors import InputError
+    from mipaudit.tables.bad_parts import named_fault
+    from mipaudit.tables.source import PiecePartition
+
+    real, reads = PiecePartition.batches, []
+
+    def batches(self, intake=None):
+        if self.part.endswith(("part-000.parquet", "part-002.parquet")):
+            reads.append(self.part)
+            # The pieces of both files: 4 and 5 are read in the first pass.
+            if len(reads) > 9:
+                raise named_fault(InputError("unreadable", f"{self.part}: lost."), self.part)
+        yield from real(self, intake)
+
+    monkeypatch.setattr(PiecePartition, "batches", batches)
+    found = estimate(parts, on_bad_part="skip")
+    monkeypatch.undo()
+    assert without_skipping(found) == json.loads(plain(estimate(sound)))
+
+
+def test_a_policy_is_not_met_without_all_parts(parts):
+    assert estimate(parts, max_advantage=0.9).verdict.status == "met"
+    cut_off(parts / "part-001.parquet")
+    found = estimate(parts, max_advantage=0.9, on_bad_part="skip")
+    assert found.verdict.status == "inconclusive"
+    assert "skipped" in found.verdict.reasons[0]
+    assert "Whether the policy is met is open" in found.summary
+    assert estimate(parts, max_advantage=0.01, on_bad_part="skip").verdict.status == "not_met"
+    again = mipaudit.rejudge(to_json(found), max_advantage=0.95)
+    assert again.verdict.status == "inconclusive"
+    assert again.summary.startswith("Some files of the input cannot be read")
+
+
+def test_a_comparison_with_a_report_that_lacks_parts_is_not_met(parts):
+    whole = estimate(parts)
+    other = estimate(parts / "part-000.parquet")
+    assert mipaudit.compare(other, whole, max_increase=0.9).verdict.status == "met"
+    cut_off(parts / "part-001.parquet")
+    less = estimate(parts, on_bad_part="skip")
+    assert mipaudit.compare(other, less, max_increase=0.9).verdict.status == "inconclusive"
+
+
+def test_an_open_verdict_stays_what_it_is_without_all_parts():
+    assert reach_verdict((), (), incomplete=True).status == "no_policy"
+
+
+@pytest.mark.parametrize("fault", ["nan", "labels", "changed"])
+def test_skipping_never_covers_what_the_data_say(tmp_path, fault, monkeypatch):
+    table = columns()
+    if fault == "nan":
+        table["loss"][3] = float("nan")
+    if fault == "labels":
+        table["member"] = ["train", "test", "val"] * (len(table["loss"]) // 3)
+    folder = write_parts(tmp_path / "parts", (3_000,), table=table)
+    if fault == "changed":
+        path = folder / "part-001.parquet"
+
+        def changing(done, total):
+            cut_off(path)
+            os.utime(path, ns=(1, 1))
+
+        with pytest.raises(mipaudit.InputError) as caught:
+            estimate(folder, "inline", on_bad_part="skip", progress=changing)
+        assert caught.value.code == "input_changed"
+        return
+    with pytest.raises(mipaudit.InputError) as caught:
+        estimate(folder, on_bad_part="skip")
+    assert caught.value.code in {"nan_scores", "many_labels"}
+
+
+def test_nothing_left_is_the_error_of_the_part(parts):
+    for path in parts.iterdir():
+        cut_off(path)
+    with pytest.raises(mipaudit.InputError) as caught:
+        estimate(parts, on_bad_part="skip")
+    assert caught.value.code == "bad_parquet"
+
+
+def test_standard_input_cannot_be_skipped(parts, tmp_path, monkeypatch):
+    import io
+    import sys
+
+    class Stream:
+        buffer = io.BytesIO(b"member,loss\n1,0.5\n0")
+
+    monkeypatch.setattr(sys, "stdin", Stream())
+    with pytest.raises(mipaudit.InputError) as caught:
+        mipaudit.estimate("-", on_bad_part="skip")
+    assert caught.value.code == "ragged_rows"
+
+
+def test_damaged_csv_is_skipped(tmp_path):
+    folder = tmp_path / "csv"
+    folder.mkdir()
+    rows = "".join(f"{at % 2},{at * 7 % 31}.5\n" for at in range(300))
+    for name, text in {"a": rows, "b": rows, "c": f"{rows}1"}.items():
+        (folder / f"{name}.csv").write_text(f"member,loss\n{text}")
+    found = estimate(folder, on_bad_part="skip")
+    assert "bad_parts_skipped" in codes(found)
+    assert found.design.n_members == 300
+
+
+def test_a_worker_that_cannot_see_a_file_is_no_bad_part(parts, monkeypatch):
+    from mipaudit.errors import InputError
+
+    def blind(blob):
+        raise InputError("unreadable", f"{blob.name}: No such file or directory.")
+
+    monkeypatch.setattr(distant_row_group, "_opened", blind)
+
+    class Travelling(HostileExecutor):
+        def submit(self, fn, /, *args):
+            import pickle
+
+            return super().submit(*pickle.loads(pickle.dumps((fn, *args))))  # noqa: S301
+
+    with pytest.raises(mipaudit.MipauditError) as caught:
+        mipaudit.estimate(parts, executor=Travelling(1), on_bad_part="skip")
+    assert caught.value.code == "worker_blind"

@@ -1,0 +1,82 @@
+"""What is sent to a worker is small, whatever the size of the file."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+
+from mipaudit.engine.run import Run, fold_run, runs_of
+from mipaudit.errors import InputError
+from mipaudit.tables.bad_parts import BadPartsError
+from mipaudit.tables.opening import open_scores
+from mipaudit.tables.request import ReadRequest
+from tests.engine.conftest import columns, write_parts
+
+
+@pytest.fixture
+def source(tmp_path):
+    table = columns()
+    table["person"] = list(range(len(table["loss"])))
+    path = write_parts(tmp_path / "parts", (), group=10, table=table)
+    with open_scores(ReadRequest(scores=str(path), unit_column="person")) as opened:
+        yield opened
+
+
+def test_a_partition_leaves_the_footer_and_the_others_behind(source):
+    partitions = source.partitions()
+    assert len(partitions) == 600
+    alone = len(pickle.dumps(partitions[300]))
+    together = len(pickle.dumps(tuple(partitions[:256])))
+    assert alone < 2_500
+    assert together < 256 * 400 + alone
+
+
+def test_a_partition_reads_the_same_rows_elsewhere(source):
+    for here in (source.partitions()[0], source.partitions()[599]):
+        there = pickle.loads(pickle.dumps(here))  # noqa: S301
+        assert not there.stays
+        for mine, theirs in zip(here.batches(), there.batches(), strict=True):
+            assert mine.first_row == theirs.first_row
+            assert (mine.scores[0] == theirs.scores[0]).all()
+            assert (mine.member == theirs.member).all()
+
+
+def test_a_file_that_changed_is_no_damaged_one(source, tmp_path):
+    there = pickle.loads(pickle.dumps(source.partitions()[0]))  # noqa: S301
+    os.utime(tmp_path / "parts" / "part-000.parquet", ns=(1, 1))
+    with pytest.raises(InputError) as caught:
+        list(there.batches())
+    assert caught.value.code == "input_changed"
+    assert not isinstance(caught.value, BadPartsError)
+
+
+def test_an_error_of_a_worker_holds_none_of_its_words(source):
+    class Start:
+        def __reduce__(self):
+            return (int, ("the secret score 0.25",))
+
+    run = Run(first=0, partitions=tuple(source.partitions()[:1]))
+    outcome = fold_run(pickle.dumps(Start()), run, False)  # noqa: FBT003
+    assert "secret" not in str(outcome.error)
+    assert outcome.summary is None
+
+
+@pytest.mark.parametrize(("parts", "workers"), [(1, 4), (10, 2), (10_000, 4), (100_000, 64)])
+def test_many_parts_make_few_tasks(parts, workers):
+    runs = runs_of(range(parts), workers)
+    assert sum(len(run.partitions) for run in runs) == parts
+    assert all(len(run.partitions) <= 256 for run in runs)
+    assert len(runs) <= max(16 * workers, parts / 256 + 1)
+
+
+def test_errors_travel():
+    bad = BadPartsError.of(InputError("bad_parquet", "a: no.", hint="Try."), ("a", "b"))
+    again = pickle.loads(pickle.dumps(bad))  # noqa: S301
+    assert (again.code, again.message, again.hint, again.parts) == (
+        "bad_parquet",
+        "a: no.",
+        "Try.",
+        ("a", "b"),
+    )
