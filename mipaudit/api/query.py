@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import BinaryIO
 
+    from mipaudit.api.querying import QueryTerms
     from mipaudit.queries.points import Metric
     from mipaudit.report.origin import Setting
     from mipaudit.report.query import QueryReport
@@ -83,7 +84,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
     }
     from mipaudit.api.querying import QueryTerms, run_query
     from mipaudit.api.record_file import record_file
-    from mipaudit.queries.kind import NEEDS_REFERENCE, parse_queries
+    from mipaudit.queries.kind import parse_queries
     from mipaudit.report.provenance import settings_from
 
     begun = time.perf_counter()
@@ -108,21 +109,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         "synthetic": path_of(synthetic),
         "reference": path_of(reference),
     }
-    for role in ("members", "holdout", "synthetic"):
-        require(sources[role] is not None, role, f"The {role} table is missing.", f"Give --{role}.")
-    lacking = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
-    require(
-        reference is not None or not lacking,
-        "needs_reference",
-        f"The query {lacking[0] if lacking else ''} compares with records of neither class.",
-        "Give a table of them with --reference, or leave the query out.",
-    )
-    require(
-        reference is not None or encode_on != "reference",
-        "needs_reference",
-        "Scales cannot come from the reference table: there is none.",
-        "Give it with --reference.",
-    )
+    _check_sources(terms, sources)
     if settings is None:
         settings = settings_from(given, source="api")
     answer = run_query(terms, {k: v for k, v in sources.items() if v is not None}, progress)
@@ -131,6 +118,34 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         with record_file(output, inputs=sources.values()) as file:
             answer.write(file, form)
     return report
+
+
+def _check_sources(terms: QueryTerms, sources: Mapping[str, Any]) -> None:
+    from mipaudit.queries.kind import NEEDS_REFERENCE
+
+    for role in ("members", "holdout", "synthetic"):
+        require(sources[role] is not None, role, f"The {role} table is missing.", f"Give --{role}.")
+    piped = [source for source in sources.values() if isinstance(source, str) and source == "-"]
+    require(
+        len(piped) < 2,  # noqa: PLR2004
+        "two_stdin",
+        "Only one table can be standard input.",
+        "Write the others to files first.",
+    )
+    compared = [one.kind for one in terms.queries if one.kind in NEEDS_REFERENCE]
+    alone = sources["reference"] is None
+    require(
+        not (alone and compared),
+        "needs_reference",
+        f"The query {compared[0] if compared else ''} compares with records of neither class.",
+        "Give a table of them with --reference, or leave the query out.",
+    )
+    require(
+        not (alone and terms.encode_on == "reference"),
+        "needs_reference",
+        "Scales cannot come from the reference table: there is none.",
+        "Give it with --reference.",
+    )
 
 
 _INPUTS: Final = ("members", "holdout", "synthetic", "reference")
@@ -202,7 +217,7 @@ def _ranges(given: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, 
     return found
 
 
-def _check(terms: Any) -> None:  # noqa: ANN401 - QueryTerms, which is loaded late
+def _check(terms: QueryTerms) -> None:
     from mipaudit.queries.points import Metric
     from mipaudit.tables.record_encoding import Scale
 

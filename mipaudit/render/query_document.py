@@ -107,7 +107,8 @@ def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
     yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
     if report.run.classifier is not None:
         yield "classifier", plain(report.run.classifier)
-    yield "seconds", f"{report.run.seconds:.1f}"
+    if report.run.seconds is not None:
+        yield "seconds", f"{report.run.seconds:.1f}"
 
 
 _SEARCHES: Final = {

@@ -78,12 +78,12 @@ class QueryRun:
     Attributes:
         search: how neighbours were found; ``none`` where no query asked for any.
         classifier: what was fitted; None for nothing.
-        seconds: of the whole run.
+        seconds: of the whole run; None where SOURCE_DATE_EPOCH asks for equal bytes.
     """
 
     search: str
     classifier: str | None
-    seconds: float
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from mipaudit.report.names import quoted_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.coordinates import is_row_label
-from mipaudit.tables.opening import open_part
-from mipaudit.tables.paths import check_different, input_blobs
+from mipaudit.tables.part_opening import open_part
+from mipaudit.tables.paths import input_blobs
 from mipaudit.tables.record_columns import is_date, read_record_column
 from mipaudit.tables.selection import find_column, is_candidate
 
@@ -270,16 +270,12 @@ def refuse_same_files(tables: Sequence[RecordTable]) -> None:
     Raises:
         InputError: ``same_file``.
     """
-    sides = {"members": True, "holdout": False}
-    for table in tables:
-        check_different([(sides.get(table.role), table.blobs)])
-    seen: dict[tuple[int, int], str] = {}
+    seen: dict[object, Role] = {}
     for table in tables:
         for blob in table.blobs:
+            # Standard input and pipes have none.
             identity = getattr(blob, "identity", None)
-            if identity is None:
-                continue
-            if identity in seen:
+            if identity is not None and identity in seen:
                 raise InputError(
                     "same_file",
                     f"{blob.name}: the same file is given as {seen[identity]} and {table.role}.",
