@@ -67,7 +67,8 @@ some = 64
 cpu, wall = time.process_time(), time.perf_counter()
 tree.query(records[:some], workers=-1)
 scale = len(records) / some
-print(grown[0] + (time.process_time() - cpu) * scale, grown[1] + (time.perf_counter() - wall) * scale)
+spent = time.process_time() - cpu, time.perf_counter() - wall
+print(grown[0] + spent[0] * scale, grown[1] + spent[1] * scale)
 """
 )
 

@@ -91,6 +91,7 @@ def sandbox(tmp_path_factory):
     splits.to_parquet(folder / "splits.parquet")
     splits.to_csv(folder / "splits.csv", index=False)
     splits.head(1).to_csv(folder / "release.csv", index=False)
+    _write_tables(folder, rng)
     program = folder / "bin" / "mipaudit"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
@@ -128,6 +129,19 @@ def _write_scores(folder, frame, one):
         part.to_csv(folder / f"{name}.csv", index=False)
     for name, sign in (("v1", 1), ("v2", 0.5)):
         one.assign(loss=one["loss"] * sign).to_parquet(folder / f"{name}.parquet")
+
+
+def _write_tables(folder, rng):
+    for name, rows in (("m", 60), ("h", 60), ("s", 200), ("r", 100)):
+        records = pd.DataFrame(
+            {
+                "age": rng.integers(18, 90, rows),
+                "job": rng.choice(["a", "b", "c"], rows),
+                "zip": rng.integers(1000, 9999, rows),
+            }
+        )
+        records.to_parquet(folder / f"{name}.parquet")
+        records.to_csv(folder / f"{name}.csv", index=False)
 
 
 def run(folder, command):
