@@ -51,7 +51,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
     the column ``member`` and one for each query.
 
     Args:
-        kinds: ``nn``, ``kth:K``, ``lnr``, ``mc``, ``mc:RADIUS``, ``count``, ``density`` and
+        kinds: ``nn``, ``kth:K``, ``lnr``, ``mc``, ``mc:RADIUS``, ``share``, ``density`` and
             ``classifier``, one or several.
         members: records that were in the training data: a path, or a frame.
         holdout: records that were not.

@@ -22,7 +22,7 @@ Queries, on which side members are expected in brackets:
   kth:K       distance to synthetic neighbour number K; kth alone: 5 [low]
   lnr:K       distance to the nearest over that to number K; lnr alone: 2 [low]
   mc:R        Monte-Carlo within a ball of radius R; mc alone: median heuristic [high]
-  count:R     how many synthetic records lie in that ball [high]
+  share:R     share of the synthetic records in that ball [high]
   density     density of synthetic over reference records, DOMIAS; --reference [high]
   classifier  log odds of being synthetic, by a classifier; --reference [high]
 
@@ -52,7 +52,7 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
         list[str] | None,
         typer.Argument(
             metavar="QUERY...",
-            help="nn, kth:K, lnr:K, mc:R, count:R, density or classifier.",
+            help="nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
             show_default=False,
         ),
     ] = None,

@@ -10,7 +10,7 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Kind = Literal["nn", "kth", "lnr", "mc", "count", "density", "classifier"]
+Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
 Side = Literal["low", "high"]
 
 _DEFAULTS: Final[Mapping[str, int | None]] = {
@@ -18,7 +18,7 @@ _DEFAULTS: Final[Mapping[str, int | None]] = {
     "kth": 5,
     "lnr": 2,
     "mc": None,
-    "count": None,
+    "share": None,
     "density": 6,
     "classifier": None,
 }
@@ -28,7 +28,7 @@ _WHOLE: Final[Mapping[str, tuple[int, int]]] = {
     "lnr": (2, 1000),
     "density": (1, 20),
 }
-_RADIUS: Final = ("mc", "count")
+_RADIUS: Final = ("mc", "share")
 _LOW: Final = ("nn", "kth", "lnr")
 NEEDS_REFERENCE: Final = ("density", "classifier")
 

@@ -94,7 +94,7 @@ class Neighbours:
         memory: int,
         tick: Tick | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return equation 18 of Liu et al. and the count of the same ball, each of shape (n,).
+        """Return equation 18 of Liu et al. and the share within the same ball, each of shape (n,).
 
         The first is -1/n times the sum of log d over the n synthetic records within
         ``radius``, their distances d taken as at least 1e-6.
@@ -109,7 +109,7 @@ class Neighbours:
             np.add.at(counts, i, weights)
 
         search.within(records, self._geometry.figure(radius), visit, tick)
-        return -logs / self._rows, counts
+        return -logs / self._rows, counts / self._rows
 
     def _chosen(self, records: Points, rng: np.random.Generator, memory: int) -> Search:
         if self._search is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Progress = Callable[[int, int | None], None]
 
-_BALLS = ("mc", "count")
+_BALLS = ("mc", "share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -130,10 +130,10 @@ class Scoring:
                 return distances[:, query.neighbours - 1].copy()
             case "lnr":
                 return _ratio(distances[:, 0], distances[:, query.neighbours - 1])
-            case "mc" | "count":
+            case "mc" | "share":
                 radius = float(np.median(distances[:, 0])) if query.radius is None else query.radius
                 scored.radii[query.column] = radius
-                return self._ball(neighbours, radius, work)[query.kind == "count"]
+                return self._ball(neighbours, radius, work)[query.kind == "share"]
             case "density":
                 ratio = fit_density_ratio(
                     self.synthetic,

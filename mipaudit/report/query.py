@@ -55,7 +55,7 @@ class QueriedScore:
     """
 
     score: str
-    query: Literal["nn", "kth", "lnr", "mc", "count", "density", "classifier"]
+    query: Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
     says: str
     side: Literal["low", "high"]
     radius: float | None = None

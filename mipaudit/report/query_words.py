@@ -46,7 +46,7 @@ def query_says(score: str, neighbours: int, components: int) -> str:
         "kth": f"distance to synthetic neighbour number {neighbours}",
         "lnr": f"distance to the nearest synthetic record over that to number {neighbours}",
         "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
-        "count": "how many synthetic records lie within a ball",
+        "share": "share of the synthetic records that lie within a ball",
         "density": "log of the density of the synthetic over that of the reference records "
         f"(DOMIAS), on {components} main directions at most",
         "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "

@@ -28,7 +28,7 @@ RANGES = {
 
 
 def test_from_tables_to_an_audit(mipaudit, tmp_path):
-    done = mipaudit("query", "nn", "lnr", "mc", "count:0.5", "kth", *TABLES, "-o", "scores.csv")
+    done = mipaudit("query", "nn", "lnr", "mc", "share:0.5", "kth", *TABLES, "-o", "scores.csv")
 
     assert (done.returncode, done.stderr) == (0, "The scores are written.\n")
     assert done.stdout.startswith("Exact copies: 27 of 300 members (9%) and 0 of 300 holdout")
@@ -36,7 +36,7 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
         "mipaudit estimate scores.csv   (or mipaudit compare scores.csv)"
     )
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert list(scores) == ["member", "nn", "lnr", "mc", "count_0.5", "kth_5"]
+    assert list(scores) == ["member", "nn", "lnr", "mc", "share_0.5", "kth_5"]
     assert (scores["nn"] == 0).sum() == 27
     audit = mipaudit("estimate", "scores.csv", "-f", "json")
     design = json.loads(audit.stdout)["design"]
@@ -49,8 +49,9 @@ def test_every_form_of_the_report(mipaudit, form):
     done = mipaudit("query", "nn", *TABLES, "-o", "s.parquet", "-f", form, "-q")
 
     assert done.returncode == 0, done.stderr
-    assert "nn" in done.stdout
-    assert (done.stdout, "Private" in done.stdout) == (done.stdout, False)
+    assert "query" in done.stdout
+    # No value of the data.
+    assert "Private" not in done.stdout
 
 
 def test_the_report_renders_later(mipaudit, tmp_path):
@@ -120,7 +121,7 @@ def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
         *("--synthetic", RELEASE / f"adult_synthetic_{release}.parquet"),
         *(word for name, limits in RANGES.items() for word in ("--range", f"{name}={limits}")),
     ]
-    assert mipaudit("query", "nn", "mc", "count", *tables, "-o", "l2.parquet").returncode == 0
+    assert mipaudit("query", "nn", "mc", "share", *tables, "-o", "l2.parquet").returncode == 0
     gower = mipaudit("query", "nn", *tables, "--metric", "gower", "-o", "gower.parquet")
     assert gower.returncode == 0
 
@@ -129,7 +130,8 @@ def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
     stated = stated.loc[pd.concat(ids)].reset_index()
     found = pd.read_parquet(tmp_path / "l2.parquet")
     assert (found["member"] == stated["member"]).all()
-    for ours, theirs in (("nn", "nn_l2"), ("mc", "mc_eq18"), ("count", "mc_count")):
+    found["share"] *= 10_000
+    for ours, theirs in (("nn", "nn_l2"), ("mc", "mc_eq18"), ("share", "mc_count")):
         # Theirs are in single precision.
         assert (found[ours] - stated[theirs]).abs().max() < 1e-6
     other = pd.read_parquet(tmp_path / "gower.parquet")["nn"]

@@ -60,12 +60,12 @@ def test_ball_is_equation_18(case, grown):
     # No distance is so close to it that rounding decides.
     radius = float(np.median(full[:, :40])) + 1e-7
 
-    logs, counts = search.ball(records, radius, rng=np.random.default_rng(0), memory=PLENTY)
+    logs, share = search.ball(records, radius, rng=np.random.default_rng(0), memory=PLENTY)
 
     within = full <= radius
     floored = np.log(np.maximum(full, LEAST_DISTANCE))
     np.testing.assert_allclose(logs, -(within * floored).sum(axis=1) / 250, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(counts, within.sum(axis=1))
+    np.testing.assert_allclose(share, within.mean(axis=1), rtol=1e-15)
 
 
 def test_repeated_rows_are_as_many_neighbours(make):

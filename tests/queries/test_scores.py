@@ -41,13 +41,13 @@ def test_distances_on_a_line():
 
 
 def test_equation_18_on_a_line():
-    found = scored(["mc:2", "count:2", "mc"], [0.0, 10.0], [1.0, 2.0, 9.5, 10.0])
+    found = scored(["mc:2", "share:2", "mc"], [0.0, 10.0], [1.0, 2.0, 9.5, 10.0])
 
     # Distances within 2: 1 and 2; and 0.5 and 0, which counts as 1e-6.
     expected = [-(np.log(1) + np.log(2)) / 4, -(np.log(0.5) + np.log(1e-6)) / 4]
     assert found.columns["mc_2"].tolist() == pytest.approx(expected)
-    assert found.columns["count_2"].tolist() == [2.0, 2.0]
-    assert found.radii == {"mc_2": 2.0, "count_2": 2.0, "mc": 0.5}
+    assert found.columns["share_2"].tolist() == [0.5, 0.5]
+    assert found.radii == {"mc_2": 2.0, "share_2": 2.0, "mc": 0.5}
     assert found.columns["mc"].tolist() == pytest.approx([0.0, expected[1]])
 
 
