@@ -87,6 +87,7 @@ bench: setup
 	$(BIN)/python benchmarks/small_csv.py $(BENCH)
 	$(BIN)/python benchmarks/replication.py $(BENCH)
 	$(BIN)/python benchmarks/csv_scale.py $(BENCH)
+	$(BIN)/python benchmarks/neighbours.py $(BENCH)
 	$(BIN)/python benchmarks/roc_curve.py $(BENCH)
 	$(BIN)/python benchmarks/parquet_scale.py $(BENCH)
 
