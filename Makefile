@@ -85,6 +85,7 @@ docs: setup
 # Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
 bench: setup
 	$(BIN)/python benchmarks/performance.py $(BENCH)
+	$(BIN)/python benchmarks/neighbours.py $(BENCH)
 
 # One file for Python 3.11 to 3.13 and every platform, by markers.
 lock:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon import epsilon
     from mipaudit.api.estimate import estimate
     from mipaudit.api.noise import add_noise, noise
+    from mipaudit.api.query import query
     from mipaudit.api.query_lira import query_lira
     from mipaudit.api.query_losses import query_losses
     from mipaudit.api.records import RecordTable, record_table, records
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -73,6 +75,7 @@ __all__ = [
     "ModelQueryReport",
     "NoiseReport",
     "OutputError",
+    "QueryReport",
     "RecordTable",
     "RecordsReport",
     "Report",
@@ -97,6 +100,7 @@ __all__ = [
     "from_json",
     "list_scenarios",
     "noise",
+    "query",
     "query_lira",
     "query_losses",
     "record_table",
@@ -126,6 +130,7 @@ _HOMES: Final = {
     "MissingExtraError": "mipaudit.errors",
     "NoiseReport": "mipaudit.report.noise",
     "OutputError": "mipaudit.errors",
+    "QueryReport": "mipaudit.report.query",
     "RecordTable": "mipaudit.api.records",
     "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
@@ -150,6 +155,7 @@ _HOMES: Final = {
     "from_json": "mipaudit.report.codec",
     "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
+    "query": "mipaudit.api.query",
     "record_table": "mipaudit.api.records",
     "records": "mipaudit.api.records",
     "rejudge": "mipaudit.api.render",

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.api.counting import Meter, require_classes, require_identities, thread_count
+from mipaudit.api.counting import Meter, require_classes, require_identities
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import constant, identical_classes
 from mipaudit.audit.held_rows import HeldRows, row_blocks
+from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
 from mipaudit.summaries.plan import make_plan
@@ -66,7 +68,7 @@ def hold_rows(
     """
     _require_numbers(source, question)
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    held = fold(source.partitions(), HeldRows, jobs=thread_count(jobs), progress=meter)
+    held = fold(source.partitions(), HeldRows, workers=Workers(Engine(jobs=jobs)), progress=meter)
     source.check_classes()
     rows = held.joined()
     assert rows is not None  # noqa: S101 - neither class is empty

@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.api.counting import Meter, thread_count
+from mipaudit.api.counting import Meter
 from mipaudit.audit.attribute_advantage import ValueGuesses
 from mipaudit.audit.group_tally import GroupCensus
+from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 
@@ -52,7 +54,9 @@ def count_guesses(
         InputError: a class is empty, or the attribute is known of none of a class.
     """
     meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    census = fold(source.partitions(), GroupCensus, jobs=thread_count(jobs), progress=meter)
+    census = fold(
+        source.partitions(), GroupCensus, workers=Workers(Engine(jobs=jobs)), progress=meter
+    )
     source.check_classes()
     groups = source.partitions()[0].assembly.groups
     assert groups is not None  # noqa: S101 - they were asked for

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -123,6 +124,10 @@ def _table(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.validation_document import render_validation
 
             return render_validation(cast("ValidationReport", report), width=width)
+        case "query":
+            from mipaudit.render.query_document import render_query
+
+            return render_query(cast("QueryReport", report), width=width)
         case "verify":
             from mipaudit.render.verify_document import render_verify
 

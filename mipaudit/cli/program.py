@@ -39,6 +39,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
                                         what a model says of records, as scores
   mipaudit query lira --shadow shadows.npz -o scores.parquet
                                         the likelihood-ratio attack, as a score
+  mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv -o scores.csv
+                                        scores from tables, to be audited
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -86,6 +88,7 @@ COMMANDS: Final = {
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": "Look at a score file without estimating anything.",
     "summarize": "Count scores into a small file that adds up with others.",
+    "query": "Make a score file from tables of members, holdout and synthetic records.",
     "compare": "Say which of several queries leaks most, and by how much.",
     "attack": "Say what the named attacks of the literature achieve.",
     "attribute": "Say how much better an attribute is guessed of members.",

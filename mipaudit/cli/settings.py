@@ -26,6 +26,8 @@ _NOT_SETTINGS: Final = frozenset(
         "scores",
         "members",
         "holdout",
+        "synthetic",
+        "reference",
         "cuts",
         "format",
         "output",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -92,6 +93,10 @@ def _document(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.validation_document import validation_document
 
             return validation_document(cast("ValidationReport", report))
+        case "query":
+            from mipaudit.render.query_document import query_document
+
+            return query_document(cast("QueryReport", report))
         case "verify":
             from mipaudit.render.verify_document import verify_document
 

@@ -35,6 +35,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "simulate --list": ("scenarios",),
     "validate": ("rows",),
     "verify": ("parts",),
+    "query": ("scores", "copies", "columns", "tables"),
 }
 _PART: Final = "part"
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.model_query import ModelQueryReport
     from mipaudit.report.noise import NoiseReport
+    from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         | AttributeReport
         | ModelQueryReport
         | NoiseReport
+        | QueryReport
         | RecordsReport
         | TruthReport
         | ScenarioList

@@ -22,6 +22,7 @@ _HOMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "mipaudit.attribute/1": ("attribute", "AttributeReport"),
         "mipaudit.model-query/1": ("model_query", "ModelQueryReport"),
         "mipaudit.noise/1": ("noise", "NoiseReport"),
+        "mipaudit.query/1": ("query", "QueryReport"),
         "mipaudit.records/1": ("records", "RecordsReport"),
         "mipaudit.truth/1": ("truth", "TruthReport"),
         "mipaudit.scenarios/1": ("truth", "ScenarioList"),

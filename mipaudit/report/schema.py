@@ -14,6 +14,7 @@ from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.model_query import MODEL_QUERY_SCHEMA, ModelQueryReport
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
+from mipaudit.report.query import QUERY_SCHEMA, QueryReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
@@ -41,6 +42,7 @@ def report_schema() -> dict[str, Any]:
         AttributeReport: ATTRIBUTE_SCHEMA,
         ModelQueryReport: MODEL_QUERY_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
+        QueryReport: QUERY_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
@@ -53,8 +55,8 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
-        "`attribute`, `query losses`, `query lira`, `check`, `bounds`, `noise`, `simulate`, "
-        "`validate` and `verify` write as JSON.",
+        "`attribute`, `query`, `query losses`, `query lira`, `check`, `bounds`, `noise`, "
+        "`simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

@@ -36,7 +36,7 @@ class ArrowPart:
 
         self.name = name
         unique_names(table.schema.names, self.name)
-        self._table = table
+        self.table = table
         self.fields = arrow_fields(table.schema)
         self.rows_about: int = table.num_rows
         self._store = ChunkStore(in_memory=_UNLIMITED)
@@ -47,7 +47,7 @@ class ArrowPart:
 
         readers = {name: ArrowReader() for name in names}
         self._store = ChunkStore(in_memory=_UNLIMITED)
-        for batch in self._table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
+        for batch in self.table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
             if batch.num_rows:
                 columns = read_columns(batch, readers, self.name)
                 for name in set(hashed) & set(columns):

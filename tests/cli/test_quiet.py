@@ -14,6 +14,11 @@ ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sample_data"
 LEAKY = str(SAMPLES / "leaky.parquet")
 ONE_RUN = ("epsilon", "--design", "one-run", "--canaries", "1000", "--guesses", "100")
+TABLES = [
+    word
+    for role in ("members", "holdout", "synthetic")
+    for word in (f"--{role}", str(SAMPLES / f"adult_{role}.csv"))
+]
 RUNS = {
     "estimate": ("estimate", LEAKY, "--score-col", "loss", "--max-advantage", "0.1"),
     "records": ("records", LEAKY, "--score-col", "loss", "-o", "risks.csv"),
@@ -31,6 +36,7 @@ RUNS = {
         *("validate", "--estimand", "advantage", "--scenario", "constant"),
         *("--replications", "20", "--sizes", "100", "--jobs", "1"),
     ),
+    "query": ("query", "nn", *TABLES, "-o", "nn.csv"),
     "render": ("render", "kept.json"),
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
     "schema": ("schema",),
@@ -64,7 +70,7 @@ def test_quiet_prints_the_report_and_nothing_else(mipaudit, folder, command):
     json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records", *QUERIES}))
+@pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records", "query", *QUERIES}))
 def test_quiet_with_a_file_prints_nothing(mipaudit, folder, command):
     done = mipaudit(*RUNS[command], "--quiet", "-o", "out.txt")
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 EPOCH = {"SOURCE_DATE_EPOCH": "1767225600"}
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+TABLES = [
+    word
+    for role in ("members", "holdout", "synthetic")
+    for word in (f"--{role}", str(SAMPLES / f"adult_{role}.csv"))
+]
 COMMANDS = {
     "estimate": ("s.csv", "--max-advantage", "0.3", "--method", "mace", "--metric", "ppv"),
     "records": ("s.csv", "--top", "3"),
@@ -26,6 +33,7 @@ COMMANDS = {
         *("--scenario", "laplace-1", "--replications", "5", "--sizes", "40"),
         *("--estimand", "auc"),
     ),
+    "query": ("nn", "mc", *TABLES, "-o", "q.csv"),
     "render": ("r.json", "--max-advantage", "0.3"),
     "verify": ("r.json", "--input", "s.csv"),
 }

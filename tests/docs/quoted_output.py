@@ -12,11 +12,14 @@ them the quotation starts or ends where the output does.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +33,8 @@ PAGES: Final = (
     ROOT / "docs" / "epsilon.md",
     ROOT / "docs" / "scenarios.md",
 )
+# What one example of the README writes and the next one reads.
+MADE: Final = "adult_scores.csv"
 _QUOTATION: Final = re.compile(
     r"<!-- output of: (?P<command>mipaudit [^|\n]*?)"
     r"(?: \| from: (?P<start>[^|\n]*?))?(?: \| before: (?P<stop>[^|\n]*?))? -->\n"
@@ -63,14 +68,37 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
         raise ValueError("not a mipaudit command")
     settled = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     kept = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-m", "mipaudit", *arguments],
-        cwd=ROOT,
+        cwd=_folder(arguments),
         env={**kept, **settled},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
+
+
+def _folder(arguments: list[str]) -> Path:
+    """Return where a command runs: one that writes a file, or reads it, not in the checkout."""
+    if MADE not in arguments:
+        return ROOT
+    folder = _beside()
+    if "-o" not in arguments and not (folder / MADE).exists():
+        page = (ROOT / "README.md").read_text(encoding="utf-8")
+        made = re.search(rf"^mipaudit query .* -o {re.escape(MADE)} .*$", page, flags=re.MULTILINE)
+        if made is None:
+            raise ValueError(f"no command of the README makes {MADE}")
+        run(made[0])
+    return folder
+
+
+@cache
+def _beside() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="quoted-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "sample_data").symlink_to(ROOT / "sample_data")
+    return folder
 
 
 def quotations(page: str) -> list[Quotation]:

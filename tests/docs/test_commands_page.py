@@ -92,6 +92,7 @@ def sandbox(tmp_path_factory):
     splits.to_csv(folder / "splits.csv", index=False)
     splits.head(1).to_csv(folder / "release.csv", index=False)
     _write_model_outputs(folder, rng, member)
+    _write_tables(folder, rng)
     program = folder / "bin" / "mipaudit"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
@@ -157,6 +158,19 @@ def _write_model_outputs(folder, rng, member):
     np.save(folder / "phi.npy", phi)
     np.save(folder / "coins.npy", coins)
     pd.DataFrame({"member": member, "phi": target}).to_csv(folder / "target.csv", index=False)
+
+
+def _write_tables(folder, rng):
+    for name, rows in (("m", 60), ("h", 60), ("s", 200), ("r", 100)):
+        records = pd.DataFrame(
+            {
+                "age": rng.integers(18, 90, rows),
+                "job": rng.choice(["a", "b", "c"], rows),
+                "zip": rng.integers(1000, 9999, rows),
+            }
+        )
+        records.to_parquet(folder / f"{name}.parquet")
+        records.to_csv(folder / f"{name}.csv", index=False)
 
 
 def run(folder, command):

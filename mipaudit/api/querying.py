@@ -1,0 +1,307 @@
+"""How ``query`` gets from tables to scores."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
+
+import numpy as np
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.queries.points import Points
+from mipaudit.queries.row_hashes import copies
+from mipaudit.queries.scores import Scoring
+from mipaudit.report.names import quoted_name, safe_name
+from mipaudit.report.provenance import provenance
+from mipaudit.report.query import (
+    ExactCopies,
+    QueriedColumn,
+    QueriedScore,
+    QueriedTable,
+    QueryReport,
+    QueryRun,
+)
+from mipaudit.report.query_words import (
+    query_findings,
+    query_limitations,
+    query_says,
+    query_summary,
+)
+from mipaudit.tables.record_encoding import fit_encoding, unseen_rows
+from mipaudit.tables.record_table import common_columns, open_table, refuse_same_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from mipaudit.queries.kind import Query
+    from mipaudit.queries.points import Metric
+    from mipaudit.queries.scores import Scored
+    from mipaudit.report.origin import InputFile, Setting
+    from mipaudit.tables.record_columns import RecordColumn
+    from mipaudit.tables.record_encoding import Encoding, Scale
+    from mipaudit.tables.record_table import CommonColumns, RecordTable, Role
+    from mipaudit.tables.row_output import RowFormat
+
+# Bytes of a cell: as it is read, and as it is encoded.
+_CELL: Final = 24
+_BESIDE: Final = 8 << 20  # blocks and buffers
+_CHUNK: Final = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryTerms:
+    """The settings of a run, checked."""
+
+    queries: tuple[Query, ...]
+    columns: tuple[str, ...]
+    ignore: tuple[str, ...]
+    categorical: tuple[str, ...]
+    ranges: dict[str, tuple[float, float]]
+    metric: Metric
+    scale: Scale
+    encode_on: Literal["synthetic", "reference"]
+    memory: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """The scores, and what led to them.
+
+    Attributes:
+        terms: of the run.
+        scored: what the queries said, members first.
+        members: how many of the records are members.
+        copied: which of the records are in the synthetic table.
+        shared: how many members are among the holdout records.
+        inputs: what was read.
+    """
+
+    terms: QueryTerms
+    scored: Scored
+    members: int
+    copied: Any
+    shared: int
+    inputs: tuple[InputFile, ...]
+    tables: tuple[QueriedTable, ...]
+    columns: tuple[QueriedColumn, ...]
+    constant: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+    def write(self, file: BinaryIO, form: RowFormat) -> None:
+        """Write the score file."""
+        from mipaudit.tables.row_output import write_rows
+
+        names = ("member", *self.scored.columns)
+        rows = self.copied.size
+        member = np.arange(rows) < self.members
+        whole = {"member": member, **self.scored.columns}
+        chunks = (
+            {name: whole[name][start : start + _CHUNK] for name in names}
+            for start in range(0, rows, _CHUNK)
+        )
+        write_rows(file, chunks, form, columns=names)
+
+    def report(self, settings: Sequence[Setting], *, begun: float, output: object) -> QueryReport:
+        """Return the report of the run that began at ``begun``."""
+        counted = (
+            ExactCopies(
+                role="members",
+                copied=int(self.copied[: self.members].sum()),
+                rows=self.members,
+            ),
+            ExactCopies(
+                role="holdout",
+                copied=int(self.copied[self.members :].sum()),
+                rows=self.copied.size - self.members,
+            ),
+        )
+        scores = tuple(self._score(one) for one in self.terms.queries)
+        flat = [n for n, values in self.scored.columns.items() if (values == values[0]).all()]
+        return QueryReport(
+            command="query",
+            summary=query_summary(counted, scores),
+            copies=counted,
+            tables=self.tables,
+            columns=self.columns,
+            skipped=self.skipped,
+            metric=self.terms.metric,
+            encoded_on=self.terms.encode_on,
+            scores=scores,
+            findings=query_findings(
+                counted,
+                self.columns,
+                scores,
+                constant=self.constant,
+                shared=self.shared,
+                flat=flat,
+            ),
+            limitations=query_limitations(),
+            following=_following(output, scores),
+            run=QueryRun(
+                search=self.scored.search,
+                classifier=self.scored.classifier,
+                seconds=_seconds(begun),
+            ),
+            provenance=provenance(seed=self.terms.seed, inputs=self.inputs, settings=settings),
+        )
+
+    def _score(self, query: Query) -> QueriedScore:
+        ball = query.column in self.scored.radii
+        return QueriedScore(
+            score=query.column,
+            query=query.kind,
+            says=query_says(query.kind, query.neighbours, query.components),
+            side=query.side,
+            radius=self.scored.radii.get(query.column),
+            radius_from=None if not ball else "median" if query.radius is None else "given",
+        )
+
+
+def _seconds(begun: float) -> float | None:
+    # Whoever sets it wants equal bytes of equal runs.
+    if os.environ.get("SOURCE_DATE_EPOCH"):
+        return None
+    return round(time.perf_counter() - begun, 3)
+
+
+def _following(output: object, scores: Sequence[QueriedScore]) -> str:
+    name = safe_name(output) if isinstance(output, str) else "SCORES"
+    text = f"mipaudit estimate {name}"
+    return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
+
+
+def run_query(
+    terms: QueryTerms,
+    sources: Mapping[str, Any],
+    progress: Callable[[int, int | None], None] | None,
+) -> Answer:
+    """Read the tables, encode them and ask the queries.
+
+    Raises:
+        InputError: the tables cannot be compared, or there is too little memory.
+        UsageError: a query that the synthetic table is too short for.
+    """
+    opened: list[RecordTable] = []
+    try:
+        for role, source in sources.items():
+            opened.append(open_table(role, source))  # type: ignore[arg-type]
+        refuse_same_files(opened)
+        common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
+        _check_named(terms, common)
+        _check_memory(opened, len(common.taken), terms.memory)
+        read = {table.role: table.read(common.taken) for table in opened}
+        return _answer(terms, opened, common, read, progress)
+    finally:
+        for table in opened:
+            table.close()
+
+
+def _answer(
+    terms: QueryTerms,
+    opened: Sequence[RecordTable],
+    common: CommonColumns,
+    read: dict[Role, dict[str, RecordColumn]],
+    progress: Callable[[int, int | None], None] | None,
+) -> Answer:
+    encoding = fit_encoding(
+        read,
+        fit_on=terms.encode_on,
+        metric=terms.metric,
+        scale=terms.scale,
+        categorical=terms.categorical,
+        ranges=terms.ranges,
+    )
+    missing = {
+        name: sum(int(table[name].missing.sum()) for table in read.values())
+        for name in common.taken
+    }
+    points = {}
+    for role in list(read):
+        # What is encoded is let go.
+        points[role] = encoding.points(read.pop(role))
+    synthetic = points["synthetic"]
+    _check_neighbours(terms.queries, len(synthetic))
+    records = Points(
+        numbers=np.concatenate([points["members"].numbers, points["holdout"].numbers]),
+        codes=np.concatenate([points["members"].codes, points["holdout"].codes]),
+    )
+    scored = Scoring(
+        records=records,
+        synthetic=synthetic,
+        reference=points.get("reference"),
+        geometry=encoding.geometry,
+        memory=terms.memory // 2,
+        seed=terms.seed,
+        progress=progress,
+    ).run(terms.queries)
+    return Answer(
+        terms=terms,
+        scored=scored,
+        members=len(points["members"]),
+        copied=copies(records, synthetic),
+        shared=int(copies(points["members"], points["holdout"]).sum()),
+        inputs=tuple(one for table in opened for one in table.described(len(points[table.role]))),
+        tables=tuple(
+            QueriedTable(role=one.role, rows=len(points[one.role]), columns=len(one.fields))
+            for one in opened
+        ),
+        columns=_described(encoding, missing, unseen_rows(records, encoding)),
+        constant=tuple(code.name for code in encoding.columns if code.constant),
+        skipped=common.skipped,
+    )
+
+
+def _described(
+    encoding: Encoding, missing: Mapping[str, int], unseen: Mapping[str, int]
+) -> tuple[QueriedColumn, ...]:
+    return tuple(
+        QueriedColumn(
+            column=code.name,
+            treated=code.treated,
+            scale=code.scale,
+            levels=len(code.words) if code.treated == "category" else None,
+            missing=missing[code.name],
+            unseen=unseen.get(code.name, 0),
+        )
+        for code in encoding.columns
+    )
+
+
+def _check_named(terms: QueryTerms, common: CommonColumns) -> None:
+    for option, names in (("--categorical", terms.categorical), ("--range", tuple(terms.ranges))):
+        for name in names:
+            if name not in common.taken:
+                raise InputError(
+                    "unknown_column",
+                    f"{option}: column {quoted_name(name)} is not among those compared.",
+                    hint="Names are those of the synthetic table.",
+                )
+    both = set(terms.categorical) & set(terms.ranges)
+    if both:
+        raise UsageError("two_roles", "--range: a column is a category, too.")
+
+
+def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> None:
+    rows = sum(table.rows_about for table in tables)
+    needed = rows * columns * _CELL + _BESIDE
+    if needed > memory:
+        raise InputError(
+            "too_little_memory",
+            f"The tables need about {-(-needed >> 20):,} MiB, and {memory >> 20:,} MiB may be "
+            "used.",
+            hint="Raise --memory, or compare fewer columns with --columns.",
+        )
+
+
+def _check_neighbours(queries: Sequence[Query], rows: int) -> None:
+    for query in queries:
+        if query.neighbours > rows:
+            raise UsageError(
+                "query",
+                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
+                f"{rows:,} synthetic records.",
+                hint="Name a smaller number.",
+            )

@@ -1,0 +1,154 @@
+"""Distances to the nearest synthetic records, by whichever exact search is faster."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.queries.matrix_search import MatrixSearch
+from mipaudit.queries.row_hashes import distinct_points
+from mipaudit.queries.tree_search import MOST_COLUMNS, TreeSearch, tree_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from mipaudit.queries.points import Geometry, Points
+
+    Tick = Callable[[int], None]
+    Search = MatrixSearch | TreeSearch
+
+# Pairs times columns that take about a second: below, nothing is timed.
+_SMALL: Final = 1 << 33
+_SAMPLED_ROWS: Final = 1 << 15
+_SAMPLED_RECORDS: Final = 256
+# A tree is grown when growing it takes at most this share of the other search.
+_GROWTH: Final = 0.2
+# The least distance of which the logarithm is taken (equation 18).
+LEAST_DISTANCE: Final = 1e-6
+
+
+class Neighbours:
+    """Synthetic records that are searched, repetitions counted."""
+
+    def __init__(self, points: Points, geometry: Geometry) -> None:
+        """Drop repetitions; what searches is chosen at the first search."""
+        distinct = distinct_points(points)
+        self._points, self._counts = distinct.points, distinct.counts
+        self._geometry = geometry
+        self._rows = len(points)
+        self._search: Search | None = None
+
+    @property
+    def pairs_per_record(self) -> int:
+        """How many pairs a search goes through for a record."""
+        return len(self._points)
+
+    @property
+    def method(self) -> str:
+        """What searched."""
+        return "none" if self._search is None else self._search.name
+
+    def nearest(
+        self,
+        records: Points,
+        k: int,
+        *,
+        rng: np.random.Generator,
+        memory: int,
+        tick: Tick | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the distances to the k nearest, shape (n, k), ascending.
+
+        A synthetic record that is there several times is as many neighbours.
+
+        Args:
+            records: n of them.
+            k: at least 1 and at most the number of synthetic records.
+            rng: chooses the sample that is timed; the answer does not depend on it.
+            memory: bytes that a search may take beside the records.
+            tick: told how many pairs more are behind us.
+        """
+        search = self._chosen(records, rng, memory)
+        found = search.nearest(records, min(k, len(self._points)), tick)
+        distances = self._geometry.distance(found.figures)
+        if (self._counts == 1).all():
+            return distances
+        reached = np.cumsum(self._counts[found.rows], axis=1)
+        spread = np.empty((len(records), k))
+        for at in range(k):
+            place = (reached > at).argmax(axis=1)
+            spread[:, at] = distances[np.arange(len(records)), place]
+        return spread
+
+    def ball(
+        self,
+        records: Points,
+        radius: float,
+        *,
+        rng: np.random.Generator,
+        memory: int,
+        tick: Tick | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return equation 18 of Liu et al. and the share within the same ball, each of shape (n,).
+
+        The first is -1/n times the sum of log d over the n synthetic records within
+        ``radius``, their distances d taken as at least 1e-6.
+        """
+        search = self._chosen(records, rng, memory)
+        logs, counts = np.zeros(len(records)), np.zeros(len(records))
+
+        def visit(i: NDArray[np.intp], j: NDArray[np.intp], figures: NDArray[np.float64]) -> None:
+            distances = np.maximum(self._geometry.distance(figures), LEAST_DISTANCE)
+            weights = self._counts[j]
+            np.add.at(logs, i, weights * np.log(distances))
+            np.add.at(counts, i, weights)
+
+        search.within(records, self._geometry.figure(radius), visit, tick)
+        return -logs / self._rows, counts / self._rows
+
+    def _chosen(self, records: Points, rng: np.random.Generator, memory: int) -> Search:
+        if self._search is None:
+            self._search = self._choose(records, rng, memory)
+        return self._search
+
+    def _choose(self, records: Points, rng: np.random.Generator, memory: int) -> Search:
+        """Return the search that a sample shows to be the faster."""
+        points, geometry = self._points, self._geometry
+        matrix = MatrixSearch(points, geometry)
+        columns = tree_columns(points, geometry)
+        pairs = len(records) * len(points)
+        grown = 3 * 8 * columns * len(points)
+        if columns > MOST_COLUMNS or grown > memory or pairs * columns < _SMALL:
+            return matrix
+        some = records.take(_some(len(records), _SAMPLED_RECORDS, rng))
+        rows = points.take(_some(len(points), _SAMPLED_ROWS, rng))
+        products = _seconds(MatrixSearch(rows, geometry), some)
+        products *= pairs / (len(some) * len(rows))
+        begun = time.perf_counter()
+        small = TreeSearch(rows, geometry)
+        growth = (time.perf_counter() - begun) * len(points) / len(rows)
+        growth *= math.log(len(points)) / math.log(len(rows))
+        # A tree of more rows takes no less for each record.
+        walks = _seconds(small, some) * len(records) / len(some)
+        if growth > _GROWTH * products or walks > products:
+            return matrix
+        tree = TreeSearch(points, geometry)
+        walks = _seconds(tree, some) * len(records) / len(some)
+        return tree if walks < products else matrix
+
+
+def _some(count: int, wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    if count <= wanted:
+        return np.arange(count)
+    return np.sort(rng.choice(count, wanted, replace=False))
+
+
+def _seconds(search: Search, records: Points) -> float:
+    begun = time.perf_counter()
+    search.nearest(records, 1)
+    return time.perf_counter() - begun

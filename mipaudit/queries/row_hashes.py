@@ -1,0 +1,88 @@
+"""Rows as 64-bit hashes, to find equal ones; what they find is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.queries.points import Points
+
+# Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators".
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DistinctPoints:
+    """Records without their repetitions.
+
+    Attributes:
+        points: the distinct records.
+        counts: how often each is there, shape (n,).
+    """
+
+    points: Points
+    counts: NDArray[np.int64]
+
+
+def row_hashes(points: Points) -> NDArray[np.uint64]:
+    """Return a hash for each record, shape (n,): equal for equal records."""
+    state = np.zeros(len(points), dtype=np.uint64)
+    for column in points.numbers.T:
+        state = _mixed(state ^ np.ascontiguousarray(column).view(np.uint64))
+    for codes in points.codes.T:
+        state = _mixed(state ^ codes.astype(np.uint64))
+    return state
+
+
+def distinct_points(points: Points) -> DistinctPoints:
+    """Return the records without repetitions."""
+    hashes = row_hashes(points)
+    _, first, inverse, counts = np.unique(
+        hashes, return_index=True, return_inverse=True, return_counts=True
+    )
+    if first.size == len(points) or not _are_equal(points, points, first[inverse]):
+        return DistinctPoints(points=points, counts=np.ones(len(points), dtype=np.int64))
+    return DistinctPoints(points=points.take(first), counts=counts)
+
+
+def copies(records: Points, others: Points) -> NDArray[np.bool_]:
+    """Return which records are among the others, in all columns, shape (n,)."""
+    theirs, first = np.unique(row_hashes(others), return_index=True)
+    ours = row_hashes(records)
+    place = np.minimum(np.searchsorted(theirs, ours), theirs.size - 1)
+    same = theirs[place] == ours
+    rows = np.flatnonzero(same)
+    same[rows] = _equal(records, rows, others, first[place[rows]])
+    return np.asarray(same)
+
+
+def _are_equal(left: Points, right: Points, places: NDArray[np.intp]) -> bool:
+    return bool(_equal(left, np.arange(len(left)), right, places).all())
+
+
+def _equal(
+    left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    same = np.ones(i.size, dtype=np.bool_)
+    for ours, theirs in zip(left.numbers.T, right.numbers.T, strict=True):
+        same &= ours[i] == theirs[j]
+    for codes, others in zip(left.codes.T, right.codes.T, strict=True):
+        same &= codes[i] == others[j]
+    return same
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    mixed = words + _GAMMA
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _MIX_1
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _MIX_2
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

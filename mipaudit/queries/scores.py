@@ -1,0 +1,177 @@
+"""All scores of a run: each search is made once, whatever asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.queries.classifier import fit_classifier
+from mipaudit.queries.density import fit_density_ratio
+from mipaudit.queries.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.queries.kind import Query
+    from mipaudit.queries.points import Geometry, Points
+
+    Floats = NDArray[np.float64]
+    Progress = Callable[[int, int | None], None]
+
+_BALLS = ("mc", "share")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scored:
+    """What the queries say of each record.
+
+    Attributes:
+        columns: of shape (n,) each, finite, by the query's column.
+        radii: of the balls, by the query's column.
+        search: how neighbours were found; ``none`` where nothing asked for them.
+        classifier: what was fitted, None for nothing.
+        bandwidth: of the densities, by the query's column.
+    """
+
+    columns: dict[str, Floats]
+    radii: dict[str, float]
+    search: str
+    classifier: str | None
+    bandwidth: dict[str, float]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """Counts what is done of the run's steps, each in units of its own."""
+
+    total: int
+    progress: Progress | None
+    done: int = 0
+
+    def tick(self, units: int) -> None:
+        self.done += units
+        if self.progress is not None:
+            self.progress(min(self.done, self.total), self.total)
+
+
+@dataclass(slots=True, kw_only=True)
+class Scoring:
+    """The tables of a run, and what was found already.
+
+    Attributes:
+        records: members, then holdout.
+        synthetic: what was released.
+        reference: records of neither, for queries that compare with them.
+        geometry: of the distances.
+        memory: bytes that a search may take.
+        seed: of all draws.
+        progress: told how much of how much is done.
+    """
+
+    records: Points
+    synthetic: Points
+    reference: Points | None
+    geometry: Geometry
+    memory: int
+    seed: int
+    progress: Progress | None = None
+    _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
+
+    def run(self, queries: Sequence[Query]) -> Scored:
+        """Return the scores of all queries."""
+        neighbours = Neighbours(self.synthetic, self.geometry)
+        work = self._work(queries, neighbours)
+        reach = max([*(query.neighbours for query in queries), int(_needs_median(queries))])
+        rng = np.random.default_rng([self.seed, 0])
+        distances = np.empty((len(self.records), 0))
+        if reach:
+            distances = neighbours.nearest(
+                self.records, reach, rng=rng, memory=self.memory, tick=work.tick
+            )
+        scored = Scored(columns={}, radii={}, search="", classifier=None, bandwidth={})
+        said: list[str] = []
+        for query in queries:
+            scored.columns[query.column] = self._one(
+                query, neighbours, distances, work, scored, said
+            )
+        return Scored(
+            columns=scored.columns,
+            radii=scored.radii,
+            search=neighbours.method,
+            classifier=said[0] if said else None,
+            bandwidth=scored.bandwidth,
+        )
+
+    def _work(self, queries: Sequence[Query], neighbours: Neighbours) -> _Work:
+        one = len(self.records) * neighbours.pairs_per_record
+        radii = {query.radius for query in queries if query.kind in _BALLS}
+        near = any(query.neighbours for query in queries) or _needs_median(queries)
+        # A kernel or a leaf costs about as much as a hundred pairs of the others.
+        models = sum(query.kind in {"density", "classifier"} for query in queries)
+        return _Work(
+            total=one * (near + len(radii)) + models * len(self.records), progress=self.progress
+        )
+
+    def _one(
+        self,
+        query: Query,
+        neighbours: Neighbours,
+        distances: Floats,
+        work: _Work,
+        scored: Scored,
+        said: list[str],
+    ) -> Floats:
+        match query.kind:
+            case "nn" | "kth":
+                return distances[:, query.neighbours - 1].copy()
+            case "lnr":
+                return _ratio(distances[:, 0], distances[:, query.neighbours - 1])
+            case "mc" | "share":
+                radius = float(np.median(distances[:, 0])) if query.radius is None else query.radius
+                scored.radii[query.column] = radius
+                return self._ball(neighbours, radius, work)[query.kind == "share"]
+            case "density":
+                ratio = fit_density_ratio(
+                    self.synthetic,
+                    self._reference(),
+                    self.geometry.levels,
+                    components=query.components,
+                    rng=np.random.default_rng([self.seed, 1]),
+                )
+                scored.bandwidth[query.column] = ratio.bandwidth
+                return ratio.score(self.records, self.geometry.levels, work.tick)
+            case "classifier":
+                fitted = fit_classifier(
+                    self.synthetic,
+                    self._reference(),
+                    self.geometry.levels,
+                    rng=np.random.default_rng([self.seed, 2]),
+                )
+                said.append(fitted.method)
+                return fitted.score(self.records, self.geometry.levels, work.tick)
+
+    def _ball(self, neighbours: Neighbours, radius: float, work: _Work) -> tuple[Floats, Floats]:
+        if radius not in self._balls:
+            rng = np.random.default_rng([self.seed, 0])
+            self._balls[radius] = neighbours.ball(
+                self.records, radius, rng=rng, memory=self.memory, tick=work.tick
+            )
+        return self._balls[radius]
+
+    def _reference(self) -> Points:
+        if self.reference is None:
+            raise ValueError("the query needs a reference")
+        return self.reference
+
+
+def _needs_median(queries: Sequence[Query]) -> bool:
+    return any(query.kind in _BALLS and query.radius is None for query in queries)
+
+
+def _ratio(nearest: Floats, other: Floats) -> Floats:
+    """Return nearest / other; 0 for an exact copy, also where there are several."""
+    return np.divide(nearest, other, out=np.zeros_like(nearest), where=nearest > 0)

@@ -1,0 +1,118 @@
+"""What a report of ``query`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import count_text, number_text
+from mipaudit.render.document import (
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Pairs,
+    Paragraph,
+    bulleted,
+)
+from mipaudit.render.document_text import document_text
+from mipaudit.render.wording import plain
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.render.document import Section
+    from mipaudit.report.query import QueriedScore, QueryReport
+
+_ROLES: Final = {
+    "members": "members",
+    "holdout": "holdout records",
+    "synthetic": "synthetic records",
+    "reference": "reference records",
+}
+_METRICS: Final = {
+    "euclidean": "Euclidean: numbers by their scale, categories in one-hot columns",
+    "gower": "Gower: the mean over columns of differences by scale, and of mismatches",
+}
+
+
+def render_query(report: QueryReport, *, width: int) -> str:
+    """Return the report as text for people, lines up to ``width`` where prose allows."""
+    return document_text(query_document(report), width=width)
+
+
+def query_document(report: QueryReport) -> Document:
+    """Return the report as a document."""
+    nothing = "scores were made, and nothing was judged"
+    return Document(
+        title="mipaudit query",
+        headline="",
+        mood="plain",
+        summary=report.summary,
+        sections=tuple(_sections(report)),
+        cases=(Case(group="query", name="verdict", status="skipped", text=nothing),),
+        created=report.provenance.created,
+    )
+
+
+def _sections(report: QueryReport) -> Iterator[Section]:
+    yield (
+        Heading(text="The scores"),
+        Grid(
+            caption="Which query gave which column",
+            head=("column", "members are", "radius", "what it says"),
+            rows=tuple(_score(one) for one in report.scores),
+            words=2,
+            prose=True,
+        ),
+    )
+    yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
+    yield (
+        Heading(text="How each column was compared"),
+        Grid(
+            caption="The columns that were compared",
+            head=("column", "taken as", "1 is", "words", "missing", "unseen"),
+            rows=tuple(
+                (
+                    safe_name(one.column),
+                    one.treated,
+                    one.scale,
+                    "" if one.levels is None else count_text(one.levels),
+                    count_text(one.missing),
+                    count_text(one.unseen),
+                )
+                for one in report.columns
+            ),
+            words=3,
+        ),
+    )
+    skipped = [f"{safe_name(name)}: {why}" for name, why in report.skipped]
+    yield bulleted("Not compared", skipped)
+    found = [f"{plain(one.text)} [{one.code}]" for one in report.findings]
+    yield bulleted("Worth knowing", found)
+    yield bulleted("What this does not say", report.limitations)
+    yield (Heading(text="What to run next"), Paragraph(text=plain(report.following), hyphens=False))
+
+
+def _score(one: QueriedScore) -> tuple[str, ...]:
+    radius = "" if one.radius is None else number_text(float(f"{one.radius:.4g}"))
+    return (one.score, one.side, radius, one.says)
+
+
+def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
+    for table in report.tables:
+        yield table.role, f"{count_text(table.rows)} {_ROLES[table.role]}"
+    yield "metric", _METRICS[report.metric]
+    yield "scales from", f"the {report.encoded_on} table alone"
+    yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
+    if report.run.classifier is not None:
+        yield "classifier", plain(report.run.classifier)
+    if report.run.seconds is not None:
+        yield "seconds", f"{report.run.seconds:.1f}"
+
+
+_SEARCHES: Final = {
+    "none": "no search: no query asked for neighbours",
+    "matrix products": "matrix products, all pairs, exact",
+    "k-d tree": "a k-d tree, exact",
+}

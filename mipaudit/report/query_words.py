@@ -1,0 +1,172 @@
+"""What a report on queries says in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import count_text, number_text, percent_text
+from mipaudit.audit.finding import Finding
+from mipaudit.report.names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mipaudit.report.query import ExactCopies, QueriedColumn, QueriedScore
+
+_FEW: Final = 20
+_MANY_LEVELS: Final = 1000
+_ONLY_SCORES: Final = (
+    "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
+    "that hold."
+)
+_THESE_QUERIES: Final = (
+    "Limits found from these scores concern these queries. An attacker who asks the synthetic "
+    "records something else may learn more; a low figure here does not make the release safe."
+)
+_ENCODING: Final = (
+    "Distances depend on the columns, their scales and the metric. They were fixed without "
+    "looking at who is a member; choosing among several by what they find needs new records."
+)
+_COPIES: Final = (
+    "Counts of exact copies are counts, not limits: compare those of members with those of "
+    "holdout records. Records that were not tested may be copied as well."
+)
+
+
+def query_says(score: str, neighbours: int, components: int) -> str:
+    """Return what a query's number is.
+
+    Args:
+        score: its kind.
+        neighbours: up to which neighbour it looks.
+        components: of the density.
+    """
+    return {
+        "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
+        "kth": f"distance to synthetic neighbour number {neighbours}",
+        "lnr": f"distance to the nearest synthetic record over that to number {neighbours}",
+        "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
+        "share": "share of the synthetic records that lie within a ball",
+        "density": "log of the density of the synthetic over that of the reference records "
+        f"(DOMIAS), on {components} main directions at most",
+        "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
+        "reference records",
+    }[score]
+
+
+def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
+    """Return the paragraph that can be read alone; exact copies stand first."""
+    parts = [
+        f"{count_text(one.copied)} of {count_text(one.rows)} "
+        f"{'members' if one.role == 'members' else 'holdout records'} ({_share(one)})"
+        for one in copies
+    ]
+    rows = sum(one.rows for one in copies)
+    queries = "1 query" if len(scores) == 1 else f"{len(scores)} queries"
+    return (
+        f"Exact copies: {' and '.join(parts)} stand in the synthetic table word for word, in all "
+        f"columns that were compared. {count_text(rows)} records were scored by {queries}."
+    )
+
+
+def _share(one: ExactCopies) -> str:
+    return percent_text(round(one.copied / one.rows, 4))
+
+
+def query_findings(
+    copies: Sequence[ExactCopies],
+    columns: Sequence[QueriedColumn],
+    scores: Sequence[QueriedScore],
+    *,
+    constant: Iterable[str],
+    shared: int,
+    flat: Iterable[str],
+) -> tuple[Finding, ...]:
+    """Return what the reader must know.
+
+    Args:
+        copies: by class.
+        columns: that were compared.
+        scores: that were made.
+        constant: columns with one value in the table of the fit.
+        shared: members that are among the holdout records, too.
+        flat: scores that are the same for all records.
+    """
+    found = [*_of_copies(copies, shared), *_of_columns(columns, constant)]
+    found.extend(_radius(score) for score in scores if score.radius_from == "median")
+    found.extend(
+        Finding(
+            code="constant_query",
+            text=f"The score {quoted_name(name)} is the same for all records: it says nothing. "
+            "Give a ball another radius.",
+        )
+        for name in flat
+    )
+    return tuple(found)
+
+
+def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
+    for one in copies:
+        if one.role == "members" and one.copied:
+            others = sum(other.copied for other in copies if other.role == "holdout")
+            beside = (
+                "as no holdout record is"
+                if not others
+                else f"{count_text(others)} holdout records are, too: some copies may be chance"
+            )
+            yield Finding(
+                code="exact_copies",
+                text=f"{count_text(one.copied)} members stand in the synthetic table word for "
+                f"word, {beside}.",
+            )
+        if one.rows < _FEW:
+            yield Finding(
+                code="few_records",
+                text=f"Only {one.rows} {one.role} records: limits will be wide.",
+            )
+    if shared:
+        yield Finding(
+            code="shared_records",
+            text=f"{count_text(shared)} members are among the holdout records, too, equal in all "
+            "columns that were compared: no query can tell those apart. Remove them from the "
+            "holdout if they are the same people.",
+        )
+
+
+def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
+    for name in constant:
+        yield Finding(
+            code="constant_column",
+            text=f"Column {quoted_name(name)} has one value alone where the scales come from; any "
+            "other counts as a mismatch.",
+        )
+    for column in columns:
+        if column.unseen:
+            yield Finding(
+                code="unseen_words",
+                text=f"Column {quoted_name(column.column)}: {count_text(column.unseen)} of the "
+                "records scored hold a word that the released tables lack. It differs from all "
+                "others.",
+            )
+        if column.levels is not None and column.levels > _MANY_LEVELS:
+            yield Finding(
+                code="many_words",
+                text=f"Column {quoted_name(column.column)} has {count_text(column.levels)} "
+                "different words: names or keys compare badly. Leave it out with --ignore unless "
+                "equal words are what leaks.",
+            )
+
+
+def _radius(score: QueriedScore) -> Finding:
+    radius = number_text(float(f"{score.radius or 0.0:.4g}"))
+    return Finding(
+        code="radius_from_records",
+        text=f"The ball of {quoted_name(score.score)} has radius {radius}: the median distance of "
+        "all records scored, members and holdout alike. It ties the scores together a little, "
+        "which the limits do not know; a radius that is given does not.",
+    )
+
+
+def query_limitations() -> tuple[str, ...]:
+    """Return what the scores do not say."""
+    return (_ONLY_SCORES, _THESE_QUERIES, _ENCODING, _COPIES)

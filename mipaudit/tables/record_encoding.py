@@ -1,0 +1,299 @@
+"""How tables of records become points: fitted on what was released, or a reference, alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.queries.points import Geometry, Points
+from mipaudit.report.names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.queries.points import Metric
+    from mipaudit.tables.record_columns import RecordColumn
+    from mipaudit.tables.record_table import Role
+
+Scale = Literal["robust", "range"]
+Treated = Literal["number", "date", "category"]
+Table = dict[str, "RecordColumn"]
+
+_DATE: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
+)
+_SECONDS_A_DAY: Final = 86_400.0
+# The robust range lies between these quantiles.
+_QUANTILES: Final = (0.05, 0.95)
+_NUMERIC: Final = frozenset({"float", "integer", "bool", "date", "empty"})
+_EXACT: Final = 2.0**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ColumnCode:
+    """How one column is encoded.
+
+    Attributes:
+        name: of the column.
+        treated: as what.
+        scale: what a difference of 1 is, in words.
+        centre: of numbers, in the column's unit.
+        width: of numbers: a difference of so much is 1.
+        words: levels of a category; numbers for columns of numbers.
+        blanks: whether a cell of any table is missing.
+        constant: whether the table of the fit has one value alone.
+    """
+
+    name: str
+    treated: Treated
+    scale: str
+    centre: float = 0.0
+    width: float = 1.0
+    words: tuple[str, ...] = ()
+    blanks: bool = False
+    constant: bool = False
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Of the columns of codes: known words, one for others, perhaps one for missing."""
+        if self.treated == "category":
+            return (len(self.words) + 1 + self.blanks,)
+        return (2,) if self.blanks else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Encoding:
+    """How all columns are encoded, and how records are compared."""
+
+    columns: tuple[ColumnCode, ...]
+    geometry: Geometry
+
+    def points(self, table: Mapping[str, RecordColumn]) -> Points:
+        """Return a table's records as points."""
+        rows = len(next(iter(table.values())).missing)
+        numbers, codes = [], []
+        for code in self.columns:
+            column = table[code.name]
+            if code.treated == "category":
+                codes.append(_category_codes(column, code))
+                continue
+            scaled = (_plain_numbers(column, code) - code.centre) / code.width
+            numbers.append(np.where(column.missing, 0.0, scaled) + 0.0)
+            if code.blanks:
+                codes.append(column.missing.astype(np.int32))
+        return Points(
+            numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+            codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
+        )
+
+
+def fit_encoding(
+    tables: Mapping[Role, Table],
+    *,
+    fit_on: Literal["synthetic", "reference"],
+    metric: Metric,
+    scale: Scale,
+    categorical: Collection[str],
+    ranges: Mapping[str, tuple[float, float]],
+) -> Encoding:
+    """Return the encoding of tables with the same columns.
+
+    Scales come from the table ``fit_on`` alone; levels from it, the synthetic and the
+    reference table. Of members and holdout nothing is looked at but the kinds of their
+    columns, and whether cells are missing.
+
+    Args:
+        tables: by role.
+        fit_on: ``synthetic`` or ``reference``.
+        metric: the distance.
+        scale: what the range of a column of numbers is.
+        categorical: columns of numbers that are categories.
+        ranges: (low, high) of columns of numbers, known beforehand.
+
+    Raises:
+        InputError: ``types_differ``, ``all_missing``, ``not_a_date``.
+        UsageError: a range for a column that holds no numbers.
+    """
+    names = list(tables[fit_on])
+    codes = []
+    for name in names:
+        held: dict[str, RecordColumn] = {role: table[name] for role, table in tables.items()}
+        _refuse_empty(name, held)
+        treated = _treated(name, held, category=name in categorical)
+        codes.append(_fit(name, held, treated, fit_on=fit_on, scale=scale, given=ranges.get(name)))
+    levels = tuple(count for code in codes for count in code.levels)
+    geometry = Geometry(metric=metric, levels=levels, columns=len(names))
+    return Encoding(columns=tuple(codes), geometry=geometry)
+
+
+def _refuse_empty(name: str, held: Mapping[str, RecordColumn]) -> None:
+    for role, column in held.items():
+        if column.missing.all():
+            raise InputError(
+                "all_missing",
+                f"The {role} table: column {quoted_name(name)} has no value at all.",
+                hint="Leave it out with --ignore.",
+            )
+
+
+def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> Treated:
+    kinds = {column.kind for column in held.values()}
+    if category or kinds == {"bool"}:
+        return "category"
+    words = [role for role, column in held.items() if column.kind == "string"]
+    if not words:
+        dates = [role for role, column in held.items() if column.kind == "date"]
+        if not dates:
+            return "number"
+        if len(dates) == len(held):
+            return "date"
+        raise _differ(name, dates[0], "days", next(r for r in held if r not in dates), "numbers")
+    others = [role for role in held if role not in words]
+    dated = {role: _all_dates(held[role].words) for role in words}
+    if others and {held[role].kind for role in others} != {"date"}:
+        raise _differ(name, words[0], "words", others[0], "numbers")
+    if all(dated.values()):
+        return "date"
+    # Where what was released holds days, a cell that is none is a fault.
+    if others or dated.get("synthetic", False):
+        role = next(role for role in words if not dated[role])
+        raise InputError(
+            "not_a_date",
+            f"The {role} table: column {quoted_name(name)} holds days in other tables, and cells "
+            "here that are none.",
+            hint="Write days as 2024-12-31, or name the column in --categorical.",
+        )
+    return "category"
+
+
+def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputError:
+    return InputError(
+        "types_differ",
+        f"Column {quoted_name(name)} holds {what} in the {one} table and {else_} in the {other} "
+        "table.",
+        hint="Mend the cells, or name the column in --categorical or --ignore.",
+    )
+
+
+def _all_dates(words: Sequence[str]) -> bool:
+    return (
+        bool(words)
+        and all(_DATE.fullmatch(word.strip()) for word in words)
+        and _parse(words) is not None
+    )
+
+
+def _parse(words: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return days since 1970, or None where a word is no day of the calendar."""
+    try:
+        moments = [datetime.fromisoformat(word.strip()) for word in words]
+    except ValueError:
+        return None
+    aware = [m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments]
+    return np.array([moment.timestamp() / _SECONDS_A_DAY for moment in aware])
+
+
+def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
+    """Return numbers or days, anything where missing."""
+    if column.numbers is not None:
+        return column.numbers
+    assert column.codes is not None  # noqa: S101 - words have codes
+    days = _parse(column.words)
+    table = np.append(np.empty(0) if days is None else days, code.centre)
+    return np.asarray(table[column.codes])
+
+
+def _fit(
+    name: str,
+    held: Mapping[str, RecordColumn],
+    treated: Treated,
+    *,
+    fit_on: str,
+    scale: Scale,
+    given: tuple[float, float] | None,
+) -> ColumnCode:
+    blanks = any(bool(column.missing.any()) for column in held.values())
+    if treated != "category":
+        plain = ColumnCode(name=name, treated=treated, scale="")
+        values = _plain_numbers(held[fit_on], plain)[~held[fit_on].missing]
+        centre, width, said = _range(values, scale, given)
+        if width > 0:
+            return ColumnCode(
+                name=name, treated=treated, scale=said, centre=centre, width=width, blanks=blanks
+            )
+        # Other values are mismatches: there is no unit to measure them in.
+    elif given is not None:
+        raise InputError(
+            "not_a_number",
+            f"--range: column {quoted_name(name)} holds no numbers.",
+            hint="A range is for columns of numbers or days.",
+        )
+    known = [held[role] for role in ("synthetic", "reference") if role in held]
+    words = {word for column in known for word in _words(column)}
+    return ColumnCode(
+        name=name,
+        treated="category",
+        scale="equal or not",
+        words=tuple(sorted(words)),
+        blanks=blanks,
+        constant=len(set(_words(held[fit_on]))) == 1,
+    )
+
+
+def _range(
+    values: NDArray[np.float64], scale: Scale, given: tuple[float, float] | None
+) -> tuple[float, float, str]:
+    """Return the centre, the width and what the width is; 0 for a constant."""
+    centre = float(np.median(values))
+    if given is not None:
+        return centre, given[1] - given[0], "given range"
+    if scale == "robust":
+        low, high = np.quantile(values, _QUANTILES)
+        if high > low:
+            return centre, float(high - low), "robust range (5% to 95%)"
+    width = float(values.max() - values.min())
+    said = "full range" if scale == "range" else "full range (the robust one is 0)"
+    return centre, width, said
+
+
+def _words(column: RecordColumn) -> tuple[str, ...]:
+    """Return the words of a category, numbers written out."""
+    if column.numbers is None:
+        return column.words
+    return tuple(map(_number_word, np.unique(column.numbers[~column.missing]).tolist()))
+
+
+def _number_word(number: float) -> str:
+    whole = number == int(number) and abs(number) < _EXACT
+    return str(int(number)) if whole else repr(number)
+
+
+def _category_codes(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
+    place = {word: at for at, word in enumerate(code.words)}
+    other = len(code.words)
+    if column.numbers is None:
+        assert column.codes is not None  # noqa: S101 - words have codes
+        table = np.array([*(place.get(word, other) for word in column.words), other + 1])
+        return np.asarray(table[column.codes], dtype=np.int32)
+    values, inverse = np.unique(column.numbers, return_inverse=True)
+    table = np.array([place.get(_number_word(value), other) for value in values.tolist()])
+    found = table[inverse]
+    found[column.missing] = other + 1
+    return np.asarray(found, dtype=np.int32)
+
+
+def unseen_rows(points: Points, encoding: Encoding) -> dict[str, int]:
+    """Return by column how many records hold a word that the released tables lack."""
+    found, at = {}, 0
+    for code in encoding.columns:
+        if code.treated == "category":
+            found[code.name] = int(np.count_nonzero(points.codes[:, at] == len(code.words)))
+        at += len(code.levels)
+    return found

@@ -1,0 +1,138 @@
+"""``mipaudit query``: from tables to a score file that can be audited."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_data"
+TABLES = [
+    word
+    for role in ("members", "holdout", "synthetic")
+    for word in (f"--{role}", str(SAMPLES / f"adult_{role}.csv"))
+]
+RELEASE = ROOT / "shared" / "data" / "synrelease"
+# The limits of the columns in all of Adult, as its codebook would have them.
+RANGES = {
+    "age": "17:90",
+    "fnlwgt": "12285:1490400",
+    "education_num": "1:16",
+    "capital_gain": "0:99999",
+    "capital_loss": "0:4356",
+    "hours_per_week": "1:99",
+}
+
+
+def test_from_tables_to_an_audit(mipaudit, tmp_path):
+    done = mipaudit("query", "nn", "lnr", "mc", "share:0.5", "kth", *TABLES, "-o", "scores.csv")
+
+    assert (done.returncode, done.stderr) == (0, "The scores are written.\n")
+    assert done.stdout.startswith("Exact copies: 27 of 300 members (9%) and 0 of 300 holdout")
+    assert done.stdout.rstrip().endswith(
+        "mipaudit estimate scores.csv   (or mipaudit compare scores.csv)"
+    )
+    scores = pd.read_csv(tmp_path / "scores.csv")
+    assert list(scores) == ["member", "nn", "lnr", "mc", "share_0.5", "kth_5"]
+    assert (scores["nn"] == 0).sum() == 27
+    audit = mipaudit("estimate", "scores.csv", "-f", "json")
+    design = json.loads(audit.stdout)["design"]
+    assert set(design["score_columns"]) == set(scores) - {"member"}
+    assert (design["n_members"], design["n_holdout"]) == (300, 300)
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "html", "junit", "table"])
+def test_every_form_of_the_report(mipaudit, form):
+    done = mipaudit("query", "nn", *TABLES, "-o", "s.parquet", "-f", form, "-q")
+
+    assert done.returncode == 0, done.stderr
+    assert "query" in done.stdout
+    # No value of the data.
+    assert "Private" not in done.stdout
+
+
+def test_the_report_renders_later(mipaudit, tmp_path):
+    env = {"SOURCE_DATE_EPOCH": "1767225600"}
+    written = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "json", "-q", env=env)
+    (tmp_path / "q.json").write_text(written.stdout)
+
+    direct = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "markdown", "-q", env=env)
+
+    assert mipaudit("render", "q.json", "-f", "markdown").stdout == direct.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("nn", *TABLES), "output"),
+        (("nn", *TABLES, "-o", "s.txt"), "output"),
+        (("nn", *TABLES[:4], "-o", "s.csv"), "synthetic"),
+        (("near", *TABLES, "-o", "s.csv"), "query"),
+        ((*TABLES, "-o", "s.csv"), "query"),
+        (("density", *TABLES, "-o", "s.csv"), "needs_reference"),
+        (("kth:900", *TABLES, "-o", "s.csv"), "query"),
+        (("nn", *TABLES, "-o", "s.csv", "--range", "age"), "ranges"),
+        (("nn", *TABLES, "-o", "s.csv", "--range", "age=1:2", "--range", "age=1:3"), "ranges"),
+        (("nn", *TABLES, "-o", "s.csv", "--ignore", "aage"), "unknown_column"),
+        (("nn", "--members", "-", "--holdout", "-", *TABLES[4:], "-o", "s.csv"), "two_stdin"),
+    ],
+)
+def test_errors_leave_nothing_behind(mipaudit, tmp_path, arguments, code):
+    done = mipaudit("query", *arguments, "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == code
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_input_is_overwritten(mipaudit, tmp_path):
+    synthetic = tmp_path / "synthetic.csv"
+    synthetic.write_bytes((SAMPLES / "adult_synthetic.csv").read_bytes())
+    before = synthetic.read_bytes()
+
+    done = mipaudit("query", "nn", *TABLES[:4], "--synthetic", "synthetic.csv", "-o", synthetic)
+
+    assert done.returncode == 2
+    assert synthetic.read_bytes() == before
+
+
+def test_a_table_can_be_piped(mipaudit):
+    direct = mipaudit("query", "nn", *TABLES, "-o", "a.csv", "-f", "csv", "-q")
+    members = (SAMPLES / "adult_members.csv").read_text()
+
+    piped = mipaudit(
+        *("query", "nn", "--members", "-", *TABLES[2:], "-o", "b.csv", "-f", "csv", "-q"),
+        input=members,
+    )
+
+    assert piped.stdout == direct.stdout
+
+
+@pytest.mark.skipif(not RELEASE.exists(), reason="the large tables are not here")
+@pytest.mark.parametrize("release", ["bootnoise", "copula"])
+def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
+    """Distances and equation 18, as computed without mipaudit."""
+    tables = [
+        *("--members", RELEASE / "adult_members.parquet"),
+        *("--holdout", RELEASE / "adult_holdout.parquet"),
+        *("--synthetic", RELEASE / f"adult_synthetic_{release}.parquet"),
+        *(word for name, limits in RANGES.items() for word in ("--range", f"{name}={limits}")),
+    ]
+    assert mipaudit("query", "nn", "mc", "share", *tables, "-o", "l2.parquet").returncode == 0
+    gower = mipaudit("query", "nn", *tables, "--metric", "gower", "-o", "gower.parquet")
+    assert gower.returncode == 0
+
+    ids = [pd.read_parquet(tables[at])["record_id"] for at in (1, 3)]
+    stated = pd.read_parquet(RELEASE / f"adult_queries_{release}.parquet").set_index("record_id")
+    stated = stated.loc[pd.concat(ids)].reset_index()
+    found = pd.read_parquet(tmp_path / "l2.parquet")
+    assert (found["member"] == stated["member"]).all()
+    found["share"] *= 10_000
+    for ours, theirs in (("nn", "nn_l2"), ("mc", "mc_eq18"), ("share", "mc_count")):
+        # Theirs are in single precision.
+        assert (found[ours] - stated[theirs]).abs().max() < 1e-6
+    other = pd.read_parquet(tmp_path / "gower.parquet")["nn"]
+    assert (other - stated["nn_gower"]).abs().max() < 1e-6
