@@ -43,6 +43,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     limits: Sequence[Mapping[str, Any]] = (),
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
+    blind: Any = None,  # noqa: ANN401 - a path, bytes, or a report of shift
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -85,6 +86,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             ``{"quantity": "auc", "max": 0.6, "score": "loss"}``; docs/policy.md has the keys.
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
+        blind: a report of `shift` on the same records: only what a score tells beyond what
+            the records alone can tell is then held against the model.
         seed: of the row assignment and of the strict methods, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -96,6 +99,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.auditing import audit
+    from mipaudit.api.blind_input import blind_name, read_blind, require_same_records
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names, open_input
     from mipaudit.api.policy_keys import listed
@@ -140,11 +144,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     terms = check_terms(**terms_given)
     if settings is None:
         settings = settings_from(
-            {**reading, **terms_given, "hash_inputs": hash_inputs}, source="api"
+            {**reading, **terms_given, "blind": blind_name(blind), "hash_inputs": hash_inputs},
+            source="api",
         )
+    alone = None if blind is None else read_blind(blind)
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
-        return audit_summaries(data, {**both, **reading}, terms, settings)
+        return audit_summaries(data, {**both, **reading}, terms, settings, alone)
     request = ReadRequest(**reading, seed=terms.seed, vectors=True)
     with open_input(data, members, holdout, request) as source:
         counts = count_all(
@@ -158,11 +164,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             progress=progress,
         )
         source.check_unchanged()
+        inputs = source.inputs(hash_all=hash_inputs)
+        if alone is not None:
+            require_same_records(alone, counts.n_members, counts.n_holdout, inputs)
         return audit(
             source,
             counts,
             terms,
-            provenance(
-                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
-            ),
+            provenance(seed=terms.seed, inputs=inputs, settings=settings),
+            alone,
         )

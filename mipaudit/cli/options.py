@@ -197,6 +197,15 @@ AgainstOption = Annotated[
         "several numbers.",
     ),
 ]
+BlindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--blind",
+        metavar="FILE",
+        help="A JSON report of mipaudit shift on the same records: what the records alone tell is "
+        "not held against the model.",
+    ),
+]
 OnInconclusiveOption = Annotated[
     Literal["fail", "review", "pass"],
     typer.Option(

@@ -33,6 +33,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit summarize part.parquet -o part.summary
                                         counts that leave the scores where they are
   mipaudit compare a.parquet b.parquet  which of several queries leaks most
+  mipaudit shift members.csv holdout.csv
+                                        do the classes differ without the model
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -81,6 +83,7 @@ COMMANDS: Final = {
     "check": "Look at a score file without estimating anything.",
     "summarize": "Count scores into a small file that adds up with others.",
     "compare": "Say which of several queries leaks most, and by how much.",
+    "shift": "Say whether members and holdout can be told apart without the model.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         | ReportComparison
         | NoiseReport
         | RecordsReport
+        | ShiftReport
         | TruthReport
         | ScenarioList
         | ValidationReport

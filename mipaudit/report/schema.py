@@ -12,6 +12,7 @@ from mipaudit.report.epsilon import EPSILON_SCHEMA, EpsilonReport
 from mipaudit.report.model import SCHEMA, CheckReport, Report
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
+from mipaudit.report.shift import SHIFT_SCHEMA, ShiftReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
 from mipaudit.report.verification import VERIFICATION_SCHEMA, VerifyReport
@@ -36,6 +37,7 @@ def report_schema() -> dict[str, Any]:
         ReportComparison: COMPARE_REPORTS_SCHEMA,
         NoiseReport: NOISE_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
+        ShiftReport: SHIFT_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
         ValidationReport: VALIDATION_SCHEMA,
@@ -47,7 +49,7 @@ def report_schema() -> dict[str, Any]:
     return {
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `check`, "
-        "`bounds`, `noise`, `simulate`, `validate` and `verify` write as JSON.",
+        "`bounds`, `noise`, `shift`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }
