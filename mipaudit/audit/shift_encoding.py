@@ -101,8 +101,14 @@ def fit_encoding(values: Floats, categories: Sequence[bool]) -> tuple[Coordinate
         if category:
             found += _words(at, present)
         elif present.min() < present.max():
-            found.append(FilledIn(column=at, median=float(np.median(present))))
+            found.append(FilledIn(column=at, median=_middle(present)))
     return tuple(found)
+
+
+def _middle(values: Floats) -> float:
+    """Return a value in the middle: a mean of two could be one of infinities."""
+    at = values.size // 2
+    return float(np.partition(values, at)[at])
 
 
 def _words(at: int, present: Floats) -> list[Coordinate]:

@@ -39,6 +39,7 @@ FeatureKind = Literal["number", "category", "date"]
 _STDIN_IN_MEMORY: Final = 4 << 20
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORDS_LOOKED_AT: Final = 1000
+_ROWS_TO_TELL: Final = 20  # fewer may differ by chance
 _NAMES: Final = "a column that names a record"
 _MEMBERSHIP: Final = frozenset(
     {"member", "is_member", "membership", "in_train", "canary", "included", "split", "part"}
@@ -212,9 +213,9 @@ def open_tables(members: object, holdout: object, request: FeatureRequest) -> Fe
         UsageError: a column has two roles, or both tables are standard input.
         InputError: a table cannot be read or is empty, or they have no column in common.
     """
-    blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
-    if members == "-" and holdout == "-":
+    if isinstance(members, str) and members == holdout == "-":
         raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
+    blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
     try:
         check_different(blobs)
         opened = [
@@ -258,13 +259,14 @@ def _opened(
     tables = [(side, parts) for side, parts, _ in opened]
     kept, skipped = _selected(tables, request)
     names = [one.name for one in kept]
+    _require_one_kind(tables, request.id_column)
     hashed = {request.id_column} - {None, *names}
     for _, parts in tables:
         for part in parts:
             _require_same(part, names, request.id_column)
             part.load({*names, *(name for name in hashed if name)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
-    features, empty = _features(names, kinds, tables)
+    features, empty = _features(names, kinds, tables, asked=bool(request.columns))
     source = FeatureSource(
         columns=features,
         skipped=(*skipped, *empty),
@@ -288,14 +290,12 @@ def _selected(
     """Return the columns to read and those that are left out, with the reason."""
     (_, members), (_, holdout) = tables
     inside, outside = merge_fields(members), merge_fields(holdout)
-    for name in (*request.columns, *request.ignore, *([request.id_column or ""])):
-        if name:
-            for found in (inside, outside):
-                if name not in request.ignore or name not in {f.name for f in (*inside, *outside)}:
-                    option = "--columns" if name in request.columns else "--ignore"
-                    find_column(
-                        found, name, option="--id-col" if name == request.id_column else option
-                    )
+    for option, names in (("--columns", request.columns), ("--id-col", _only(request.id_column))):
+        for name in names:
+            find_column(inside, name, option=option)
+            find_column(outside, name, option=option)
+    for name in request.ignore:
+        find_column((*inside, *outside), name, option="--ignore")
     both = {f.name for f in inside} & {f.name for f in outside}
     if not both:
         raise InputError(
@@ -315,6 +315,10 @@ def _selected(
         elif why:
             skipped.append((one.name, why))
     return kept, skipped
+
+
+def _only(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def _left_out(one: Field, both: set[str], request: FeatureRequest) -> str | None:
@@ -344,6 +348,23 @@ def _may_name(name: str) -> bool:
     ) or folded.startswith(("unnamed", "__index_level"))
 
 
+def _require_one_kind(
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], id_column: str | None
+) -> None:
+    """Refuse ids that are numbers in one place and text in another: none would be shared."""
+    fields = merge_fields([part for _, parts in tables for part in parts])
+    if any(one.name == id_column and one.kind == "other" for one in fields):
+        raise _mixed(str(id_column))
+
+
+def _mixed(name: str) -> InputError:
+    return InputError(
+        "mixed_column",
+        f"Column {quoted_name(name)} holds numbers in one place and text in another.",
+        hint="Write it the same way everywhere, or leave it out with --ignore.",
+    )
+
+
 def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> None:
     missing = {*names, *([id_column] if id_column else [])} - {one.name for one in part.fields}
     if missing:
@@ -356,7 +377,11 @@ def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> No
 
 
 def _features(
-    names: Sequence[str], kinds: Mapping[str, str], tables: Sequence[tuple[bool, tuple[Part, ...]]]
+    names: Sequence[str],
+    kinds: Mapping[str, str],
+    tables: Sequence[tuple[bool, tuple[Part, ...]]],
+    *,
+    asked: bool,
 ) -> tuple[tuple[FeatureColumn, ...], list[tuple[str, str]]]:
     found: list[FeatureColumn] = []
     skipped: list[tuple[str, str]] = []
@@ -367,12 +392,10 @@ def _features(
         elif kind == "other":
             own = {f.kind for _, ps in tables for p in ps for f in p.fields if f.name == name}
             if own - {"other", "empty"}:
-                raise InputError(
-                    "mixed_column",
-                    f"Column {quoted_name(name)} holds numbers in one place and text in another.",
-                    hint=f"Write it the same way in both tables, or --ignore {quoted_name(name)}.",
-                )
+                raise _mixed(name)
             skipped.append((name, "neither numbers nor text"))
+        elif not asked and _tells_rows_apart(name, tables):
+            skipped.append((name, "another value in every row: it names records"))
         else:
             days = kind == "string" and _holds_days(name, tables)
             text: FeatureKind = "date" if days else "category"
@@ -392,20 +415,41 @@ def _features(
     return tuple(found), skipped
 
 
-def _holds_days(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
-    """Tell whether the first texts of both tables are days as 2024-05-31."""
-    looked = False
+def _first(
+    name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]
+) -> Iterator[tuple[Column, int]]:
+    """Yield the first rows of a column in each table, and how many they are."""
     for _, parts in tables:
         piece = next((piece for part in parts for piece in part.pieces()), None)
         chunk = None if piece is None else next(iter(piece.chunks({name}, 0)), None)
-        column = None if chunk is None else chunk.columns[name]
-        if not isinstance(column, Labels):
+        if chunk is not None:
+            yield chunk.columns[name], chunk.rows
+
+
+def _holds_days(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
+    """Tell whether the first texts of both tables are days as 2024-05-31."""
+    words: list[str] = []
+    for column, _ in _first(name, tables):
+        if isinstance(column, Labels):
+            words += column.vocabulary.words[:_WORDS_LOOKED_AT]
+    return bool(words) and all(map(_DAY.match, words))
+
+
+def _tells_rows_apart(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
+    """Tell whether the first rows of both tables hold as many texts, or are counted on."""
+    looked = 0
+    for column, rows in _first(name, tables):
+        if isinstance(column, Labels):
+            apart = np.unique(column.codes).size == rows and int(column.codes.min(initial=0)) >= 0
+            apart = apart and not all(map(_DAY.match, column.vocabulary.words[:_WORDS_LOOKED_AT]))
+        elif isinstance(column, Numbers) and column.values.dtype.kind in "iu":
+            apart = column.missing is None and bool((np.diff(column.values) == 1).all())
+        else:
             return False
-        words = column.vocabulary.words[:_WORDS_LOOKED_AT]
-        if not all(_DAY.match(word) for word in words):
+        if not apart or rows < _ROWS_TO_TELL:
             return False
-        looked = looked or bool(words)
-    return looked
+        looked += 1
+    return looked > 0
 
 
 def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
@@ -414,11 +458,7 @@ def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
         days = np.array([_day(word) for word in found.vocabulary.words] + [np.nan])
         return np.asarray(days[found.codes], dtype=np.float64)
     if column.kind == "number" and not isinstance(found, Numbers):
-        raise InputError(
-            "mixed_column",
-            f"Column {quoted_name(column.name)} holds numbers in one place and text in another.",
-            hint="Write it the same way in both tables, or leave it out with --ignore.",
-        )
+        raise _mixed(column.name)
     return column_scores(found)
 
 
