@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
@@ -90,7 +91,8 @@ def audit(
         for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics, blind)
-    excess = () if blind is None else _excess(evidence, blind, share)
+    if blind is not None:
+        blind = replace(blind, excess=_excess(evidence, blind, share))
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     verdict = reach_verdict(judged.checks, judgement.claims, terms.policy.on_inconclusive)
     design = _design(source, counts, terms, [one.score for one in evidence])
@@ -124,7 +126,7 @@ def audit(
             judgement.claims,
             judged.checks,
             verdict,
-            "" if blind is None else blind_words(blind, excess[0]),
+            "" if blind is None else blind_words(blind),
         ),
         estimates=(
             *estimates,
@@ -147,7 +149,6 @@ def audit(
         mace_cells=mace_cells,
         curves=tuple(score_curves(one, share.one_sided) for one in evidence[:_MOST_CURVES]),
         blind=blind,
-        excess=excess,
     )
 
 

@@ -93,7 +93,12 @@ def rejudged(
     )
     verdict = reach_verdict(waived.checks, report.claims, limits.on_inconclusive)
     said = summary(
-        design, _valid(report), report.claims, waived.checks, verdict, _blind_said(report)
+        design,
+        _valid(report),
+        report.claims,
+        waived.checks,
+        verdict,
+        blind_words(report.blind) if report.blind else "",
     )
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
@@ -116,12 +121,6 @@ def _allowance(report: Report) -> Allowance | None:
     if report.blind is None:
         return None
     return Allowance(limit=report.blind.limit((1 - report.design.confidence) / 2))
-
-
-def _blind_said(report: Report) -> str:
-    if report.blind is None or not report.excess:
-        return ""
-    return blind_words(report.blind, report.excess[0])
 
 
 def _require_scores(report: Report) -> None:

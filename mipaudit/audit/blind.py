@@ -49,6 +49,22 @@ class BlindLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreExcess:
+    """What of one score's advantage is not explained by the records.
+
+    Attributes:
+        score: its name.
+        taken_off: what the records alone may explain of it, at the audit's prior.
+        lower: the baseline and the rest together are at least this much, at the audit's
+            confidence: also the advantage among records as likely in either class.
+    """
+
+    score: str
+    taken_off: float
+    lower: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Blind:
     """What an audit takes from a report of ``shift``.
 
@@ -63,6 +79,7 @@ class Blind:
         limits: the same upper limit at other errors.
         inputs: (name, sha256 or fingerprint) of the tables that it was made from.
         report_sha256: of the report, if it came from a file.
+        excess: what of each score of the audit goes beyond it, the strongest score first.
     """
 
     n_members: int
@@ -75,6 +92,7 @@ class Blind:
     limits: tuple[BlindLimit, ...]
     inputs: tuple[tuple[str, str | None], ...] = ()
     report_sha256: str | None = None
+    excess: tuple[ScoreExcess, ...] = ()
 
     def limit(self, error: float) -> BlindLimit:
         """Return the upper limit at the largest error that is at most this one.
@@ -175,22 +193,6 @@ def _nothing(check: PolicyCheck, prior: float) -> float:
         case quantity:
             scale, shift = restatement(quantity, prior)
             return scale * abs(2 * prior - 1) + shift
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreExcess:
-    """What of one score's advantage is not explained by the records.
-
-    Attributes:
-        score: its name.
-        taken_off: what the records alone may explain of it, at the audit's prior.
-        lower: the baseline and the rest together are at least this much, at the audit's
-            confidence: also the advantage among records as likely in either class.
-    """
-
-    score: str
-    taken_off: float
-    lower: float
 
 
 def score_excess(evidence: Evidence, blind: Blind, error: float) -> ScoreExcess:

@@ -9,7 +9,7 @@ from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.audit.blind import Blind, ScoreExcess
+    from mipaudit.audit.blind import Blind
 
 BLIND_LIMITATION: Final = (
     "What the records alone tell is limited for named attackers on the columns of the tables "
@@ -18,7 +18,7 @@ BLIND_LIMITATION: Final = (
 )
 
 
-def blind_words(blind: Blind, excess: ScoreExcess) -> str:
+def blind_words(blind: Blind) -> str:
     """Return what the records alone tell, and what of the strongest score goes beyond it."""
     who = against_phrase(blind.attackers)
     if blind.lower > 0:
@@ -32,6 +32,9 @@ def blind_words(blind: Blind, excess: ScoreExcess) -> str:
             "Without the model, members and holdout are not shown to differ; what was learned of "
             f"the records gives an advantage of at most {upper_text(blind.upper)} {who}."
         )
+    if not blind.excess:
+        return known
+    excess = blind.excess[0]
     return (
         f"{known} Only what goes beyond that is held against the model: with "
         f"{upper_text(excess.taken_off)} taken off, '{safe_name(excess.score)}' still has an "

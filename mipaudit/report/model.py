@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.audit.blind import Blind, ScoreExcess  # noqa: TC001 - the codec reads them
+from mipaudit.audit.blind import Blind  # noqa: TC001 - the codec reads it
 from mipaudit.audit.claims import Claim  # noqa: TC001 - the codec reads it
 from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
@@ -61,8 +61,8 @@ class Report:
     """Everything that one run found.
 
     ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
-    ``blind`` is what the records alone tell, if a report of ``shift`` was given, and
-    ``excess`` what of each score goes beyond it.
+    ``blind`` is what the records alone tell, and what of each score
+    goes beyond it, if a report of ``shift`` was given.
     """
 
     command: str
@@ -79,7 +79,6 @@ class Report:
     rejudged: Rejudged | None = None
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None
-    excess: tuple[ScoreExcess, ...] = ()
     schema: str = field(default=SCHEMA)
 
     def _repr_html_(self) -> str:

@@ -34,6 +34,7 @@ METRICS = ROOT / "docs" / "metrics.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
 SCALE = ROOT / "docs" / "scale.md"
 VECTORS = ROOT / "docs" / "vector-scores.md"
+SHIFT = ROOT / "docs" / "shift.md"
 TRUST = ROOT / "docs" / "trust.md"
 # Pipelines name the options of other programs; all that it shows is run elsewhere.
 WRITTEN = (
@@ -247,7 +248,7 @@ def test_findings_documented_are_the_programs():
     sources = "".join(text_of(path) for path in (ROOT / "mipaudit").rglob("*.py"))
     stated = {
         row[0].strip("`")
-        for page in (READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE)
+        for page in (READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE, SHIFT)
         for row in table(page, "finding", "says")
     }
     assert {code for code in stated if f'"{code}"' not in sources} == set()
