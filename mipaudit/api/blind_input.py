@@ -15,6 +15,7 @@ from mipaudit.report.shift_words import widest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.audit.estimate import Against
     from mipaudit.report.origin import InputFile
 
 
@@ -26,11 +27,18 @@ def blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a 
     return path if isinstance(path, str) else "a report in memory"
 
 
-def read_blind(given: Any) -> Blind:  # noqa: ANN401 - a path, bytes, a report, or what one says
+def read_blind(
+    given: Any,  # noqa: ANN401 - a path, bytes, a report, or what one says
+    against: Against | None = None,
+) -> Blind:
     """Return what a report of ``shift`` says of the records alone.
 
+    Args:
+        given: the report.
+        against: the attackers whose upper limit is taken off; None for the widest.
+
     Raises:
-        UsageError: it is a report of another command, or no report.
+        UsageError: it is a report of another command, no report, or has no such attackers.
         InputError: it cannot be read, or contradicts itself.
     """
     if isinstance(given, Blind):
@@ -46,18 +54,28 @@ def read_blind(given: Any) -> Blind:  # noqa: ANN401 - a path, bytes, a report, 
             f"A report of {report.command} says nothing of the records alone.",
             hint=f"Give one of mipaudit shift ({SHIFT_SCHEMA}).",
         )
-    return _blind(report, digest)
+    return _blind(report, digest, against)
 
 
-def _blind(report: ShiftReport, digest: str | None) -> Blind:
+def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
     most = widest(report.estimates)
-    limits = [one.upper for one in report.limits]
+    if against is not None:
+        named = [one for one in report.estimates if one.attackers == against != "any"]
+        if not named or named[0].upper is None:
+            have = ", ".join(one.attackers for one in report.estimates if one.upper is not None)
+            raise UsageError(
+                "blind_against",
+                f"The report of shift has no upper limit for attackers '{against}'.",
+                hint=f"It has: {have or 'none'}.",
+            )
+        most = named[0]
+    own = () if most is None else tuple(o for o in report.limits if o.attackers == most.attackers)
+    uppers, errors = [one.upper for one in own], [one.error for one in own]
     sound = (
-        all(0 <= one <= 1 for one in limits)
-        and limits == sorted(limits)
-        and [one.error for one in report.limits]
-        == sorted((one.error for one in report.limits), reverse=True)
-        and all(one.error > 0 for one in report.limits)
+        all(0 <= one <= 1 for one in uppers)
+        and all(one > 0 for one in errors)
+        and uppers == sorted(uppers)
+        and errors == sorted(errors, reverse=True)
     )
     if not report.estimates or not sound:
         raise InputError(
@@ -74,7 +92,7 @@ def _blind(report: ShiftReport, digest: str | None) -> Blind:
         value=first.value or 0.0,
         upper=1.0 if most is None or most.upper is None else max(most.upper, first.lower or 0.0),
         attackers="any" if most is None else most.attackers,
-        limits=report.limits,
+        limits=own,
         inputs=tuple((one.name, one.sha256 or one.fingerprint) for one in report.provenance.inputs),
         report_sha256=digest,
     )

@@ -44,6 +44,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
     blind: Any = None,  # noqa: ANN401 - a path, bytes, or a report of shift
+    blind_against: Against | None = None,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -88,6 +89,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         on_inconclusive: what the exit code makes of an open answer.
         blind: a report of `shift` on the same records: only what a score tells beyond what
             the records alone can tell is then held against the model.
+        blind_against: class of attackers on the records whose upper limit is taken off; None
+            for the widest.
         seed: of the row assignment and of the strict methods, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -100,6 +103,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     """
     from mipaudit.api.auditing import audit
     from mipaudit.api.blind_input import blind_name, read_blind, require_same_records
+    from mipaudit.api.checking import require
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names, open_input
     from mipaudit.api.policy_keys import listed
@@ -144,10 +148,22 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     terms = check_terms(**terms_given)
     if settings is None:
         settings = settings_from(
-            {**reading, **terms_given, "blind": blind_name(blind), "hash_inputs": hash_inputs},
+            {
+                **reading,
+                **terms_given,
+                "blind": blind_name(blind),
+                "blind_against": blind_against,
+                "hash_inputs": hash_inputs,
+            },
             source="api",
         )
-    alone = None if blind is None else read_blind(blind)
+    require(
+        blind is not None or blind_against is None,
+        "blind_against",
+        "--blind-against names attackers on the records, and no report of them is given.",
+        "Add --blind shift.json.",
+    )
+    alone = None if blind is None else read_blind(blind, blind_against)
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
         return audit_summaries(data, {**both, **reading}, terms, settings, alone)

@@ -199,16 +199,18 @@ def _nothing_learned(terms: ShiftTerms) -> Estimate:
 
 
 def _limits(evidence: BlindEvidence | None, terms: ShiftTerms) -> tuple[BlindLimit, ...]:
-    """Return the upper limit of the widest class at every error, the largest error first."""
+    """Return the upper limits of every class at every error, the largest error first."""
     if evidence is None:
         return ()
+    # Others may see more than a class: at least so much is not the model's fault.
     shown = evidence.lower((1 - terms.confidence) / 2)
     found = []
-    for error in sorted(set(ERRORS), reverse=True):
-        named = [(evidence.upper(one, error), one) for one in evidence.classes]
-        upper, attackers = max((upper, one) for upper, one in named if upper is not None)
-        # Others may see more than the class: at least so much is not the model's fault.
-        found.append(BlindLimit(error=error, attackers=attackers, upper=max(upper, shown)))
+    for attackers in evidence.classes:
+        for error in sorted(set(ERRORS), reverse=True):
+            upper = evidence.upper(attackers, error)
+            if upper is not None:
+                one = BlindLimit(error=error, attackers=attackers, upper=max(upper, shown))
+                found.append(one)
     return tuple(found)
 
 

@@ -35,7 +35,7 @@ _SHARE: Final = 0.5  # of a lower limit's error, for the blind advantage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindLimit:
-    """An upper limit of the blind advantage at prior 0.5, for the widest class of attackers.
+    """An upper limit of the blind advantage at prior 0.5, for one class of attackers.
 
     Attributes:
         error: one-sided.

@@ -73,6 +73,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     min_recall: o.MinRecallOption = 0.01,
     on_inconclusive: o.OnInconclusiveOption = "review",
     blind: o.BlindOption = None,
+    blind_against: o.BlindAgainstOption = None,
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -128,6 +129,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             on_inconclusive=on_inconclusive,
             **listed_policy(context),
             blind=blind,
+            blind_against=blind_against,
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,

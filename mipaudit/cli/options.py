@@ -206,6 +206,13 @@ BlindOption = Annotated[
         "not held against the model.",
     ),
 ]
+BlindAgainstOption = Annotated[
+    Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
+    typer.Option(
+        "--blind-against",
+        help="The attackers on the records whose upper limit is taken off. Default: the widest.",
+    ),
+]
 OnInconclusiveOption = Annotated[
     Literal["fail", "review", "pass"],
     typer.Option(

@@ -76,8 +76,8 @@ class ShiftReport:
     Attributes:
         summary: the paragraph that can be read alone.
         estimates: the blind advantage, for any attacker and for named classes.
-        limits: its upper limit for the widest of these classes, at many errors:
-            ``estimate --blind`` needs it at one of its own.
+        limits: its upper limit for each of these classes, at many errors: ``estimate
+            --blind`` needs one of them at an error of its own.
         columns: the tests of all columns, those that differ most surely first.
         copies: holdout records that have a like among the members.
         policy: the limit on the blind advantage, if one was given.

@@ -229,6 +229,16 @@ def test_at_any_prior(apart, prior):
     assert report.blind.excess[0].lower >= abs(2 * prior - 1)
 
 
+def test_the_attackers_on_the_records_can_be_named(apart):
+    widest, named = estimated(4, apart), estimated(4, apart, blind_against="thresholds")
+    assert named.blind.attackers == "thresholds"
+    assert named.blind.upper < widest.blind.upper
+    assert named.blind.excess[0].lower > widest.blind.excess[0].lower
+    with pytest.raises(UsageError) as caught:
+        estimated(4, apart, blind_against="learned")
+    assert caught.value.code == "blind_against"
+
+
 def test_of_a_file_and_of_bytes(apart, tmp_path):
     path = tmp_path / "shift.json"
     path.write_bytes(mipaudit.to_json(apart))
