@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
     from mipaudit.api.schema import schema
+    from mipaudit.api.shift import shift
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
     from mipaudit.api.summarize import summarize
     from mipaudit.api.validate import validate
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -81,6 +83,7 @@ __all__ = [
     "Report",
     "ReportComparison",
     "ScenarioList",
+    "ShiftReport",
     "Simulated",
     "SummaryFile",
     "TruthReport",
@@ -108,6 +111,7 @@ __all__ = [
     "rejudge",
     "render_report",
     "schema",
+    "shift",
     "simulate",
     "summarize",
     "to_json",
@@ -135,6 +139,7 @@ _HOMES: Final = {
     "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
     "ScenarioList": "mipaudit.report.truth",
+    "ShiftReport": "mipaudit.report.shift",
     "Simulated": "mipaudit.api.simulate",
     "SummaryFile": "mipaudit.tables.summary_file",
     "TruthReport": "mipaudit.report.truth",
@@ -161,6 +166,7 @@ _HOMES: Final = {
     "rejudge": "mipaudit.api.render",
     "render_report": "mipaudit.api.render",
     "schema": "mipaudit.api.schema",
+    "shift": "mipaudit.api.shift",
     "simulate": "mipaudit.api.simulate",
     "summarize": "mipaudit.api.summarize",
     "to_json": "mipaudit.report.codec",

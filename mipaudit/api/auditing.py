@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.counting import require_information
@@ -18,17 +19,21 @@ from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
 from mipaudit.maths.histogram import mace_histogram
+from mipaudit.report.blind_words import blind_words
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
 from mipaudit.report.provenance import waiver_day
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.api.counting import Counts
     from mipaudit.api.terms import Terms
+    from mipaudit.audit.blind import Blind, ScoreExcess
     from mipaudit.audit.finding import Finding
     from mipaudit.report.origin import Provenance
     from mipaudit.tables.audited import AuditedInput
@@ -37,8 +42,22 @@ _MOST_CURVES: Final = 5
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
 
 
-def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Provenance) -> Report:
+def audit(
+    source: AuditedInput,
+    counts: Counts,
+    terms: Terms,
+    provenance: Provenance,
+    blind: Blind | None = None,
+) -> Report:
     """Return the report on counted scores, the strongest score first.
+
+    Args:
+        source: what was read.
+        counts: of it.
+        terms: of the audit.
+        provenance: of the report.
+        blind: what the records alone tell, of the same records; only what goes beyond it
+            is held against the model.
 
     Raises:
         InputError: every score is constant, or both classes hold the same scores.
@@ -71,7 +90,9 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
         for one in evidence
         for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
     ]
-    judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics)
+    judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics, blind)
+    if blind is not None:
+        blind = replace(blind, excess=_excess(evidence, blind, share))
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     incomplete = bool(source.left_out)
     verdict = reach_verdict(
@@ -103,7 +124,13 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
         command="estimate",
         design=design,
         summary=summary(
-            design, estimates, judgement.claims, judged.checks, verdict, incomplete=incomplete
+            design,
+            estimates,
+            judgement.claims,
+            judged.checks,
+            verdict,
+            blind="" if blind is None else blind_words(blind),
+            incomplete=incomplete,
         ),
         estimates=(
             *estimates,
@@ -120,11 +147,22 @@ def audit(source: AuditedInput, counts: Counts, terms: Terms, provenance: Proven
             [*estimates, *kernel_rows],
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
+            blind=blind is not None,
         ),
         provenance=provenance,
         mace_cells=mace_cells,
         curves=tuple(score_curves(one, share.one_sided) for one in evidence[:_MOST_CURVES]),
+        blind=blind,
     )
+
+
+def _excess(
+    evidence: Sequence[Evidence], blind: Blind, share: ErrorShare
+) -> tuple[ScoreExcess, ...]:
+    """Return what of every score the records do not explain, the strongest score first."""
+    from mipaudit.audit.blind import score_excess
+
+    return tuple(score_excess(one, blind, share.one_sided) for one in evidence)
 
 
 def _vectors(source: AuditedInput, counts: Counts, terms: Terms) -> list[Evidence]:

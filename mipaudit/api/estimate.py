@@ -47,6 +47,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
     on_bad_part: OnBadPart = "error",
+    blind: Any = None,  # noqa: ANN401 - a path, bytes, or a report of shift
+    blind_against: Against | None = None,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -92,6 +94,10 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             ``{"quantity": "auc", "max": 0.6, "score": "loss"}``; docs/policy.md has the keys.
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
+        blind: a report of `shift` on the same records: only what a score tells beyond what
+            the records alone can tell is then held against the model.
+        blind_against: class of attackers on the records whose upper limit is taken off; None
+            for the widest.
         seed: of the row assignment and of the strict methods, at least 0.
         on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
             is then met.
@@ -109,6 +115,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.auditing import audit
+    from mipaudit.api.blind_input import blind_name, read_blind, require_same_records
+    from mipaudit.api.checking import require
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names
     from mipaudit.api.policy_keys import listed
@@ -154,11 +162,25 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "nan": nan,
     }
     terms = check_terms(**terms_given)
-    given = {**reading, **terms_given, "on_bad_part": on_bad_part, "hash_inputs": hash_inputs}
+    given: dict[str, Any] = {
+        **reading,
+        **terms_given,
+        "blind": blind_name(blind),
+        "blind_against": blind_against,
+        "on_bad_part": on_bad_part,
+        "hash_inputs": hash_inputs,
+    }
     recorded = settings_from(given, source="api") if settings is None else settings
+    require(
+        blind is not None or blind_against is None,
+        "blind_against",
+        "--blind-against names attackers on the records, and no report of them is given.",
+        "Add --blind shift.json.",
+    )
+    alone = None if blind is None else read_blind(blind, blind_against)
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
-        return audit_summaries(data, {**both, **reading}, terms, recorded)
+        return audit_summaries(data, {**both, **reading}, terms, recorded, alone)
     hired = Engine(
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
@@ -176,13 +198,15 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             progress=progress,
         )
         source.check_unchanged()
+        inputs = source.inputs(hash_all=hash_inputs)
+        if alone is not None:
+            require_same_records(alone, counts.n_members, counts.n_holdout, inputs)
         return audit(
             source,
             counts,
             terms,
-            provenance(
-                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=recorded
-            ),
+            provenance(seed=terms.seed, inputs=inputs, settings=recorded),
+            alone,
         )
 
     with Workers(hired) as workers:

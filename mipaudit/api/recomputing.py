@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OF_SEVERAL: Final = ("compare", "compare reports")
 _OF_SCORES: Final = frozenset(
-    {"estimate", "check", "epsilon", "records", "attack", "attribute", *_OF_SEVERAL}
+    {"estimate", "check", "epsilon", "records", "attack", "attribute", "shift", *_OF_SEVERAL}
 )
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})
 _FROM_COUNTS: Final = ("tp", "canaries")
@@ -133,6 +133,9 @@ def _run(
             # The rows are counted as they are written; here nobody keeps them.
             keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
             keywords["output_format"] = "csv"
+        if command == "estimate" and report.blind is not None:  # type: ignore[union-attr]
+            # What it took from the report of shift, which has a verification of its own.
+            keywords["blind"] = report.blind  # type: ignore[union-attr]
         inputs = (scores.inputs,) if command == "estimate" and scores.inputs else scores.inputs
         found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found

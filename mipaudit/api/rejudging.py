@@ -10,10 +10,12 @@ from mipaudit.api.checking import require
 from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.api.recorded import recorded_value
 from mipaudit.api.terms import check_terms
+from mipaudit.audit.blind import Allowance
 from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
 from mipaudit.errors import InputError
+from mipaudit.report.blind_words import blind_words
 from mipaudit.report.narrative import summary
 from mipaudit.report.provenance import TIME_FORM, moment, settings_from, waiver_day
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
@@ -71,7 +73,7 @@ def rejudged(
     )
     _require_scores(report)
     now = moment()
-    count = limits.size + bool(report.claims)
+    count = limits.size + bool(report.claims) + (report.blind is not None)
     how = Rejudged(
         limits=count,
         confidence=verdict_confidence(design.confidence, count),
@@ -83,6 +85,7 @@ def rejudged(
         scores=design.score_columns,
         prior=design.prior,
         side_given=_recorded(report, "member_side") in {"high", "low"},
+        allowance=_allowance(report),
     )
     waived = waive(
         judge_stored(stored, limits),
@@ -94,7 +97,13 @@ def rejudged(
         waived.checks, report.claims, limits.on_inconclusive, incomplete=incomplete
     )
     said = summary(
-        design, _valid(report), report.claims, waived.checks, verdict, incomplete=incomplete
+        design,
+        _valid(report),
+        report.claims,
+        waived.checks,
+        verdict,
+        blind=blind_words(report.blind) if report.blind else "",
+        incomplete=incomplete,
     )
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
@@ -110,6 +119,13 @@ def rejudged(
         limitations=(*kept, rejudged_words(how)),
         rejudged=how,
     )
+
+
+def _allowance(report: Report) -> Allowance | None:
+    """Return what the records alone may explain, at the error of one stored limit."""
+    if report.blind is None:
+        return None
+    return Allowance(limit=report.blind.limit((1 - report.design.confidence) / 2))
 
 
 def _require_scores(report: Report) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mipaudit.api.auditing import audit
+from mipaudit.api.blind_input import require_same_records
 from mipaudit.api.checking import require
 from mipaudit.api.counting import Counts, require_spread
 from mipaudit.api.summary_input import listed, read_summaries
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.api.terms import Terms
+    from mipaudit.audit.blind import Blind
     from mipaudit.report.model import Report
     from mipaudit.report.origin import Setting
     from mipaudit.tables.summary_file import SummaryFile
@@ -29,6 +31,7 @@ def audit_summaries(
     reading: Mapping[str, Any],
     terms: Terms,
     settings: tuple[Setting, ...],
+    blind: Blind | None = None,
 ) -> Report:
     """Return the report on counted scores.
 
@@ -37,6 +40,7 @@ def audit_summaries(
         reading: what was said of how scores are read: nothing, since they were.
         terms: of the audit.
         settings: recorded in the provenance.
+        blind: what the records alone tell, if it is known.
 
     Raises:
         UsageError: something is asked for that takes scores.
@@ -56,8 +60,10 @@ def audit_summaries(
     )
     require_spread(counts.columns[0])
     inputs = [_described(one) for one in files]
+    if blind is not None:
+        require_same_records(blind, counts.n_members, counts.n_holdout, inputs)
     return audit(
-        source, counts, terms, provenance(seed=terms.seed, inputs=inputs, settings=settings)
+        source, counts, terms, provenance(seed=terms.seed, inputs=inputs, settings=settings), blind
     )
 
 

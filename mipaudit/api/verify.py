@@ -25,9 +25,9 @@ def verify(
 ) -> VerifyReport:
     """Say whether a report follows from the scores and settings that it names.
 
-    Reports of ``estimate``, ``check``, ``epsilon``, ``records``, ``compare``, ``bounds`` and
-    of ``noise`` without splits are computed again, with the settings that they record; also
-    the verdict of a report that was judged again.
+    Reports of ``estimate``, ``check``, ``epsilon``, ``records``, ``compare``, ``shift``,
+    ``bounds`` and of ``noise`` without splits are computed again, with the settings that they
+    record; also the verdict of a report that was judged again.
 
     Args:
         report: a path, ``"-"``, the bytes of a JSON report, or what a command returned.

@@ -62,6 +62,7 @@ class Claim:
     conversion: str | None
     rests_on: str
     bounds: tuple[PublishedBound, ...]
+    blind: float | None = None
 
 
 def gravest_claim(claims: Sequence[Claim]) -> Claim:

@@ -7,7 +7,9 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.blind import lessened, make_allowance
 from mipaudit.audit.claims import judge_claim
+from mipaudit.audit.figures import upper_text
 from mipaudit.audit.metric_judgement import metric_check
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
 from mipaudit.audit.threshold_judgement import auc_check, records_of, tpr_check
@@ -16,6 +18,7 @@ from mipaudit.maths.planning import Standing, records_to_settle
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mipaudit.audit.blind import Allowance, Blind
     from mipaudit.audit.claims import Adjacency, Claim
     from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.evidence import Evidence
@@ -48,6 +51,7 @@ def judge(
     claim: EpsilonClaim | None,
     confidence: float,
     metrics: Mapping[tuple[str, str], MetricEvidence] = _NO_METRICS,
+    blind: Blind | None = None,
 ) -> Judgement:
     """Compare every score with every limit of the policy and with the claim.
 
@@ -61,6 +65,8 @@ def judge(
         claim: the claim, or None.
         confidence: of the verdict, in (0, 1).
         metrics: by score and metric, for every metric that the policy limits.
+        blind: what the records alone tell; only what goes beyond it is held against the
+            model. Its own limit then has half of the error of 'not met'.
     """
     pairs = len(evidence) * (claim is not None) + sum(
         limit.score in {None, one.score} for limit in policy.every_limit for one in evidence
@@ -69,12 +75,21 @@ def judge(
         return Judgement(checks=(), claims=())
     whole = (1 - confidence) / 2
     shared = whole / pairs
+    allowance, left = None, whole
+    if blind is not None:
+        allowance, left = make_allowance(blind, whole)
     checks = [
         check
         for one in evidence
         for limit in policy.every_limit
         if limit.score in {None, one.score}
-        for check in _checks(one, limit, metrics, lower_error=shared, upper_error=whole)
+        for check in (
+            _checks(one, limit, metrics, lower_error=shared, upper_error=whole)
+            if allowance is None
+            else _excess_checks(
+                one, limit, metrics, allowance, errors=(shared, left / pairs, whole)
+            )
+        )
     ]
     claims = [
         judge_claim(
@@ -86,9 +101,58 @@ def judge(
             lower=one.lower(shared),
         )
         for one in evidence
-        if claim is not None
+        if claim is not None and allowance is None
+    ]
+    claims += [
+        _excess_claim(one, claim, allowance, left / pairs)
+        for one in evidence
+        if claim is not None and allowance is not None
     ]
     return Judgement(checks=tuple(checks), claims=tuple(claims))
+
+
+def _excess_checks(
+    evidence: Evidence,
+    limit: Limit,
+    metrics: Mapping[tuple[str, str], MetricEvidence],
+    allowance: Allowance,
+    *,
+    errors: tuple[float, float, float],
+) -> list[PolicyCheck]:
+    """Judge one limit on one score by what goes beyond the records.
+
+    ``errors`` are those of a lower limit alone, of one beside the blind limit, and of an
+    upper limit.
+    """
+    alone, beside, upper = errors
+    found = []
+    prior = evidence.prior if limit.prior is None else limit.prior
+    pairs = zip(
+        _checks(evidence, limit, metrics, lower_error=alone, upper_error=upper),
+        _checks(evidence, limit, metrics, lower_error=beside, upper_error=upper),
+        strict=True,
+    )
+    for plain, shared in pairs:
+        check = lessened(plain, shared, allowance, prior)
+        found.append(replace(check, reason=check_reason(check)))
+    return found
+
+
+def _excess_claim(
+    evidence: Evidence, claim: EpsilonClaim, allowance: Allowance, error: float
+) -> Claim:
+    """Judge a claim by what goes beyond the records."""
+    off = allowance.of("advantage", evidence.prior) or 0.0
+    found = judge_claim(
+        score=evidence.score,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        adjacency=claim.adjacency,
+        prior=evidence.prior,
+        lower=max(abs(2 * evidence.prior - 1), evidence.lower(error) - off),
+    )
+    without = f"{found.reason} (without the {upper_text(off)} that the records alone may explain)"
+    return replace(found, reason=without, blind=off)
 
 
 def _checks(

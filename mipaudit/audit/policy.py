@@ -105,7 +105,9 @@ class PolicyCheck:
     number of records that would settle an inconclusive check. ``metric`` is its name
     where the quantity is ``metric``, ``prior`` that of a limit at another prior than
     the audit's, ``group`` the group of records. ``waived`` is the waiver because of
-    which the check does not decide; ``expired`` one that no longer holds.
+    which the check does not decide; ``expired`` one that no longer holds. ``blind`` is what
+    ``lower`` leaves out because the records alone may explain it; None where that was not
+    asked for, and 1 or less with no ``lower`` where it is not known of the quantity.
     """
 
     quantity: Quantity
@@ -123,6 +125,7 @@ class PolicyCheck:
     group: str | None = None
     waived: Waiver | None = None
     expired: Waiver | None = None
+    blind: float | None = None
 
 
 def check_status(limit: float, lower: float | None, upper: float | None) -> CheckStatus:
@@ -156,6 +159,8 @@ def check_reason(check: PolicyCheck) -> str:
     name = checked_name(check)
     limit = number_text(check.limit)
     at_least = "" if check.lower is None else f" is at least {lower_text(check.lower)}"
+    if check.blind is not None and at_least:
+        at_least += f" without the {upper_text(check.blind)} that the records alone may explain"
     at_most = (
         ""
         if check.upper is None
@@ -171,6 +176,9 @@ def check_reason(check: PolicyCheck) -> str:
                 f"{name}{at_least}, and has no upper limit {against_phrase(check.against)}: the "
                 f"limit of {limit} cannot be shown to be met; name a class with --against"
             )
+        case "inconclusive" if check.blind is not None:
+            known = " and".join(part for part in (at_least, at_most) if part)
+            return f"{name}{known}; the limit is {limit}: {_left_open(check)}"
         case "inconclusive":
             known = " and".join(part for part in (at_least, at_most) if part)
             return f"{name}{known}; the limit is {limit}: {_advice(check)}"
@@ -192,6 +200,13 @@ def checked_where(check: PolicyCheck) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
     prior = "" if check.prior is None else f" at prior {number_text(check.prior)}"
     return prior if check.group is None else f"{prior} of group '{check.group}'"
+
+
+def _left_open(check: PolicyCheck) -> str:
+    """Say why a check is open where only an excess over the records may count."""
+    if check.lower is None:
+        return "how much of it the records alone may explain is not known"
+    return "only what is above what the records alone may explain is held against the model"
 
 
 def _advice(check: PolicyCheck) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.blind import lessened
 from mipaudit.audit.figures import number_text
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
 from mipaudit.errors import UsageError
@@ -17,6 +18,7 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mipaudit.audit.blind import Allowance
     from mipaudit.audit.estimate import Attackers, Estimate
     from mipaudit.audit.policy import Limit, Policy
 
@@ -36,12 +38,14 @@ class Stored:
         prior: p in (0, 1), of all rows.
         side_given: whether the user knew on which side members score; else the AUC is that
             of the better side.
+        allowance: what is taken off lower limits because the records alone may explain it.
     """
 
     estimates: Sequence[Estimate]
     scores: Sequence[str]
     prior: float
     side_given: bool
+    allowance: Allowance | None = None
 
     def rows(self, score: str, limit: Limit) -> list[Estimate]:
         """Return the rows of one score that a limit is about; there is at least one.
@@ -140,6 +144,8 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
         fpr=limit.fpr,
         metric=limit.metric,
     )
+    if stored.allowance is not None:
+        check = lessened(check, check, stored.allowance, stored.prior)
     return replace(check, reason=_reason(check))
 
 
@@ -191,7 +197,7 @@ def _counts(estimate: Estimate, score: str) -> bool:
 def _reason(check: PolicyCheck) -> str:
     """Say what decided; of an open check, that the report cannot tell how many records would."""
     reason = check_reason(check)
-    if check.status != "inconclusive" or check.upper is None:
+    if check.status != "inconclusive" or check.upper is None or check.blind is not None:
         return reason
     known = reason.partition(": ")[0]
     return f"{known}: the limits in the report cannot tell"

@@ -36,6 +36,8 @@ Examples:
       Parts that were summarized elsewhere: mipaudit summarize --help.
   zcat scores.csv.gz | mipaudit estimate - --prior 0.01
       One challenged record in a hundred is a member.
+  mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
+      Only what goes beyond the records themselves counts: mipaudit shift --help.
   mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
       Of those whom an attacker calls members, how many are? At most half may be.
 """
@@ -71,6 +73,8 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     min_recall: o.MinRecallOption = 0.01,
     on_inconclusive: o.OnInconclusiveOption = "review",
     on_bad_part: o.OnBadPartOption = "error",
+    blind: o.BlindOption = None,
+    blind_against: o.BlindAgainstOption = None,
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -97,7 +101,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     spare_imports()
     operating_limit = parse_operating_limit(max_tpr_at_fpr)
     destination = Destination.open(
-        output, inputs=(*(scores or ()), members, holdout), sha256=sha256
+        output, inputs=(*(scores or ()), members, holdout, blind), sha256=sha256
     )
     with progress_bar(quiet=quiet) as progress:
         report = api.estimate(
@@ -129,6 +133,8 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             min_recall=min_recall,
             on_inconclusive=on_inconclusive,
             **listed_policy(context),
+            blind=blind,
+            blind_against=blind_against,
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,

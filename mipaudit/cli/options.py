@@ -197,6 +197,22 @@ AgainstOption = Annotated[
         "several numbers.",
     ),
 ]
+BlindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--blind",
+        metavar="FILE",
+        help="A JSON report of mipaudit shift on the same records: what the records alone tell is "
+        "not held against the model.",
+    ),
+]
+BlindAgainstOption = Annotated[
+    Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
+    typer.Option(
+        "--blind-against",
+        help="The attackers on the records whose upper limit is taken off. Default: the widest.",
+    ),
+]
 OnInconclusiveOption = Annotated[
     Literal["fail", "review", "pass"],
     typer.Option(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -116,6 +117,10 @@ def _table(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.noise_document import render_noise
 
             return render_noise(cast("NoiseReport", report), width=width)
+        case "shift":
+            from mipaudit.render.shift_document import render_shift
+
+            return render_shift(cast("ShiftReport", report), width=width)
         case "simulate" | "simulate --list":
             from mipaudit.render.truth_document import render_simulate
 

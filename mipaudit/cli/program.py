@@ -41,6 +41,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
                                         the likelihood-ratio attack, as a score
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv -o scores.csv
                                         scores from tables, to be audited
+  mipaudit shift members.csv holdout.csv
+                                        do the classes differ without the model
   mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
@@ -94,6 +96,7 @@ COMMANDS: Final = {
     "attribute": "Say how much better an attribute is guessed of members.",
     "query losses": "Make scores of what a model says of records.",
     "query lira": "Make the likelihood-ratio score of shadow models.",
+    "shift": "Say whether members and holdout can be told apart without the model.",
     "bounds": "Say what a privacy guarantee allows an attacker, and back.",
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

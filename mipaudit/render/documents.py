@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -85,6 +86,10 @@ def _document(  # noqa: C901, PLR0911, PLR0912 - one for each command
             from mipaudit.render.noise_document import noise_document
 
             return noise_document(cast("NoiseReport", report))
+        case "shift":
+            from mipaudit.render.shift_document import shift_document
+
+            return shift_document(cast("ShiftReport", report))
         case "simulate" | "simulate --list":
             from mipaudit.render.truth_document import simulate_document
 

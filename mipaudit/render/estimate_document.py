@@ -30,6 +30,7 @@ from mipaudit.render.wording import (
     how_to_read,
     quoted,
 )
+from mipaudit.report.blind_words import blind_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,6 +98,7 @@ def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
             "prior",
             f"{number_text(report.design.prior)}: how likely a challenged record is a member",
         ),
+        *(() if report.blind is None else (("records alone", blind_line(report.blind)),)),
     )
     yield (Heading(text="What was taken"), Pairs(pairs=pairs))
 

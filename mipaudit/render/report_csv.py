@@ -31,6 +31,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
         *("refuted", "refuted.limits", "counting_queries"),
     ),
     "noise": ("calibrations", "measured.candidates"),
+    "shift": ("estimates", "columns", "copies"),
     "simulate": ("truths",),
     "simulate --list": ("scenarios",),
     "validate": ("rows",),

@@ -20,11 +20,13 @@ from mipaudit.render.sections import (
     value_word,
 )
 from mipaudit.render.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STYLES, how_to_read, quoted
+from mipaudit.report.blind_words import blind_line
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from mipaudit.audit.blind import Blind
     from mipaudit.report.model import Report
 
 _MOST_REASONS: Final = 5
@@ -49,7 +51,7 @@ def render_table(report: Report, *, width: int | None, color: bool) -> str:
     contents = Contents.of(report)
     _add_verdict(page, report)
     page.line(report.summary)
-    add_taken(page, report.design, report.provenance, _settings(contents))
+    add_taken(page, report.design, report.provenance, _settings(contents, report.blind))
     _add_scores(page, report, contents)
     add_claims(page, report)
     add_policy(page, report)
@@ -74,9 +76,11 @@ def _add_verdict(page: Page, report: Report) -> None:
     page.line("")
 
 
-def _settings(contents: Contents) -> list[tuple[str, str]]:
+def _settings(contents: Contents, blind: Blind | None) -> list[tuple[str, str]]:
     prior = number_text(contents.design.prior)
     settings = [("prior", f"{prior}: how likely a challenged record is a member")]
+    if blind is not None:
+        settings.append(("records alone", blind_line(blind)))
     judged = contents.judged
     return [*settings, ("judged on", judged_on(*judged))] if judged is not None else settings
 

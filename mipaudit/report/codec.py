@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         | NoiseReport
         | QueryReport
         | RecordsReport
+        | ShiftReport
         | TruthReport
         | ScenarioList
         | ValidationReport

@@ -24,6 +24,7 @@ _HOMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "mipaudit.noise/1": ("noise", "NoiseReport"),
         "mipaudit.query/1": ("query", "QueryReport"),
         "mipaudit.records/1": ("records", "RecordsReport"),
+        "mipaudit.shift/1": ("shift", "ShiftReport"),
         "mipaudit.truth/1": ("truth", "TruthReport"),
         "mipaudit.scenarios/1": ("truth", "ScenarioList"),
         "mipaudit.validation/1": ("validation", "ValidationReport"),

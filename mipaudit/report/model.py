@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from mipaudit.audit.blind import Blind  # noqa: TC001 - the codec reads it
 from mipaudit.audit.claims import Claim  # noqa: TC001 - the codec reads it
 from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
@@ -60,6 +61,8 @@ class Report:
     """Everything that one run found.
 
     ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
+    ``blind`` is what the records alone tell, and what of each score
+    goes beyond it, if a report of ``shift`` was given.
     """
 
     command: str
@@ -75,6 +78,7 @@ class Report:
     mace_cells: tuple[MaceCell, ...] = ()
     rejudged: Rejudged | None = None
     curves: tuple[ScoreCurves, ...] = ()
+    blind: Blind | None = None
     schema: str = field(default=SCHEMA)
 
     def _repr_html_(self) -> str:

@@ -14,6 +14,7 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.audit.policy import against_phrase
+from mipaudit.report.blind_words import BLIND_LIMITATION
 from mipaudit.report.names import safe_name
 from mipaudit.report.verdict_words import INCOMPLETE, judged
 
@@ -80,17 +81,20 @@ def summary(
     policy: Sequence[PolicyCheck],
     verdict: Verdict,
     *,
+    blind: str = "",
     incomplete: bool = False,
 ) -> str:
     """Return what was measured, how sure, against what limit, and what was not tested.
 
-    The estimates come strongest score first; ``incomplete`` says that files were skipped.
+    The estimates come strongest score first; ``blind`` says what the records alone tell, and
+    ``incomplete`` that files were skipped.
     """
     first = estimates[0]
     parts = [
         INCOMPLETE if incomplete else "",
         _measured(design, first, len(design.score_columns)),
         _at_most(estimates, first),
+        blind,
         judged(verdict, given="limits"),
         _shared(estimates, policy),
         *_claimed(claims),
@@ -99,9 +103,11 @@ def summary(
     return " ".join(part for part in parts if part)
 
 
-def limitations(estimates: Sequence[Estimate], *, columns: int, published: bool) -> tuple[str, ...]:
+def limitations(
+    estimates: Sequence[Estimate], *, columns: int, published: bool, blind: bool = False
+) -> tuple[str, ...]:
     """Return what the numbers do not show."""
-    extra = []
+    extra = [BLIND_LIMITATION] if blind else []
     if any(e.attackers == "any" and e.upper is None for e in estimates):
         extra.append(_CONTINUOUS)
     extra.append(_NOT_JOINT)

@@ -16,6 +16,7 @@ from mipaudit.report.model_query import MODEL_QUERY_SCHEMA, ModelQueryReport
 from mipaudit.report.noise import NOISE_SCHEMA, NoiseReport
 from mipaudit.report.query import QUERY_SCHEMA, QueryReport
 from mipaudit.report.records import RECORDS_SCHEMA, RecordsReport
+from mipaudit.report.shift import SHIFT_SCHEMA, ShiftReport
 from mipaudit.report.truth import SCENARIOS_SCHEMA, TRUTH_SCHEMA, ScenarioList, TruthReport
 from mipaudit.report.validation import VALIDATION_SCHEMA, ValidationReport
 from mipaudit.report.verification import VERIFICATION_SCHEMA, VerifyReport
@@ -44,6 +45,7 @@ def report_schema() -> dict[str, Any]:
         NoiseReport: NOISE_SCHEMA,
         QueryReport: QUERY_SCHEMA,
         RecordsReport: RECORDS_SCHEMA,
+        ShiftReport: SHIFT_SCHEMA,
         TruthReport: TRUTH_SCHEMA,
         ScenarioList: SCENARIOS_SCHEMA,
         ValidationReport: VALIDATION_SCHEMA,
@@ -56,7 +58,7 @@ def report_schema() -> dict[str, Any]:
         "title": "mipaudit reports",
         "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
         "`attribute`, `query`, `query losses`, `query lira`, `check`, `bounds`, `noise`, "
-        "`simulate`, `validate` and `verify` write as JSON.",
+        "`shift`, `simulate`, `validate` and `verify` write as JSON.",
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": components,
     }

@@ -42,7 +42,12 @@ def _statuses(check: Any) -> set[str]:  # noqa: ANN401 - of any kind
     """Return what the limits of a check can have decided."""
     near = _ROUNDING * max(1.0, abs(check.limit))
     limits = (check.limit, check.limit - near, check.limit + near)
-    return {check_status(one, check.lower, check.upper) for one in limits if math.isfinite(one)}
+    found: set[str] = {
+        check_status(one, check.lower, check.upper) for one in limits if math.isfinite(one)
+    }
+    if getattr(check, "blind", None) is not None and "met" in found:
+        found.add("inconclusive")  # it would not be met but for what the records may explain
+    return found
 
 
 def _verdict(checks: Sequence[Any], claims: Sequence[Any]) -> VerdictStatus:

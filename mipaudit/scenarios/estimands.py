@@ -16,6 +16,7 @@ from mipaudit.scenarios.estimand_advantage import (
     Excess,
 )
 from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
+from mipaudit.scenarios.estimand_blind import AdvantageBlind
 from mipaudit.scenarios.estimand_difference import Difference, JointGain, LargestAdvantage
 from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.scenarios.estimand_kernel import AdvantageNoised
@@ -50,6 +51,7 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     LargestRisk,
     GroupAdvantage,
     AdvantageVector,
+    AdvantageBlind,
     AttackEpsilon,
     AttackMu,
     EpsilonRuns,

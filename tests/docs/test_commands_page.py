@@ -87,6 +87,16 @@ def sandbox(tmp_path_factory):
     runs = pd.DataFrame({"canary": member, "score": rng.laplace(size=2000) + 2 * member})
     runs.to_parquet(folder / "runs.parquet")
     runs.rename(columns={"canary": "included"}).to_csv(folder / "canaries.csv", index=False)
+    for name, older in (("members", 5), ("holdout", 0)):
+        count = int((member == (name == "members")).sum())
+        features = pd.DataFrame(
+            {
+                "patient": rng.integers(0, 5000, count),
+                "age": rng.normal(50 + older, 10, count),
+                "visit": np.arange(count),
+            }
+        )
+        features.to_csv(folder / f"{name}.csv", index=False)
     splits = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
     splits.to_parquet(folder / "splits.parquet")
     splits.to_csv(folder / "splits.csv", index=False)
@@ -102,6 +112,7 @@ def sandbox(tmp_path_factory):
     run(folder, "mipaudit estimate v1.parquet -f json -o old.json -q")
     run(folder, "mipaudit estimate v2.parquet -f json -o new.json -q")
     run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
+    run(folder, "mipaudit shift members.csv holdout.csv -f json -o shift.json -q")
     run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
     for site, row in (("a", "0"), ("b", "1e10")):
         run(

@@ -35,13 +35,14 @@ SCENARIOS = ROOT / "docs" / "scenarios.md"
 SCALE = ROOT / "docs" / "scale.md"
 VECTORS = ROOT / "docs" / "vector-scores.md"
 QUERY = ROOT / "docs" / "query.md"
+SHIFT = ROOT / "docs" / "shift.md"
 TRUST = ROOT / "docs" / "trust.md"
 ATTACK = ROOT / "docs" / "attack.md"
 ATTRIBUTE = ROOT / "docs" / "attribute.md"
 MODEL_QUERIES = ROOT / "docs" / "model-queries.md"
 FINDING_PAGES = (
     *(READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE),
-    *(QUERY, ATTACK, ATTRIBUTE, MODEL_QUERIES),
+    *(QUERY, ATTACK, ATTRIBUTE, MODEL_QUERIES, SHIFT),
 )
 # Pipelines name the options of other programs; all that it shows is run elsewhere.
 WRITTEN = (

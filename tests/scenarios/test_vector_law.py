@@ -46,7 +46,10 @@ def test_truths():
 
 def test_estimands_of_one_number_are_not_asked_of_vectors_nor_the_reverse():
     plane, line = law("plane-xor-0.3"), LAWS["gauss-shift-1"]
-    assert [name for name, one in ESTIMANDS.items() if one.concerns(plane)] == ["advantage_vector"]
+    assert [name for name, one in ESTIMANDS.items() if one.concerns(plane)] == [
+        "advantage_vector",
+        "advantage_blind",
+    ]
     assert not ESTIMAND.concerns(line)
     assert ESTIMANDS["advantage"].concerns(line)
     assert "advantage_vector" not in default_estimands()

@@ -1,0 +1,125 @@
+"""A report of ``shift`` as an audit takes it, and whether it is of the same records."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from mipaudit.api.checking import path_of
+from mipaudit.api.report_file import read_report, report_bytes
+from mipaudit.audit.blind import Blind
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.shift import SHIFT_SCHEMA, ShiftReport
+from mipaudit.report.shift_words import widest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.estimate import Against
+    from mipaudit.report.origin import InputFile
+
+
+def blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
+    """Return what the settings call the report: its path, or that it was in memory."""
+    if given is None:
+        return None
+    path = path_of(given)
+    return path if isinstance(path, str) else "a report in memory"
+
+
+def read_blind(
+    given: Any,  # noqa: ANN401 - a path, bytes, a report, or what one says
+    against: Against | None = None,
+) -> Blind:
+    """Return what a report of ``shift`` says of the records alone.
+
+    Args:
+        given: the report.
+        against: the attackers whose upper limit is taken off; None for the widest.
+
+    Raises:
+        UsageError: it is a report of another command, no report, or has no such attackers.
+        InputError: it cannot be read, or contradicts itself.
+    """
+    if isinstance(given, Blind):
+        return given
+    digest = None
+    if isinstance(path_of(given), str) or isinstance(given, (bytes, bytearray)):
+        given = report_bytes(given)
+        digest = sha256(given).hexdigest()
+    report = read_report(given)
+    if not isinstance(report, ShiftReport):
+        raise UsageError(
+            "blind",
+            f"A report of {report.command} says nothing of the records alone.",
+            hint=f"Give one of mipaudit shift ({SHIFT_SCHEMA}).",
+        )
+    return _blind(report, digest, against)
+
+
+def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
+    most = widest(report.estimates)
+    if against is not None:
+        named = [one for one in report.estimates if one.attackers == against != "any"]
+        if not named or named[0].upper is None:
+            have = ", ".join(one.attackers for one in report.estimates if one.upper is not None)
+            raise UsageError(
+                "blind_against",
+                f"The report of shift has no upper limit for attackers '{against}'.",
+                hint=f"It has: {have or 'none'}.",
+            )
+        most = named[0]
+    own = () if most is None else tuple(o for o in report.limits if o.attackers == most.attackers)
+    uppers, errors = [one.upper for one in own], [one.error for one in own]
+    sound = (
+        all(0 <= one <= 1 for one in uppers)
+        and all(one > 0 for one in errors)
+        and uppers == sorted(uppers)
+        and errors == sorted(errors, reverse=True)
+    )
+    if not report.estimates or not sound:
+        raise InputError(
+            "bad_report",
+            "The report of shift contradicts itself: its limits are not in order.",
+            hint="Use the file as the command wrote it.",
+        )
+    first = report.estimates[0]
+    return Blind(
+        n_members=report.design.n_members,
+        n_holdout=report.design.n_holdout,
+        confidence=report.design.confidence,
+        lower=first.lower or 0.0,
+        value=first.value or 0.0,
+        upper=1.0 if most is None or most.upper is None else max(most.upper, first.lower or 0.0),
+        attackers="any" if most is None else most.attackers,
+        limits=own,
+        inputs=tuple((one.name, one.sha256 or one.fingerprint) for one in report.provenance.inputs),
+        report_sha256=digest,
+    )
+
+
+def require_same_records(
+    blind: Blind, n_members: int, n_holdout: int, inputs: Sequence[InputFile]
+) -> None:
+    """Refuse what is known to be about other records.
+
+    Raises:
+        InputError: ``blind_other_records``: other class sizes, or a file of the same name
+            with another content.
+    """
+    if (blind.n_members, blind.n_holdout) != (n_members, n_holdout):
+        raise InputError(
+            "blind_other_records",
+            f"The report of shift is about {blind.n_members:,} members and {blind.n_holdout:,} "
+            f"holdout records, the scores about {n_members:,} and {n_holdout:,}.",
+            hint="Run mipaudit shift on the records that were scored, all of them and no others.",
+        )
+    known = {name: content for name, content in blind.inputs if content is not None}
+    for one in inputs:
+        content = one.sha256 or one.fingerprint
+        if content is not None and known.get(one.name, content) != content:
+            raise InputError(
+                "blind_other_records",
+                f"{one.name}: the report of shift was made from another content of that file.",
+                hint="Run mipaudit shift again on the files as they are.",
+            )

@@ -1,0 +1,278 @@
+"""From two opened tables to the report on how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.api.counting import (
+    Meter,
+    require_classes,
+    require_identities,
+    require_spread,
+)
+from mipaudit.audit.blind import ERRORS, BlindLimit
+from mipaudit.audit.blind_evidence import RECORDS, BlindEvidence, blind_evidence
+from mipaudit.audit.estimate import Estimate
+from mipaudit.audit.findings import crossing_findings, size_findings
+from mipaudit.audit.judgement import judge
+from mipaudit.audit.policy import Limit, Policy
+from mipaudit.audit.record_copies import KeyForm
+from mipaudit.audit.shift_columns import cut_columns
+from mipaudit.audit.shift_learner import PRIOR, Learner, learn
+from mipaudit.audit.shift_survey import ShiftCount, ShiftSurvey
+from mipaudit.audit.table import ErrorShare, advantage_estimates
+from mipaudit.audit.vector_burn_in import vector_burn_in_blocks
+from mipaudit.audit.verdict import reach_verdict
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
+from mipaudit.errors import InputError
+from mipaudit.report.shift import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
+from mipaudit.report.shift_words import (
+    column_findings,
+    copy_findings,
+    shift_limitations,
+    shift_summary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.api.shift_terms import ShiftTerms
+    from mipaudit.audit.finding import Finding
+    from mipaudit.audit.shift_columns import Aspect
+    from mipaudit.report.origin import Provenance
+    from mipaudit.summaries.sample import BurnInSample
+    from mipaudit.tables.feature_source import FeatureColumn, FeatureSource
+
+_ASPECTS: Final[dict[str, Aspect]] = {
+    "number": "numbers",
+    "category": "categories",
+    "date": "dates",
+}
+_FORMS: Final = {
+    "logistic": "logistic regression",
+    "boosting": "gradient boosting",
+    "coordinate": "a single number",
+}
+_NO_UPPER: Final = (
+    "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
+)
+
+
+def shift_report(
+    source: FeatureSource,
+    terms: ShiftTerms,
+    *,
+    jobs: int | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> Callable[[Provenance], ShiftReport]:
+    """Read the tables twice and return the report, but for its provenance.
+
+    Raises:
+        InputError: a table has no rows, or every column is the same in all rows.
+        UsageError: no thread.
+    """
+    workers = Workers(Engine(jobs=jobs))
+    meter = None if progress is None else Meter(2 * source.rows_hint, progress).advance
+    partitions = source.partitions()
+    categories = [column.kind == "category" for column in source.columns]
+    form = KeyForm(
+        columns=len(source.columns),
+        fractions=tuple(column.fractions for column in source.columns),
+        persons=source.id_column is not None,
+    )
+    survey = fold(
+        partitions, partial(ShiftSurvey, form, terms.seed), workers=workers, progress=meter
+    )
+    sample = survey.sample
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    constant = [survey.constant(at) for at in range(len(source.columns))]
+    if all(constant):
+        raise InputError(
+            "constant_columns",
+            "Every column is the same in all rows: there is nothing to compare.",
+            hint="Name other columns with --columns.",
+        )
+    blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
+    learner = learn(sample, categories, seed=terms.seed)
+    wanted = survey.keys.finish()
+    cells = cut_columns(_burn_in(sample, blocks), categories)
+    count = fold(
+        partitions,
+        partial(ShiftCount, cells, wanted, learner, burn_in=blocks, seed=terms.seed),
+        workers=workers,
+        progress=meter,
+    )
+    return _report(source, terms, sample, constant, learner, count)
+
+
+def _burn_in(sample: BurnInSample, blocks: int) -> np.ndarray:
+    sides = (sample.members, sample.holdout)
+    return np.concatenate([side.scores[side.within(blocks)] for side in sides])
+
+
+def _report(
+    source: FeatureSource,
+    terms: ShiftTerms,
+    sample: BurnInSample,
+    constant: Sequence[bool],
+    learner: Learner | None,
+    count: ShiftCount,
+) -> Callable[[Provenance], ShiftReport]:
+    names = [column.name for column in source.columns]
+    tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
+    evidence = None
+    if learner is not None and count.scores is not None:
+        counts = count.scores.counts()
+        require_spread(counts[0])
+        evidence = blind_evidence(counts, learner, strict=terms.strict, seed=terms.seed)
+    estimates = _estimates(evidence, terms)
+    policy = Policy()
+    if terms.max_blind is not None:
+        policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
+    checks = () if evidence is None else judge([evidence], policy, None, terms.confidence).checks
+    verdict = reach_verdict(checks, ())
+    used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
+    copies = count.copies.copies()
+    design = _design(source, terms, sample, used, constant, learner, evidence)
+    differing = [one for one in tests if one.adjusted <= 1 - terms.confidence]
+    findings = _findings(source, sample, constant, learner, estimates)
+
+    def finished(provenance: Provenance) -> ShiftReport:
+        return ShiftReport(
+            command="shift",
+            design=design,
+            summary=shift_summary(design, estimates, differing, copies, verdict),
+            estimates=tuple(estimates),
+            limits=_limits(evidence, terms),
+            columns=tests,
+            copies=copies,
+            policy=checks,
+            verdict=verdict,
+            findings=(*findings, *copy_findings(copies)),
+            limitations=shift_limitations(design),
+            provenance=provenance,
+        )
+
+    return finished
+
+
+def _estimates(evidence: BlindEvidence | None, terms: ShiftTerms) -> list[Estimate]:
+    if evidence is None:
+        return [_nothing_learned(terms)]
+    first, *classes = advantage_estimates(
+        evidence, ErrorShare(confidence=terms.confidence, columns=1)
+    )
+    return [
+        replace(first, upper_reason=_NO_UPPER),
+        *(replace(one, selection=f"learned on the burn-in; {_counted(one)}") for one in classes),
+    ]
+
+
+def _counted(row: Estimate) -> str:
+    if row.attackers == "bins-16":
+        return "16 cells of equal mass cut on the burn-in, the other rows counted"
+    return "the rows outside the burn-in counted"
+
+
+def _nothing_learned(terms: ShiftTerms) -> Estimate:
+    """Return the row of tables of which the burn-in shows no differing column."""
+    why = "no column differs between the rows of the burn-in: nothing could be learned"
+    return Estimate(
+        quantity="advantage",
+        score=RECORDS,
+        method="prequential with MOVER",
+        attackers="any",
+        value=0.0,
+        lower=0.0,
+        upper=None,
+        upper_reason=why,
+        confidence=terms.confidence,
+        selection="nothing was learned on the burn-in",
+        validity="finite-sample",
+        n_members=0,
+        n_holdout=0,
+    )
+
+
+def _limits(evidence: BlindEvidence | None, terms: ShiftTerms) -> tuple[BlindLimit, ...]:
+    """Return the upper limits of every class at every error, the largest error first."""
+    if evidence is None:
+        return ()
+    # Others may see more than a class: at least so much is not the model's fault.
+    shown = evidence.lower((1 - terms.confidence) / 2)
+    found = []
+    for attackers in evidence.classes:
+        for error in sorted(set(ERRORS), reverse=True):
+            upper = evidence.upper(attackers, error)
+            if upper is not None:
+                one = BlindLimit(error=error, attackers=attackers, upper=max(upper, shown))
+                found.append(one)
+    return tuple(found)
+
+
+def _design(
+    source: FeatureSource,
+    terms: ShiftTerms,
+    sample: BurnInSample,
+    used: Sequence[FeatureColumn],
+    constant: Sequence[bool],
+    learner: Learner | None,
+    evidence: BlindEvidence | None,
+) -> ShiftDesign:
+    sizes = np.zeros(2, np.int64) if evidence is None else evidence.counts.scored.sum(axis=0)
+    same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
+    skipped = (*source.skipped, *((name, "the same in all rows") for name in same))
+    return ShiftDesign(
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        counted_members=int(sizes[1]),
+        counted_holdout=int(sizes[0]),
+        prior=PRIOR,
+        confidence=terms.confidence,
+        strict=terms.strict,
+        id_column=source.id_column,
+        features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in used),
+        skipped=tuple(SkippedFeature(column=name, why=why) for name, why in skipped),
+        learned=_learned(learner),
+        coordinates=0 if learner is None else len(learner.coordinates),
+    )
+
+
+def _learned(learner: Learner | None) -> str:
+    if learner is None:
+        return "nothing"
+    one = learner.derived[learner.chosen]
+    named = _FORMS[one.form]
+    return f"{named} ({learner.library})" if one.form == "boosting" else named
+
+
+def _findings(
+    source: FeatureSource,
+    sample: BurnInSample,
+    constant: Sequence[bool],
+    learner: Learner | None,
+    estimates: Sequence[Estimate],
+) -> list[Finding]:
+    from mipaudit.audit.finding import Finding
+
+    same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
+    chosen = source.chosen
+    dropped = 0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout
+    found = size_findings(sample.members.rows, sample.holdout.rows)
+    found += column_findings(same, source.skipped, dropped)
+    found += crossing_findings(RECORDS, RECORDS, estimates)
+    if learner is not None and learner.library is None:
+        text = (
+            "Gradient boosting was not used: scikit-learn is not installed, the tables are too "
+            "small, or logistic regression did clearly better."
+        )
+        found.append(Finding(code="no_boosting", text=text))
+    return found

@@ -1,0 +1,103 @@
+"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/1``.
+
+It holds names of columns, counts and shares; no value of any record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.audit.blind import BlindLimit  # noqa: TC001 - the codec reads it
+from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
+from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.audit.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.audit.record_copies import Copies  # noqa: TC001 - the codec reads it
+from mipaudit.audit.shift_columns import ColumnTest  # noqa: TC001 - the codec reads it
+from mipaudit.audit.verdict import Verdict  # noqa: TC001 - the codec reads it
+from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
+
+SHIFT_SCHEMA: Final = "mipaudit.shift/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUsed:
+    """A column that was compared, and what its values were taken for."""
+
+    column: str
+    kind: Literal["number", "category", "date"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedFeature:
+    """A column that was left out, and why."""
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftDesign:
+    """Sizes and settings that every number rests on.
+
+    Attributes:
+        n_members: rows of members, with the burn-in.
+        n_holdout: rows of holdout records, with the burn-in.
+        counted_members: of them, those outside the burn-in.
+        counted_holdout: likewise.
+        prior: 0.5: the blind advantage is the total variation of the two laws.
+        confidence: of each pair of limits, and of the list of columns that differ.
+        strict: whether the limits are finite-sample ones.
+        id_column: the person behind a row; None for no such column.
+        features: the columns that were compared.
+        skipped: those that were not.
+        learned: what was learned, the library included.
+        coordinates: how many numbers it looks at.
+    """
+
+    n_members: int
+    n_holdout: int
+    counted_members: int
+    counted_holdout: int
+    prior: float
+    confidence: float
+    strict: bool
+    id_column: str | None
+    features: tuple[FeatureUsed, ...]
+    skipped: tuple[SkippedFeature, ...]
+    learned: str
+    coordinates: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftReport:
+    """Whether members and holdout can be told apart without the model.
+
+    Attributes:
+        summary: the paragraph that can be read alone.
+        estimates: the blind advantage, for any attacker and for named classes.
+        limits: its upper limit for each of these classes, at many errors: ``estimate
+            --blind`` needs one of them at an error of its own.
+        columns: the tests of all columns, those that differ most surely first.
+        copies: holdout records that have a like among the members.
+        policy: the limit on the blind advantage, if one was given.
+    """
+
+    command: str
+    design: ShiftDesign
+    summary: str
+    estimates: tuple[Estimate, ...]
+    limits: tuple[BlindLimit, ...]
+    columns: tuple[ColumnTest, ...]
+    copies: Copies
+    policy: tuple[PolicyCheck, ...]
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    schema: str = field(default=SHIFT_SCHEMA)
+
+    def differing(self) -> tuple[ColumnTest, ...]:
+        """Return the tests that show a difference, at the report's confidence jointly."""
+        alpha = 1 - self.design.confidence
+        return tuple(one for one in self.columns if one.adjusted <= alpha)
