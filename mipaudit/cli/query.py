@@ -86,7 +86,12 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     metric: Annotated[
         Literal["euclidean", "gower"],
-        typer.Option("--metric", help="Of the distances; categories are one-hot, or mismatches."),
+        # The last name is the key in a policy file, where `metric` is that of `estimate`.
+        typer.Option(
+            "--metric",
+            "--distance-metric",
+            help="Of the distances; categories are one-hot, or mismatches.",
+        ),
     ] = "euclidean",
     scale: Annotated[
         Literal["robust", "range"],
