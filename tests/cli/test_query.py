@@ -139,7 +139,7 @@ def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
 
 
 def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
-    (tmp_path / "mipaudit.toml").write_text('metric = ["ppv"]\n[query]\nscale = "range"\n')
+    (tmp_path / "mipaudit.toml").write_text('metric = ["ppv"]\n[query]\nnumber_scale = "range"\n')
 
     done = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "json", "-q")
 
