@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def column_list(text: str | None) -> tuple[str, ...]:
-    """Return the names of a comma list."""
-    return tuple(name.strip() for name in text.split(",")) if text else ()
+def column_list(texts: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names in comma lists, one after the other."""
+    return tuple(name.strip() for text in texts or () for name in text.split(","))
 
 
 def column_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float]]:

@@ -69,11 +69,11 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
         str | None, _file("--reference", "Records of neither class, for density and classifier.")
     ] = None,
     columns: Annotated[
-        str | None, _listed("--columns", "Compare these. Default: all but row labels.")
+        list[str] | None, _listed("--columns", "Compare these. Default: all but row labels.")
     ] = None,
-    ignore: Annotated[str | None, _listed("--ignore", "Leave these out.")] = None,
+    ignore: Annotated[list[str] | None, _listed("--ignore", "Leave these out.")] = None,
     categorical: Annotated[
-        str | None, _listed("--categorical", "Numbers that are categories, such as codes.")
+        list[str] | None, _listed("--categorical", "Numbers that are categories, such as codes.")
     ] = None,
     ranges: Annotated[
         list[str] | None,
@@ -86,11 +86,20 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     metric: Annotated[
         Literal["euclidean", "gower"],
-        typer.Option("--metric", help="Of the distances; categories are one-hot, or mismatches."),
+        # The last name is the key in a policy file, where `metric` is that of `estimate`.
+        typer.Option(
+            "--metric",
+            "--distance-metric",
+            help="Of the distances; categories are one-hot, or mismatches.",
+        ),
     ] = "euclidean",
     scale: Annotated[
         Literal["robust", "range"],
-        typer.Option("--scale", help="A difference of 1 in numbers: 5% to 95%, or the full range."),
+        typer.Option(
+            "--scale",
+            "--number-scale",
+            help="A difference of 1 in numbers: 5% to 95%, or the full range.",
+        ),
     ] = "robust",
     encode_on: Annotated[
         Literal["synthetic", "reference"],

@@ -39,7 +39,7 @@ class SyntheticClassifier:
         """What was fitted."""
         if isinstance(self.model, Boosting):
             return f"gradient-boosted trees ({self.model.library})"
-        return "ridge logistic regression (scikit-learn is not installed)"
+        return "ridge logistic regression (no scikit-learn, or few records)"
 
     def score(
         self, records: Points, levels: Sequence[int], tick: Tick | None = None

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Tick = Callable[[int], None]
     Search = MatrixSearch | TreeSearch
 
-# Pairs times columns that take about a second: below, nothing is timed.
-_SMALL: Final = 1 << 33
+# Pairs times columns that take a fraction of a second: below, nothing is timed.
+_SMALL: Final = 1 << 28
 _SAMPLED_ROWS: Final = 1 << 15
 _SAMPLED_RECORDS: Final = 256
 # A tree is grown when growing it takes at most this share of the other search.

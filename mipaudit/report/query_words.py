@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mipaudit.report.query import ExactCopies, QueriedColumn, QueriedScore
 
 _FEW: Final = 20
+_WHOSE: Final = {"members": "members", "holdout": "holdout records"}
 _MANY_LEVELS: Final = 1000
 _ONLY_SCORES: Final = (
     "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
@@ -93,7 +94,9 @@ def query_findings(
         flat: scores that are the same for all records.
     """
     found = [*_of_copies(copies, shared), *_of_columns(columns, constant)]
-    found.extend(_radius(score) for score in scores if score.radius_from == "median")
+    balls = [score for score in scores if score.radius_from == "median"]
+    if balls:
+        found.append(_radius(balls))
     found.extend(
         Finding(
             code="constant_query",
@@ -122,7 +125,7 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
         if one.rows < _FEW:
             yield Finding(
                 code="few_records",
-                text=f"Only {one.rows} {one.role} records: limits will be wide.",
+                text=f"Only {one.rows} {_WHOSE[one.role]}: limits will be wide.",
             )
     if shared:
         yield Finding(
@@ -157,13 +160,14 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
             )
 
 
-def _radius(score: QueriedScore) -> Finding:
-    radius = number_text(float(f"{score.radius or 0.0:.4g}"))
+def _radius(scores: Sequence[QueriedScore]) -> Finding:
+    radius = number_text(float(f"{scores[0].radius or 0.0:.4g}"))
+    names = " and ".join(quoted_name(score.score) for score in scores)
     return Finding(
         code="radius_from_records",
-        text=f"The ball of {quoted_name(score.score)} has radius {radius}: the median distance of "
-        "all records scored, members and holdout alike. It ties the scores together a little, "
-        "which the limits do not know; a radius that is given does not.",
+        text=f"The ball of {names} has radius {radius}: the median distance of all records scored, "
+        "members and holdout alike. It ties the scores together a little, which the limits do not "
+        "know; a radius that is given does not.",
     )
 
 

@@ -150,7 +150,7 @@ def _days(part: Part, name: str) -> Numbers:
             assert part.blob is not None  # noqa: S101 - only frames have none
             with part.blob.open() as stream:
                 column = pq.read_table(stream, columns=[name]).column(name)
-        whole = column.cast(pa.timestamp("us")).combine_chunks()
+        whole = column.cast(pa.timestamp("us"), safe=False).combine_chunks()
     except (pa.ArrowException, OSError, ValueError):
         # Arrow's message may quote the data.
         raise InputError(

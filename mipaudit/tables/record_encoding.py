@@ -34,6 +34,8 @@ _SECONDS_A_DAY: Final = 86_400.0
 _QUANTILES: Final = (0.05, 0.95)
 _NUMERIC: Final = frozenset({"float", "integer", "bool", "date", "empty"})
 _EXACT: Final = 2.0**53
+# In units of the scale: squares of more would swamp the other columns, and single precision.
+_FARTHEST: Final = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,13 +86,27 @@ class Encoding:
             if code.treated == "category":
                 codes.append(_category_codes(column, code))
                 continue
-            scaled = (_plain_numbers(column, code) - code.centre) / code.width
-            numbers.append(np.where(column.missing, 0.0, scaled) + 0.0)
+            with np.errstate(over="ignore"):
+                scaled = (_plain_numbers(column, code) - code.centre) / code.width
+            scaled = np.where(column.missing, 0.0, scaled) + 0.0
+            _refuse_far(scaled, code.name)
+            numbers.append(scaled)
             if code.blanks:
                 codes.append(column.missing.astype(np.int32))
         return Points(
             numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
             codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
+        )
+
+
+def _refuse_far(scaled: NDArray[np.float64], name: str) -> None:
+    far = np.flatnonzero(~(np.abs(scaled) < _FARTHEST))
+    if far.size:
+        raise InputError(
+            "too_far",
+            f"Column {quoted_name(name)}: {far.size:,} cells of a table lie more than 10^12 times "
+            f"the column's range away, the first in row {far[0] + 1:,}: no distance is exact.",
+            hint="Is it a code for a missing value? Mend it, give a --range, or use --ignore.",
         )
 
 

@@ -136,3 +136,14 @@ def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
         assert (found[ours] - stated[theirs]).abs().max() < 1e-6
     other = pd.read_parquet(tmp_path / "gower.parquet")["nn"]
     assert (other - stated["nn_gower"]).abs().max() < 1e-6
+
+
+def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
+    (tmp_path / "mipaudit.toml").write_text('metric = ["ppv"]\n[query]\nnumber_scale = "range"\n')
+
+    done = mipaudit("query", "nn", *TABLES, "-o", "s.csv", "-f", "json", "-q")
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["metric"] == "euclidean"
+    assert report["columns"][0]["scale"] == "full range"

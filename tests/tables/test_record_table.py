@@ -221,6 +221,27 @@ def test_a_bad_cell_is_told_by_its_row(tmp_path, tables):
     assert "5" in str(error)
 
 
+def test_a_number_beyond_all_measure_is_refused(tables):
+    tables["holdout"]["age"] = 1e300
+
+    error = refused(tables)
+
+    assert error.code == "too_far"
+    assert "30 cells" in str(error)
+    assert mipaudit.query("nn", **tables, ranges={"age": (0, 1e300)}).copies
+
+
+def test_nanoseconds_are_days_too(tmp_path, tables):
+    for seed, table in enumerate(tables.values()):
+        ticks = np.random.default_rng(seed).integers(0, 10**18, len(table))
+        table["at"] = pd.to_datetime(ticks).where(ticks % 7 > 0)
+
+    report, found = nearest(tmp_path, tables)
+
+    assert treated(report)["at"] == "date"
+    assert np.isfinite(found["nn"]).all()
+
+
 def test_words_among_days_are_refused(tables):
     for table in tables.values():
         table["day"] = "2024-02-29"
