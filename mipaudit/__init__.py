@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.api.noise import add_noise, noise
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
+    from mipaudit.api.reproduce import list_reproductions, reproduce
     from mipaudit.api.schema import schema
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
     from mipaudit.api.summarize import summarize
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mipaudit.report.model import CheckReport, Report
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.reproduction import ReproducedFigure
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
     from mipaudit.report.verification import VerifyReport
@@ -67,6 +69,7 @@ __all__ = [
     "RecordsReport",
     "Report",
     "ReportComparison",
+    "ReproducedFigure",
     "ScenarioList",
     "Simulated",
     "SummaryFile",
@@ -83,12 +86,14 @@ __all__ = [
     "epsilon",
     "estimate",
     "from_json",
+    "list_reproductions",
     "list_scenarios",
     "noise",
     "record_table",
     "records",
     "rejudge",
     "render_report",
+    "reproduce",
     "schema",
     "simulate",
     "summarize",
@@ -112,6 +117,7 @@ _HOMES: Final = {
     "RecordTable": "mipaudit.api.records",
     "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
+    "ReproducedFigure": "mipaudit.report.reproduction",
     "ScenarioList": "mipaudit.report.truth",
     "Simulated": "mipaudit.api.simulate",
     "SummaryFile": "mipaudit.tables.summary_file",
@@ -127,12 +133,14 @@ _HOMES: Final = {
     "epsilon": "mipaudit.api.epsilon",
     "estimate": "mipaudit.api.estimate",
     "from_json": "mipaudit.report.codec",
+    "list_reproductions": "mipaudit.api.reproduce",
     "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
     "record_table": "mipaudit.api.records",
     "records": "mipaudit.api.records",
     "rejudge": "mipaudit.api.render",
     "render_report": "mipaudit.api.render",
+    "reproduce": "mipaudit.api.reproduce",
     "schema": "mipaudit.api.schema",
     "simulate": "mipaudit.api.simulate",
     "summarize": "mipaudit.api.summarize",
