@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mipaudit.report.reproduction import Check, Panel, ReproducedFigure
 
-_AGREES: Final = {"yes": "yes", "partly": "partly", "no": "**no**"}
+_BORNE_OUT: Final = {"yes": "yes", "partly": "partly", "no": "**no**"}
 
 
 def reproduction_markdown(
@@ -39,8 +39,8 @@ def reproduction_markdown(
         parts.append("This is the smaller form (`--quick`): its numbers are rough.")
     parts.append(
         _table(
-            ("the paper says", "here", "agrees"),
-            [(claim.says, claim.found, _AGREES[claim.agrees]) for claim in outcome.claims],
+            ("the paper says", "here", "borne out"),
+            [(claim.says, claim.found, _BORNE_OUT[claim.agrees]) for claim in outcome.claims],
         )
     )
     parts += _listed("Where the paper needs correction:", outcome.errata)

@@ -103,7 +103,7 @@ def _outcome(
                 says="Drawn at random from all, the attack stays below the bound.",
                 found="; ".join(f"{row.logloss.value:.3f} at {row.epsilon:g}" for row in alike[:-1])
                 + ".",
-                agrees="yes",
+                agrees="yes" if alike_excess(alike) <= slack else "no",
             ),
         ),
         checks=(

@@ -83,8 +83,6 @@ def _first_panel(tried: Curve) -> Panel:
             Curve(label="the notes' tail bound", x=_UNITS, y=tuple(bound), style="dotted"),
             tried,
         ),
-        log_x=True,
-        log_y=False,
     )
 
 

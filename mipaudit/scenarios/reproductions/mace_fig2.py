@@ -49,8 +49,8 @@ def run(bench: Bench) -> Outcome:
                 "estimators; the kernel's is lower than the histogram's.",
                 found=f"At the end of training: histogram {model.histogram:.2f}, kernel "
                 f"{model.kernel or 0:.2f}, heuristic {model.heuristic or 0:.2f}. With shuffled "
-                f"memberships the histogram still says {model.shuffled:.2f}: most of its lead is "
-                "bias.",
+                f"memberships the histogram still says {model.shuffled:.2f}, "
+                "so its height is no measure of what leaks.",
                 agrees="partly",
             ),
             Claim(

@@ -46,18 +46,25 @@ def run(bench: Bench) -> Outcome:
     middle = SIDE // 2 * SIDE + SIDE // 2
     blind = float((members[:marked, middle] >= 1).mean() - (clean[:, middle] >= 1).mean())
     boxed = bench.audit(scores[:marked], gan.scores(fair[: 4 * marked]))
+    others = bench.audit(scores[marked:], gan.scores(fair[4 * marked :]))
     return Outcome(
         panels=(
             _panel("Holdout without boxes, as published", published),
             _panel("Holdout with as many boxes", honest),
+            _panel(
+                "Each group against its own holdout",
+                (boxed.lower, others.lower),
+                "advantage, any attacker, at least",
+            ),
         ),
         claims=(
             Claim(
                 says="Corrupted pictures have a higher individual risk than the others.",
                 found=f"Mean |f| {published[0]:.2f} for {published[1]:.2f} with a holdout that has "
                 f"no corrupted pictures, and {honest[0]:.2f} for {honest[1]:.2f} with one that has "
-                f"as many. Among boxed pictures alone any attacker gains at least "
-                f"{boxed.lower:.2f}.",
+                f"as many. Each group against its own holdout: any attacker gains at least "
+                f"{boxed.lower:.2f} among {marked} corrupted members, {others.lower:.2f} among "
+                f"the {size - marked} others.",
                 agrees="partly" if published[0] > published[1] else "no",
             ),
         ),
@@ -70,11 +77,11 @@ def run(bench: Bench) -> Outcome:
                 why="no holdout picture of the published setting has a box",
             ),
             Check(
-                name="mean |f| of corrupted less the others', as published",
-                found=published[0] - published[1],
-                low=bench.pick(0.02, -0.2),
+                name="discriminator: any attacker among all pictures, at least",
+                found=bench.audit(scores, gan.scores(fair)).lower,
+                low=bench.pick(0.05, 0.0),
                 high=1.0,
-                why="the figure's own claim",
+                why="the discriminator remembers its members",
             ),
         ),
         errata=(
@@ -95,11 +102,13 @@ def run(bench: Bench) -> Outcome:
     )
 
 
-def _panel(title: str, risks: tuple[float, float]) -> Panel:
+def _panel(
+    title: str, risks: tuple[float, float], y: str = "mean individual risk |f|, p = 1/2"
+) -> Panel:
     return Panel(
         title=title,
         x="pictures",
-        y="mean individual risk |f|, p = 1/2",
+        y=y,
         curves=(Curve(label="members", x=(0.0, 1.0), y=risks, style="bars"),),
         groups=("corrupted", "others"),
     )
