@@ -96,6 +96,7 @@ def reproduce(
         title=found.title,
         source=found.source,
         shows=found.shows,
+        claim=found.claim,
         seed=start,
         quick=bool(quick),
         outcome=found.run(bench),

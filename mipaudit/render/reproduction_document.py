@@ -30,6 +30,7 @@ def reproduction_markdown(
     parts = [
         f"{heading} `{figure.id}`: {figure.title}",
         f"{figure.source}. {figure.shows}",
+        f"The paper concludes: {figure.claim}",
     ]
     if picture is not None:
         parts.append(f"![{figure.title}]({picture})")

@@ -114,6 +114,7 @@ class ReproducedFigure:
         title: what it is about, a few words.
         source: the paper and the figure in it.
         shows: what the figure in the paper shows.
+        claim: what the paper concludes from it.
         seed: of every random choice.
         quick: whether this is the smaller form.
         outcome: what came out.
@@ -123,6 +124,7 @@ class ReproducedFigure:
     title: str
     source: str
     shows: str
+    claim: str
     seed: int
     quick: bool
     outcome: Outcome

@@ -23,6 +23,7 @@ def figure_with(found):
         title="a title",
         source="a paper",
         shows="What it shows.",
+        claim="That it is so.",
         seed=0,
         quick=False,
         outcome=Outcome(

@@ -75,17 +75,13 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "(8) is not 'tighter than (5) for all epsilon and delta': at epsilon = 0 and "
-                "delta = "
-                f"0.1 it is {at_zero[2]:.1f} where (5) is {at_zero[0]:.0f}. Bound (5) holds for "
-                "delta = "
-                "0 only, and the two are not comparable otherwise."
+                f"delta = 0.1 it is {at_zero[2]:.1f} where (5) is {at_zero[0]:.0f}. Bound (5) "
+                "holds for delta = 0 only, and the two are not comparable otherwise."
             ),
             (
                 "The adjacency is left implicit: the bound needs epsilon by substitution of a "
-                "record. "
-                "DP-SGD's accountants state it by adding or removing one, for which the best "
-                "attacker "
-                "reaches more: see docs/bounds.md."
+                "record. DP-SGD's accountants state it by adding or removing one, for which the "
+                "best attacker reaches more: see docs/bounds.md."
             ),
         ),
     )
@@ -96,8 +92,8 @@ def _claims(
 ) -> tuple[Claim, ...]:
     return (
         Claim(
-            says="(8) is clearly the tightest, better than (6) by almost 0.2 for epsilon from 0.1 "
-            "to 2.",
+            says="(8) is clearly the tightest, better than (6) by almost 0.2 for epsilon from "
+            "0.1 to 2.",
             found=f"By {gains.max():.3f} at most and {gains.min():.3f} at least in that range.",
             agrees="yes",
         ),
@@ -122,7 +118,8 @@ HUMPHRIES_FIG1: Final = Reproduction(
     title="Bounds on the membership advantage",
     source="Humphries et al. 2023, Figure 1",
     shows="Upper bounds on the advantage (vertical) against epsilon (horizontal, logarithmic): "
-    "Yeom et al. (5), Erlingsson et al. (6) and the paper's own (8), the last two at delta = 1e-5.",
+    "Yeom et al. (5), Erlingsson et al. (6) and the paper's own (8), the last two at delta = "
+    "1e-5.",
     claim="The new bound is the tightest.",
     run=run,
 )

@@ -75,8 +75,8 @@ def run(bench: Bench) -> Outcome:
                 found=top.best.value,
                 low=0.9,
                 high=1 - 1 / _GROUPS + slack,
-                why="TPR 1 at FPR 1/20 is an advantage of 0.95, and nobody can do better; the 0.90 "
-                "of the paper is passed; 5 standard errors",
+                why="TPR 1 at FPR 1/20 is an advantage of 0.95, and nobody can do better; the "
+                "0.90 of the paper is passed; 5 standard errors",
             ),
             Check(
                 name="log-loss attack at the largest epsilon",
@@ -96,36 +96,30 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "The cap is 0.95, not 0.90. All members are recognised and one in 20 of the "
-                "others is "
-                "taken for one: TPR 1, FPR 1/20, advantage 1 - 1/m = 0.95. The paper's 2(1 - "
-                "1/m) - 1 "
-                "takes 1 - 1/m for an accuracy, which is 1 - 1/(2m) = 0.975 here. Its own "
-                "shadow attack "
-                "is above 0.90."
+                "others is taken for one: TPR 1, FPR 1/20, advantage 1 - 1/m = 0.95. The paper's "
+                "2(1 - 1/m) - 1 takes 1 - 1/m for an accuracy, which is 1 - 1/(2m) = 0.975 here. "
+                "Its own shadow attack is above 0.90."
             ),
             (
                 "The log-loss attack's threshold is the mean loss, which members with a larger "
-                "loss "
-                "miss: where it caps near 0.9, this is why."
+                "loss miss: where it caps near 0.9, this is why."
             ),
             (
                 "No failure of differential privacy: it hides each record, not the group that "
-                "all of "
-                "them come from. A test that members and holdout look alike passes here, too."
+                "all of them come from. A test that members and holdout look alike passes here, "
+                "too."
             ),
         ),
         differences=(
             (
                 f"Networks with hidden layers of {plan.hidden} and {plan.epochs} epochs for 2 x "
-                "256 and "
-                f"100; {size:,} members; {plan.runs} runs for 40; epsilon by substitution, by "
-                "privacy "
-                "loss distributions, where the paper has Renyi accounting by add or remove."
+                f"256 and 100; {size:,} members; {plan.runs} runs for 40; epsilon by "
+                "substitution, by privacy loss distributions, where the paper has Renyi "
+                "accounting by add or remove."
             ),
             (
                 "The audit's lower limit for any attacker takes the place of the shadow model "
-                "attack. "
-                "Noise of N(0, 0.01 I) is taken as a variance of 0.01."
+                "attack. Noise of N(0, 0.01 I) is taken as a variance of 0.01."
             ),
         ),
     )
@@ -144,14 +138,14 @@ def _claims(apart: list[Attacked], alike: list[Attacked], slack: float) -> tuple
         ),
         Claim(
             says="The attacks cap at 2(1 - 1/m) - 1 = 0.90.",
-            found=f"The audit finds at least {high.best.value:.3f} at epsilon {high.epsilon:g} and "
-            f"{apart[-1].best.value:.3f} without noise: the cap is 1 - 1/m = 0.95.",
+            found=f"The audit finds at least {high.best.value:.3f} at epsilon {high.epsilon:g} "
+            f"and {apart[-1].best.value:.3f} without noise: the cap is 1 - 1/m = 0.95.",
             agrees="no",
         ),
         Claim(
             says="Records drawn alike stay below the bound.",
-            found=f"At most {max(row.logloss.value for row in alike[:-1]):.3f}; the least distance "
-            f"to the bound is {-alike_excess(alike):.3f}.",
+            found=f"At most {max(row.logloss.value for row in alike[:-1]):.3f}; the least "
+            f"distance to the bound is {-alike_excess(alike):.3f}.",
             agrees="yes" if alike_excess(alike) <= slack else "no",
         ),
     )
@@ -162,9 +156,8 @@ HUMPHRIES_FIG6: Final = Reproduction(
     title="Dependent records break the bound",
     source="Humphries et al. 2023, Figure 6",
     shows="Advantage of the log-loss and the shadow model attack (vertical) against epsilon, "
-    "beside "
-    "bound (8), where all members come from one of m = 20 groups that label the same inputs "
-    "differently; and the models' accuracy.",
+    "beside bound (8), where all members come from one of m = 20 groups that label the same "
+    "inputs differently; and the models' accuracy.",
     claim="Differential privacy does not bound membership inference where records are dependent.",
     run=run,
 )

@@ -37,12 +37,10 @@ if TYPE_CHECKING:
 _WANTED: Final = 10_000
 _QUICK: Final = 1_000
 _UNFAIR: Final = (
-    "Members and holdout are of different populations: whoever knows them can tell them apart with "
-    "no model. The attack's advantage is no failure of the guarantee, which speaks of records "
-    "drawn "
-    "alike (the paper's own fairness requirement is not met). `mipaudit shift` is made to see "
-    "this, "
-    "and the lines 'drawn alike' are the comparison."
+    "Members and holdout are of different populations: whoever knows them can tell them apart "
+    "with no model. The attack's advantage is no failure of the guarantee, which speaks of "
+    "records drawn alike (the paper's own fairness requirement is not met). `mipaudit shift` is "
+    "made to see this, and the lines 'drawn alike' are the comparison."
 )
 
 
@@ -125,10 +123,9 @@ def _outcome(
         errata=(_UNFAIR,),
         differences=(
             (
-                f"{size:,} members; smaller networks, fewer epochs and runs than the paper's 2 "
-                "x 256, "
-                "100 and 40; epsilon by substitution; any attacker's lower limit in place of the "
-                "shadow model attack."
+                f"{size:,} members; smaller networks, fewer epochs and runs than the paper's 2 x "
+                "256, 100 and 40; epsilon by substitution; any attacker's lower limit in place "
+                "of the shadow model attack."
             ),
         ),
     )
@@ -176,8 +173,7 @@ def run_compas_clusters(bench: Bench) -> Outcome:
 
 _AXES: Final = (
     "Advantage of the log-loss and the shadow model attack (vertical) against epsilon, beside "
-    "bound "
-    "(8) and a random split; and the models' accuracy. "
+    "bound (8) and a random split; and the models' accuracy. "
 )
 
 HUMPHRIES_FIG2: Final = Reproduction(

@@ -88,8 +88,8 @@ def _claims() -> tuple[Claim, ...]:
     return (
         Claim(
             says="Even for small data sets MIP needs much less noise than differential privacy.",
-            found=f"With the published formula only from n = {start} records on, at eta = 0.1: at "
-            f"n = 14 it asks for a scale of {paper_scale(_STANDARD, 2):.0f} and differential "
+            found=f"With the published formula only from n = {start} records on, at eta = 0.1: "
+            f"at n = 14 it asks for a scale of {paper_scale(_STANDARD, 2):.0f} and differential "
             f"privacy for {_dp_noise(14, _STANDARD):.0f}.",
             agrees="partly",
         ),
@@ -97,8 +97,7 @@ def _claims() -> tuple[Claim, ...]:
             says="The noise for differential privacy grows exponentially in n, that for MIP is "
             "constant.",
             found=f"It nearly doubles with every two records: {_dp_noise(32, _STANDARD):.0f} at "
-            "n = 32. "
-            "Where MIP noise is calibrated by the first moment it even falls with n: "
+            "n = 32. Where MIP noise is calibrated by the first moment it even falls with n: "
             f"{sharper:.3f} at n = 14.",
             agrees="yes",
         ),
@@ -148,20 +147,19 @@ def run(bench: Bench) -> Outcome:
             (
                 "The constants are far from needed: at eta = 0.1 the published scale is "
                 f"{paper_scale(_STANDARD, 2) / scale_for_moment('laplace', _STANDARD, 0.5):.0f} "
-                "times "
-                "that of the sharper rule for the same moment; the first moment gains more still."
+                "times that of the sharper rule for the same moment; the first moment gains more "
+                "still."
             ),
             (
                 "On this example no noise at all is already 1/C(n, n/2)-MIP: "
-                f"{1 / math.comb(14, 7):.5f} at n = 14. That is no sign of safety: an output "
-                "that gives "
-                "records away, seldom enough, satisfies MIP (the paper says so itself)."
+                f"{1 / math.comb(14, 7):.5f} at n = 14. That is no sign of safety: an output that "
+                "gives records away, seldom enough, satisfies MIP (the paper says so itself)."
             ),
         ),
         differences=(
             (
-                "The sizes n of the dotted lines are ours: the numbers are missing in the text at "
-                "hand."
+                "The sizes n of the dotted lines are ours: the numbers are missing in the text "
+                "at hand."
             ),
         ),
     )
@@ -172,9 +170,8 @@ IZZO_FIG1: Final = Reproduction(
     title="Noise for MIP and for differential privacy",
     source="Izzo et al. 2022, Figure 1",
     shows="The scale of Laplace noise (vertical) that guarantees eta (horizontal) on the "
-    "example of "
-    "Proposition 9: dotted, differential privacy by Theorem 4 for several n; solid, MIP by Theorem "
-    "7 with k = 2, the same for every n.",
+    "example of Proposition 9: dotted, differential privacy by Theorem 4 for several n; solid, "
+    "MIP by Theorem 7 with k = 2, the same for every n.",
     claim="MIP needs less noise by orders of magnitude, already on small data sets.",
     run=run,
 )

@@ -187,35 +187,29 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "Corollary 8's sampler (a Laplace radius times a uniform direction) does not "
-                "have the "
-                "density of Theorem 7 for more than one coordinate: the radius must be "
-                "Gamma(d, c). The "
-                f"guarantee then fails: where a record decides between two outputs in {_WIDE:,} "
-                "coordinates, 'the mean is above 0' is right with probability 1/2 + "
-                f"{broken:.3f}, at "
-                "eta = 0.1 and k = 8. Its errors in the figure are small because too little "
-                "noise is "
-                "added."
+                "have the density of Theorem 7 for more than one coordinate: the radius must be "
+                "Gamma(d, c). The guarantee then fails: where a record decides between two "
+                f"outputs in {_WIDE:,} coordinates, 'the mean is above 0' is right with "
+                f"probability 1/2 + {broken:.3f}, at eta = 0.1 and k = 8. Its errors in the "
+                "figure are small because too little noise is added."
             ),
             (
                 "The published constant asks for far more noise than needed: Gaussian noise by "
-                "the first "
-                "moment, with a proof for any dimension, has the least error of all MIP noise here."
+                "the first moment, with a proof for any dimension, has the least error of all "
+                "MIP noise here."
             ),
             "sigma is estimated from 128 splits and taken for the truth; no limit on it is given.",
             (
-                "The clipping norm of DP-SGD is the median of the gradients' norms, read off "
-                "the data "
-                "without noise. It also biases the estimate: more privacy budget does not help "
-                "against it."
+                "The clipping norm of DP-SGD is the median of the gradients' norms, read off the "
+                "data without noise. It also biases the estimate: more privacy budget does not "
+                "help against it."
             ),
         ),
         differences=(
             (
                 "The sizes are ours (the numbers are missing in the text at hand), and so are "
-                "the orders "
-                "k. Privacy of DP-SGD is counted exactly, as Gaussian differential privacy by "
-                "substitution, and turned into eta by its own curve."
+                "the orders k. Privacy of DP-SGD is counted exactly, as Gaussian differential "
+                "privacy by substitution, and turned into eta by its own curve."
             ),
         ),
     )
@@ -271,8 +265,8 @@ def _claims(errors: Sequence[dict[str, list[Mean]]], sizes: Sequence[int]) -> tu
         gaussian = f"from {sharper[0]:g} on" if sharper else "nowhere"
         where = f"for eta from {better[0]:g} on" if better else "nowhere"
         lines.append(
-            f"{size:,} records: MIP as published, k = 8, is better {where}, "
-            f"Gaussian noise by the first moment {gaussian}"
+            f"{size:,} records: MIP as published, k = 8, is better {where}, Gaussian noise by the "
+            f"first moment {gaussian}"
         )
     least = [min(mean.value for mean in found["DP-SGD"]) for found in errors]
     return (
@@ -283,8 +277,8 @@ def _claims(errors: Sequence[dict[str, list[Mean]]], sizes: Sequence[int]) -> tu
         ),
         Claim(
             says="DP-SGD never reaches a small relative error: its output is mostly noise.",
-            found=f"Its least error is {least[0]:.2f} with {sizes[0]:,} records and {least[1]:.2f} "
-            f"with {sizes[1]:,}: not noise but the bias of clipping at the median.",
+            found=f"Its least error is {least[0]:.2f} with {sizes[0]:,} records and "
+            f"{least[1]:.2f} with {sizes[1]:,}: not noise but the bias of clipping at the median.",
             agrees="no" if least[1] < 1 else "yes",
         ),
     )
@@ -295,9 +289,8 @@ IZZO_FIG2: Final = Reproduction(
     title="Private second moments",
     source="Izzo et al. 2022, Figure 2",
     shows="Relative error of a released second moment (vertical) against eta (horizontal): "
-    "full-batch "
-    "DP-SGD, clipped at the median gradient, and noise by Corollary 8 with several k, sigma "
-    "estimated from 128 random halves; means and standard errors of 10 runs.",
+    "full-batch DP-SGD, clipped at the median gradient, and noise by Corollary 8 with several "
+    "k, sigma estimated from 128 random halves; means and standard errors of 10 runs.",
     claim="MIP by Corollary 8 has a smaller error than differential privacy at the same eta.",
     run=run,
 )

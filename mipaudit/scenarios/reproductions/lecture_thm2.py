@@ -121,8 +121,7 @@ def run(bench: Bench) -> Outcome:
             Claim(
                 says="With noise o(sqrt(k)/n) no constant epsilon holds.",
                 found="At a quarter of sqrt(k)/n the attack refutes every epsilon below "
-                f"{half:.1f}, "
-                "whatever k and n: only sigma n / sqrt(k) matters.",
+                f"{half:.1f}, whatever k and n: only sigma n / sqrt(k) matters.",
                 agrees="yes",
             ),
             Claim(
@@ -151,21 +150,19 @@ def run(bench: Bench) -> Outcome:
         ),
         errata=(
             (
-                "The threshold k/n wastes most of what the attack sees: a later threshold has "
-                "a smaller "
-                "TPR at a far smaller FPR, and the solid line is what the best of them refutes."
+                "The threshold k/n wastes most of what the attack sees: a later threshold has a "
+                "smaller TPR at a far smaller FPR, and the solid line is what the best of them "
+                "refutes."
             ),
             (
-                "The two examples leave out the other half of Corollary 1, (TNR - delta) / "
-                "FNR. Here it "
-                f"is smaller (ln 9.9 = {missed:.2f}), so the numbers stand; in general it is "
-                "needed."
+                "The two examples leave out the other half of Corollary 1, (TNR - delta) / FNR. "
+                f"Here it is smaller (ln 9.9 = {missed:.2f}), so the numbers stand; in general it "
+                "is needed."
             ),
             (
                 "The notes' advantage, |Pr - 1/2|, is half of Yeom's; and their game adds or "
-                "removes a "
-                "record, so its epsilon is not the one by substitution of (e^eps - 1) / (e^eps "
-                "+ 1)."
+                "removes a record, so its epsilon is not the one by substitution of (e^eps - 1) "
+                "/ (e^eps + 1)."
             ),
         ),
         differences=("The notes draw no figure: these curves are of the theorem's own formulas.",),
@@ -176,8 +173,9 @@ LECTURE_THM2: Final = Reproduction(
     id="lecture-thm2",
     title="An attack on counting queries",
     source="Tramer, lecture notes on membership inference, Theorem 2 and Corollary 1",
-    shows="k counting queries on n records are answered with Gaussian noise. An attacker who adds "
-    "the answers up and says 'member' above k/n has a TPR of 1/2, at an FPR that bounds epsilon.",
+    shows="k counting queries on n records are answered with Gaussian noise. An attacker who "
+    "adds the answers up and says 'member' above k/n has a TPR of 1/2, at an FPR that bounds "
+    "epsilon.",
     claim="Noise below the order of sqrt(k)/n gives no differential privacy worth the name.",
     run=run,
 )

@@ -45,12 +45,11 @@ def run(bench: Bench) -> Outcome:
         claims=(
             Claim(
                 says="The optimal adversary's estimate is above the heuristic adversary's, for "
-                "both "
-                "estimators; the kernel's is lower than the histogram's.",
+                "both estimators; the kernel's is lower than the histogram's.",
                 found=f"At the end of training: histogram {model.histogram:.2f}, kernel "
                 f"{model.kernel or 0:.2f}, heuristic {model.heuristic or 0:.2f}. With shuffled "
-                f"memberships the histogram still says {model.shuffled:.2f}, "
-                "so its height is no measure of what leaks.",
+                f"memberships the histogram still says {model.shuffled:.2f}, so its height is no "
+                "measure of what leaks.",
                 agrees="partly",
             ),
             Claim(
@@ -108,9 +107,9 @@ MACE_FIG2: Final = Reproduction(
     id="mace-fig2",
     title="Estimators and queries as a GAN is trained",
     source="Liu et al. 2022 (MACE), Figure 2",
-    shows="Estimated advantage (vertical) over the epochs of training: (a) discrete and continuous "
-    "estimator and a heuristic adversary by the discriminator's score; (b) that query beside the "
-    "distance to the nearest synthetic record.",
+    shows="Estimated advantage (vertical) over the epochs of training: (a) discrete and "
+    "continuous estimator and a heuristic adversary by the discriminator's score; (b) that "
+    "query beside the distance to the nearest synthetic record.",
     claim="The estimators find more than the heuristic adversary, and models leak more than data.",
     run=run,
 )

@@ -130,25 +130,21 @@ def run(bench: Bench) -> Outcome:
         ),
         errata=(
             (
-                "'Multi-dimensional queries leak more' is confounded with the estimator's "
-                "bias: with "
-                f"100^2 bins W_N is {joint.shuffled:.2f} where memberships are shuffled and "
-                "nothing can "
-                f"be learnt, and {two:.2f} for pure noise in two numbers ({one:.2f} in one). "
-                "The figure "
-                "would look like that whatever the models had learnt."
+                "'Multi-dimensional queries leak more' is confounded with the estimator's bias: "
+                f"with 100^2 bins W_N is {joint.shuffled:.2f} where memberships are shuffled and "
+                f"nothing can be learnt, and {two:.2f} for pure noise in two numbers ({one:.2f} "
+                "in one). The figure would look like that whatever the models had learnt."
             ),
             (
-                "A best attacker who sees more cannot gain less, so the conclusion may be "
-                "true; the "
-                "figure is no evidence of it, and no size of the effect can be read off it."
+                "A best attacker who sees more cannot gain less, so the conclusion may be true; "
+                "the figure is no evidence of it, and no size of the effect can be read off it."
             ),
         ),
         differences=(
             SIMULATED_PICTURES,
             (
-                "The two GANs of (a) each learn from one half of the members, as privGAN's do; its "
-                "privacy discriminator, which ties them together, is left out."
+                "The two GANs of (a) each learn from one half of the members, as privGAN's do; "
+                "its privacy discriminator, which ties them together, is left out."
             ),
         ),
     )
@@ -159,8 +155,8 @@ def _claims(pair: Rows, hybrid: Rows) -> tuple[Claim, ...]:
     joint = hybrid["both together"]
     return (
         Claim(
-            says="The two-dimensional query of privGAN's discriminators leaks much more than the "
-            "one-dimensional.",
+            says="The two-dimensional query of privGAN's discriminators leaks much more than "
+            "the one-dimensional.",
             found=f"W_N {two.histogram:.2f} for {one.histogram:.2f}; but {two.shuffled:.2f} for "
             f"{one.shuffled:.2f} with shuffled memberships. The audit: at least {two.lower:.2f} "
             f"and at least {one.lower:.2f}.",
@@ -169,9 +165,9 @@ def _claims(pair: Rows, hybrid: Rows) -> tuple[Claim, ...]:
         Claim(
             says="The hybrid query (discriminator and nearest synthetic record) leaks more than "
             "either.",
-            found=f"W_N {joint.histogram:.2f}; {joint.shuffled:.2f} with shuffled memberships. The "
-            f"audit: at least {joint.lower:.2f}, and {hybrid['discriminator'].lower:.2f} by the "
-            "discriminator alone.",
+            found=f"W_N {joint.histogram:.2f}; {joint.shuffled:.2f} with shuffled memberships. "
+            f"The audit: at least {joint.lower:.2f}, and {hybrid['discriminator'].lower:.2f} by "
+            "the discriminator alone.",
             agrees="no",
         ),
     )

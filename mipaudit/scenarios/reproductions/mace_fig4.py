@@ -121,15 +121,13 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "An advantage at p = 0.1 must be read against the baseline |2p - 1| = 0.80, "
-                "which is "
-                "not subtracted: 'random guessing gives 0' holds at p = 1/2 only."
+                "which is not subtracted: 'random guessing gives 0' holds at p = 1/2 only."
             ),
             (
                 "Step 5 of Algorithm 2 averages the metric over single records, which means "
-                "nothing for "
-                "a ratio such as precision (0/0 for one record); AM and accuracy are computed "
-                "from the "
-                "rates here. Averages of per-record limits (appendix D) are no confidence interval."
+                "nothing for a ratio such as precision (0/0 for one record); AM and accuracy are "
+                "computed from the rates here. Averages of per-record limits (appendix D) are no "
+                "confidence interval."
             ),
             (
                 "Theorem 1's proof has an inequality reversed, and WA is no instance of its "
@@ -177,8 +175,7 @@ MACE_FIG4: Final = Reproduction(
     title="Accuracy and AM",
     source="Liu et al. 2022 (MACE), Figure 4",
     shows="Membership advantage by accuracy (a, b) and by AM (c, d) over the epochs of "
-    "training, at "
-    "p = 0.1, of the estimated optimal and of the heuristic adversary.",
+    "training, at p = 0.1, of the estimated optimal and of the heuristic adversary.",
     claim="A heuristic adversary made for one metric is weak by another.",
     run=run,
 )

@@ -60,11 +60,11 @@ def run(bench: Bench) -> Outcome:
         claims=(
             Claim(
                 says="Corrupted pictures have a higher individual risk than the others.",
-                found=f"Mean |f| {published[0]:.2f} for {published[1]:.2f} with a holdout that has "
-                f"no corrupted pictures, and {honest[0]:.2f} for {honest[1]:.2f} with one that has "
-                f"as many. Each group against its own holdout: any attacker gains at least "
-                f"{boxed.lower:.2f} among {marked} corrupted members, {others.lower:.2f} among "
-                f"the {size - marked} others.",
+                found=f"Mean |f| {published[0]:.2f} for {published[1]:.2f} with a holdout that "
+                f"has no corrupted pictures, and {honest[0]:.2f} for {honest[1]:.2f} with one "
+                "that has as many. Each group against its own holdout: any attacker gains at "
+                f"least {boxed.lower:.2f} among {marked} corrupted members, {others.lower:.2f} "
+                f"among the {size - marked} others.",
                 agrees="partly" if published[0] > published[1] else "no",
             ),
         ),
@@ -87,15 +87,14 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "The corrupted pictures are in the training set only. Whoever sees a white box "
-                "knows a "
-                "member, with no model at all: the risk that the figure shows is of a data set "
-                "that was "
-                "divided unfairly, and no part of it need be the model's memory."
+                "knows a member, with no model at all: the risk that the figure shows is of a "
+                "data set that was divided unfairly, and no part of it need be the model's "
+                "memory."
             ),
             (
-                "A per-record |f| from bins is an average over the bin; the published "
-                "intervals are for "
-                "one bin each, not for all at once, and those by kernel densities do not hold."
+                "A per-record |f| from bins is an average over the bin; the published intervals "
+                "are for one bin each, not for all at once, and those by kernel densities do not "
+                "hold."
             ),
         ),
         differences=(SIMULATED_PICTURES, f"{_BINS} bins for 100: there are {size} members."),
@@ -119,8 +118,8 @@ MACE_FIG5: Final = Reproduction(
     title="The risk of a group",
     source="Liu et al. 2022 (MACE), Figure 5",
     shows="A JS-GAN is trained on pictures of which 10% have a white box in the middle; the "
-    "holdout "
-    "has none. Mean individual privacy risk of corrupted and other pictures by the discriminator.",
+    "holdout has none. Mean individual privacy risk of corrupted and other pictures by the "
+    "discriminator.",
     claim="Outliers and sub-groups can be at a higher risk than the average says.",
     run=run,
 )

@@ -56,8 +56,7 @@ def run(bench: Bench) -> Outcome:
             Claim(
                 says="The bound tanh(epsilon/2) is much larger than the estimated advantage.",
                 found=f"At epsilon 2: bound {limit:.3f}, W_N {rows[2.0][-1].histogram:.2f} "
-                "(shuffled "
-                f"{rows[2.0][-1].shuffled:.2f}), any attacker at least {lower:.2f}.",
+                f"(shuffled {rows[2.0][-1].shuffled:.2f}), any attacker at least {lower:.2f}.",
                 agrees="yes",
             ),
             Claim(
@@ -93,23 +92,22 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "Theorem 4 bounds what an attacker learns when the training set is drawn at "
-                "random. With "
-                "a fixed one, as the paper has it, nothing about |f| follows: a mechanism of "
-                "epsilon 0 "
-                "and the query Q(z) = z tell members from the rest with certainty."
+                "random. With a fixed one, as the paper has it, nothing about |f| follows: a "
+                "mechanism of epsilon 0 and the query Q(z) = z tell members from the rest with "
+                "certainty."
             ),
             (
                 "The estimate of a single |f| from 100 bins is not within any bound: noise in "
-                "thin bins "
-                "alone takes it to 1. That the paper saw no such value depends on its sample size."
+                "thin bins alone takes it to 1. That the paper saw no such value depends on its "
+                "sample size."
             ),
         ),
         differences=(
             SIMULATED_PICTURES,
             (
                 "DP-SGD with Adam on the discriminator's steps on members, noise by exact "
-                "accounting "
-                f"for epsilon by substitution at delta {DELTA:g}; only the budgets 2 and 10."
+                f"accounting for epsilon by substitution at delta {DELTA:g}; only the budgets 2 "
+                "and 10."
             ),
         ),
     )
@@ -171,8 +169,8 @@ MACE_FIG6: Final = Reproduction(
     id="mace-fig6",
     title="Differential privacy and single risks",
     source="Liu et al. 2022 (MACE), Figure 6",
-    shows="(a) Estimated advantage over the training of DP-cGAN with different budgets; (b, c) the "
-    "individual risks |f| at epsilon 2 and 10, delta 1e-5, beside tanh(epsilon/2).",
+    shows="(a) Estimated advantage over the training of DP-cGAN with different budgets; (b, c) "
+    "the individual risks |f| at epsilon 2 and 10, delta 1e-5, beside tanh(epsilon/2).",
     claim="Differential privacy is far more conservative than attackers require.",
     run=run,
 )

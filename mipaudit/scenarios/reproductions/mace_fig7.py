@@ -85,16 +85,14 @@ def run(bench: Bench) -> Outcome:
             (
                 "The order of the two bars is that of their biases: it is the same with shuffled "
                 "memberships. The output is a function of the last hidden layer, so the layer "
-                "cannot "
-                "leak less; by how much more, the figure does not say."
+                "cannot leak less; by how much more, the figure does not say."
             ),
         ),
         differences=(
             (
-                "Simulated records of 20 columns and a network with hidden layers of 64 and 2 "
-                "in numpy, "
-                "in place of a convolutional one on skin-cancer MNIST; labels are not among the "
-                "queries, as in the paper."
+                "Simulated records of 20 columns and a network with hidden layers of 64 and 2 in "
+                "numpy, in place of a convolutional one on skin-cancer MNIST; labels are not "
+                "among the queries, as in the paper."
             ),
         ),
     )
@@ -127,8 +125,8 @@ MACE_FIG7: Final = Reproduction(
     id="mace-fig7",
     title="White box and black box",
     source="Liu et al. 2022 (MACE), Figure 7",
-    shows="Estimated advantage of the final output (black box) and of the penultimate layer's two "
-    "numbers (white box) of a binary classifier.",
+    shows="Estimated advantage of the final output (black box) and of the penultimate layer's "
+    "two numbers (white box) of a binary classifier.",
     claim="The white-box query leaks more.",
     run=run,
 )

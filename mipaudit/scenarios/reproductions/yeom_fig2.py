@@ -181,25 +181,21 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "Theorem 3's formula is for normal residuals of known deviations; on a given "
-                "model the "
-                "ratio of the standard errors bounds nothing: two laws with equal standard "
-                "errors may "
-                "be told apart with certainty. The advantage of the best attacker is at least, "
-                "never "
-                "at most, what these adversaries reach."
+                "model the ratio of the standard errors bounds nothing: two laws with equal "
+                "standard errors may be told apart with certainty. The advantage of the best "
+                "attacker is at least, never at most, what these adversaries reach."
             ),
             "Theorem 1's e^epsilon - 1 is superseded by (e^epsilon - 1) / (e^epsilon + 1).",
         ),
         differences=(
             (
-                "Simulated data in place of the eyedata, IWPC and Netflix tables; linear "
-                "models with "
-                "more and more columns in place of regularized ones; small networks on simulated "
-                "classes in place of convolutional ones on pictures."
+                "Simulated data in place of the eyedata, IWPC and Netflix tables; linear models "
+                "with more and more columns in place of regularized ones; small networks on "
+                "simulated classes in place of convolutional ones on pictures."
             ),
             (
-                "The text at hand has lost the evaluation's figures: axes and panels are from the "
-                "sections that it refers to."
+                "The text at hand has lost the evaluation's figures: axes and panels are from "
+                "the sections that it refers to."
             ),
         ),
     )
@@ -211,18 +207,17 @@ def _claims(
     first, last = nets[0], nets[-1]
     return (
         Claim(
-            says="The advantage follows Theorem 3 where residuals are near normal, and rises with "
-            "the generalization error.",
+            says="The advantage follows Theorem 3 where residuals are near normal, and rises "
+            "with the generalization error.",
             found=f"Linear models are within {worst:.3f} of the formula, trees within "
             f"{off_trees:.3f}.",
             agrees="yes",
         ),
         Claim(
             says="An adversary who knows only the members' standard error does nearly as well.",
-            found=f"At ratio 2: {one_error(2):.3f} for {known_errors(2):.3f}; at ratio 6 the "
-            "gap is "
-            f"{known_errors(6) - one_error(6):.3f}, because its limit is erf(1/sqrt 2) = 0.683, "
-            "not 1.",
+            found=f"At ratio 2: {one_error(2):.3f} for {known_errors(2):.3f}; at ratio 6 the gap "
+            f"is {known_errors(6) - one_error(6):.3f}, because its limit is erf(1/sqrt 2) = "
+            "0.683, not 1.",
             agrees="partly",
         ),
         Claim(
@@ -238,8 +233,8 @@ YEOM_FIG2: Final = Reproduction(
     id="yeom-fig2",
     title="Overfitting and the threshold adversary",
     source="Yeom et al. 2018, Figure 2 (section 6.2)",
-    shows="Membership advantage (vertical) against the generalization error, as the ratio of the "
-    "standard errors (horizontal): linear and tree regressions beside Theorem 3, with both "
+    shows="Membership advantage (vertical) against the generalization error, as the ratio of "
+    "the standard errors (horizontal): linear and tree regressions beside Theorem 3, with both "
     "standard errors known and with one; networks by the mean training loss.",
     claim="Overfitting is sufficient for membership inference, and the formula predicts it.",
     run=run,
