@@ -97,8 +97,9 @@ _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
 _SUFFICIENT: Final = frozenset({"schema", "validate", "reproduce", "help"})
 # They have nothing to set, and work where a policy file is broken.
-# So do those that read a report: a policy file must not judge it again unasked.
-_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify"})
+# So do those that read a report: a policy file must not judge it again unasked. The
+# papers' figures are nobody's policy.
+_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify", "reproduce"})
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:

@@ -15,14 +15,14 @@ HELP: Final = """Compute figures of the five papers anew.
 
 For each figure: a plot, its data as CSV, and a short comparison of what the paper says
 with what came out, also where the paper is wrong. Data are simulated, models are small;
-two figures take a file of yours. Exit code 0: all numbers that must come out do; 1: not.
+three figures take a file of yours. Exit code 0: all numbers that must come out do; 1: not.
 
 \b
 Examples:
   mipaudit reproduce --list
       The figures and what they are about.
   mipaudit reproduce izzo-fig1 -o figures
-      figures/izzo-fig1.png, .csv and .md; the comparison is printed, too.
+      figures/izzo-fig1.png, .csv and .md; without -o the comparison is printed.
   mipaudit reproduce humphries-fig1 lecture-thm2 --quick -o figures
       A smaller form, of seconds.
   mipaudit reproduce all -o figures
@@ -84,6 +84,8 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.api import reproduce as api
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.reproduced_files import write_figure
+    from mipaudit.render.reproduction_document import reproduction_line, reproduction_markdown
 
     tame_warnings(verbose=verbose)
     if show_list or not figures:
@@ -99,15 +101,11 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
                 name, quick=quick, adult=adult, compas=compas, seed=seed, progress=progress
             )
         passed = passed and figure.passed
-        from mipaudit.cli.reproduced_files import write_figure
-        from mipaudit.render.reproduction_document import (
-            reproduction_line,
-            reproduction_markdown,
-        )
-
-        if folder is not None:
+        if folder is None:
+            _print(reproduction_markdown(figure, None))
+        else:
             write_figure(figure, folder, picture, (adult, compas), quiet=quiet)
-        _print(reproduction_line(figure) if folder else reproduction_markdown(figure, None))
+            note(reproduction_line(figure), quiet=quiet)
     note("All checks hold." if passed else "Some numbers did not come out: see above.", quiet=quiet)
     return exit_status.OK if passed else exit_status.NOT_MET
 

@@ -31,7 +31,8 @@ RUNS = {
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
     "schema": ("schema",),
 }
-WITHOUT_REPORT = {"help"}
+# Its own tests are in test_reproduce.py: it writes a folder.
+WITHOUT_REPORT = {"help", "reproduce"}
 WITHOUT_FORM = {"schema"}
 
 

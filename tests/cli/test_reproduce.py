@@ -54,7 +54,7 @@ def test_the_list_has_every_figure(mipaudit, arguments):
 def test_a_figure_is_written_whole(mipaudit, tmp_path):
     done = mipaudit("reproduce", "humphries-fig1", "lecture-thm2", "--quick", "-o", "out/here")
     assert done.returncode == 0, done.stderr
-    assert "humphries-fig1: all 3 checks hold." in done.stdout
+    assert "humphries-fig1: all 3 checks hold." in done.stderr
     names = {path.name for path in (tmp_path / "out/here").iterdir()}
     assert names == {
         f"{name}.{end}"
@@ -150,3 +150,9 @@ def test_the_csv_names_groups_and_leaves_infinity_out():
         {"panel": "one | two", "curve": "c", "x": "group", "y": "", "low": "", "high": ""}
     ]
     assert reproduction_line(figure_with(0.7)) == "izzo-fig1: FAILED: a number."
+
+
+def test_quiet_with_a_folder_prints_nothing(mipaudit, tmp_path):
+    done = mipaudit("reproduce", "izzo-fig1", "-q", "-o", "out")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "out/izzo-fig1.md").exists()
