@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mipaudit.api.query_losses import query_losses
     from mipaudit.api.records import RecordTable, record_table, records
     from mipaudit.api.render import rejudge, render_report
+    from mipaudit.api.reproduce import list_reproductions, reproduce
     from mipaudit.api.schema import schema
     from mipaudit.api.shift import shift
     from mipaudit.api.simulate import Simulated, list_scenarios, simulate
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.query import QueryReport
     from mipaudit.report.records import RecordsReport
+    from mipaudit.report.reproduction import ReproducedFigure
     from mipaudit.report.shift import ShiftReport
     from mipaudit.report.truth import ScenarioList, TruthReport
     from mipaudit.report.validation import ValidationReport
@@ -82,6 +84,7 @@ __all__ = [
     "RecordsReport",
     "Report",
     "ReportComparison",
+    "ReproducedFigure",
     "ScenarioList",
     "ShiftReport",
     "Simulated",
@@ -101,6 +104,7 @@ __all__ = [
     "epsilon",
     "estimate",
     "from_json",
+    "list_reproductions",
     "list_scenarios",
     "noise",
     "query",
@@ -110,6 +114,7 @@ __all__ = [
     "records",
     "rejudge",
     "render_report",
+    "reproduce",
     "schema",
     "shift",
     "simulate",
@@ -138,6 +143,7 @@ _HOMES: Final = {
     "RecordTable": "mipaudit.api.records",
     "RecordsReport": "mipaudit.report.records",
     "Report": "mipaudit.report.model",
+    "ReproducedFigure": "mipaudit.report.reproduction",
     "ScenarioList": "mipaudit.report.truth",
     "ShiftReport": "mipaudit.report.shift",
     "Simulated": "mipaudit.api.simulate",
@@ -158,6 +164,7 @@ _HOMES: Final = {
     "epsilon": "mipaudit.api.epsilon",
     "estimate": "mipaudit.api.estimate",
     "from_json": "mipaudit.report.codec",
+    "list_reproductions": "mipaudit.api.reproduce",
     "list_scenarios": "mipaudit.api.simulate",
     "noise": "mipaudit.api.noise",
     "query": "mipaudit.api.query",
@@ -165,6 +172,7 @@ _HOMES: Final = {
     "records": "mipaudit.api.records",
     "rejudge": "mipaudit.api.render",
     "render_report": "mipaudit.api.render",
+    "reproduce": "mipaudit.api.reproduce",
     "schema": "mipaudit.api.schema",
     "shift": "mipaudit.api.shift",
     "simulate": "mipaudit.api.simulate",

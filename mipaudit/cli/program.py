@@ -47,6 +47,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit noise --eta 0.1              how much noise hides who was in the data
   mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
   mipaudit validate                     do the limits hold, where the truth is known
+  mipaudit reproduce izzo-fig1 -o figures
+                                        a figure of the papers, computed anew
   mipaudit render report.json -f html   a report in another form, or judged again
   mipaudit verify report.json --input scores.parquet
                                         does the report follow from the scores
@@ -101,6 +103,7 @@ COMMANDS: Final = {
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",
     "validate": "Check on your own machine that every interval holds.",
+    "reproduce": "Compute the figures of the papers anew.",
     "render": "Write a report in another form, or judge it by other limits.",
     "verify": "Compute a report again from its scores, and compare.",
     "schema": "Print the JSON Schema of the reports.",
@@ -108,10 +111,11 @@ COMMANDS: Final = {
 }
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"schema", "validate", "help"})
+_SUFFICIENT: Final = frozenset({"schema", "validate", "reproduce", "help"})
 # They have nothing to set, and work where a policy file is broken.
-# So do those that read a report: a policy file must not judge it again unasked.
-_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify"})
+# So do those that read a report: a policy file must not judge it again unasked. The
+# papers' figures are nobody's policy.
+_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify", "reproduce"})
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:

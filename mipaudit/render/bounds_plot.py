@@ -36,7 +36,7 @@ def require_plotting() -> None:
     Raises:
         MissingExtraError: ``plotting_missing``: matplotlib is not installed.
     """
-    with _quiet():
+    with quiet_plotting():
         try:
             import matplotlib.figure  # noqa: F401 - whether it is there is the question
         except ImportError:
@@ -60,7 +60,7 @@ def draw_bounds(report: BoundsReport, form: str) -> bytes:
     """
     require_plotting()
     picture = BytesIO()
-    with _quiet(), own_style():
+    with quiet_plotting(), own_style():
         bounds_figure(report).savefig(picture, format=form, metadata=_METADATA[form])
     return picture.getvalue()
 
@@ -99,7 +99,7 @@ def own_style() -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet_plotting() -> Iterator[None]:
     """Keep matplotlib's remarks about its caches off the screen."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
