@@ -106,7 +106,8 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
         else:
             write_figure(figure, folder, picture, (adult, compas), quiet=quiet)
             note(reproduction_line(figure), quiet=quiet)
-    note("All checks hold." if passed else "Some numbers did not come out: see above.", quiet=quiet)
+    if not passed:
+        note("Some numbers did not come out: see above.", quiet=quiet)
     return exit_status.OK if passed else exit_status.NOT_MET
 
 
