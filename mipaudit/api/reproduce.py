@@ -109,17 +109,22 @@ def require_files(
     adult: str | PathLike[str] | None,
     compas: str | PathLike[str] | None,
 ) -> None:
-    """Check all ids, and that the files that they need are given, before anything is computed.
+    """Check all ids, and the files that they need, before anything is computed.
 
     Raises:
         UsageError: an id is unknown, or a file is not given.
+        InputError: a file is not what it should be.
     """
     from mipaudit.scenarios.reproductions.catalogue import find_reproduction
+    from mipaudit.scenarios.reproductions.people import adult_people, compas_people
 
-    for figure in figures:
-        needs = find_reproduction(figure).needs
-        if needs is not None:
-            _require_given(figure, needs, {"adult": adult, "compas": compas}[needs])
+    checked = set()
+    for found in map(find_reproduction, figures):
+        if found.needs is None or found.needs in checked:
+            continue
+        table = read_needed(found, adult=adult, compas=compas)
+        {"adult": adult_people, "compas": compas_people}[found.needs](table)
+        checked.add(found.needs)
 
 
 def read_needed(

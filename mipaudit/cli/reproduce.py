@@ -84,7 +84,7 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.api import reproduce as api
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.progress import progress_bar
-    from mipaudit.cli.reproduced_files import write_figure
+    from mipaudit.cli.reproduced_files import open_places, write_figure
     from mipaudit.render.reproduction_document import reproduction_line, reproduction_markdown
 
     tame_warnings(verbose=verbose)
@@ -93,7 +93,9 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return exit_status.OK
     chosen = _chosen(figures, api.reproducible(adult=adult is not None, compas=compas is not None))
     api.require_files(chosen, adult=adult, compas=compas)
-    folder = None if output is None else _folder(output)
+    places = None
+    if output is not None:
+        places = open_places(_folder(output), chosen, picture, (adult, compas))
     passed = True
     for name in chosen:
         with progress_bar(quiet=quiet, doing=name) as progress:
@@ -101,12 +103,13 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
                 name, quick=quick, adult=adult, compas=compas, seed=seed, progress=progress
             )
         passed = passed and figure.passed
-        if folder is None:
+        if places is None:
             _print(reproduction_markdown(figure, None))
         else:
-            write_figure(figure, folder, picture, (adult, compas), quiet=quiet)
+            write_figure(figure, places, picture, quiet=quiet)
             note(reproduction_line(figure), quiet=quiet)
-    note("All checks hold." if passed else "Some numbers did not come out: see above.", quiet=quiet)
+    if not passed:
+        note("Some numbers did not come out: see above.", quiet=quiet)
     return exit_status.OK if passed else exit_status.NOT_MET
 
 

@@ -9,32 +9,48 @@ from mipaudit.cli.notes import note
 from mipaudit.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from mipaudit.report.reproduction import ReproducedFigure
 
 
+def open_places(
+    folder: Path, figures: Iterable[str], form: str, inputs: Iterable[str | None]
+) -> dict[str, Destination]:
+    """Check, before anything is computed, that every file can be written.
+
+    Args:
+        folder: is there.
+        figures: ids.
+        form: of the plots, ``png`` or ``svg``.
+        inputs: files that must not be overwritten.
+
+    Returns:
+        The places, by the files' names.
+
+    Raises:
+        OutputError: a file cannot be written.
+        UsageError: a file would take the place of an input.
+    """
+    read = tuple(inputs)
+    names = [f"{figure}.{end}" for figure in figures for end in ("csv", "md", form)]
+    return {name: Destination.open(str(folder / name), inputs=read) for name in names}
+
+
 def write_figure(
-    figure: ReproducedFigure,
-    folder: Path,
-    form: str,
-    inputs: Iterable[str | None],
-    *,
-    quiet: bool,
+    figure: ReproducedFigure, places: Mapping[str, Destination], form: str, *, quiet: bool
 ) -> None:
     """Write the files of a figure; without matplotlib all but the plot, and a hint.
 
     Args:
         figure: what came out.
-        folder: is there.
-        form: of the plot, ``png`` or ``svg``.
-        inputs: files that must not be overwritten.
+        places: from :func:`open_places`.
+        form: of the plot.
         quiet: no hint.
 
     Raises:
         OutputError: a file cannot be written.
-        UsageError: a file would take the place of an input.
     """
     from mipaudit.render.reproduction_document import reproduction_csv, reproduction_markdown
 
@@ -47,13 +63,7 @@ def write_figure(
     }
     if drawn is not None:
         parts[plot] = drawn
-    read = tuple(inputs)
-    write_together(
-        [
-            (Destination.open(str(folder / name), inputs=read), content)
-            for name, content in parts.items()
-        ]
-    )
+    write_together([(places[name], content) for name, content in parts.items()])
 
 
 def _drawn(figure: ReproducedFigure, form: str, *, quiet: bool) -> bytes | None:

@@ -156,3 +156,19 @@ def test_quiet_with_a_folder_prints_nothing(mipaudit, tmp_path):
     done = mipaudit("reproduce", "izzo-fig1", "-q", "-o", "out")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "out/izzo-fig1.md").exists()
+
+
+def test_a_wrong_file_is_an_error_before_any_work(mipaudit, tmp_path):
+    (tmp_path / "bad.csv").write_text("a,secret\n1,value\n")
+    done = mipaudit("reproduce", "izzo-fig1", "humphries-fig2", "--adult", "bad.csv", "-o", "out")
+    assert done.returncode == 2
+    assert "lacks columns" in done.stderr
+    assert "secret" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_place_that_is_taken_is_an_error_before_any_work(mipaudit, tmp_path):
+    (tmp_path / "out" / "lecture-thm2.csv").mkdir(parents=True)
+    done = mipaudit("reproduce", "izzo-fig1", "lecture-thm2", "--quick", "-o", "out")
+    assert done.returncode == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["lecture-thm2.csv"]

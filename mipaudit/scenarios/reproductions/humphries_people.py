@@ -82,12 +82,17 @@ def _evaluate(
 
 
 def _outcome(
-    title: str, found: tuple[list[Attacked], list[Attacked], int], claim: str, least: float
+    title: str,
+    found: tuple[list[Attacked], list[Attacked], int],
+    claim: str,
+    *,
+    reaches: float = 0.0,
 ) -> Outcome:
     apart, alike, size = found
     slack = 5 * math.sqrt(0.5 / size)
     broken = broken_at(apart)
     top = apart[-2]
+    most = max(row.logloss.value for row in apart[:-1])
     said = "; ".join(f"{row.logloss.value:.3f} at {row.epsilon:g}" for row in apart[:-1])
     return Outcome(
         panels=(advantage_panel(title, apart, alike), accuracy_panel(apart)),
@@ -95,7 +100,7 @@ def _outcome(
             Claim(
                 says=claim,
                 found=f"Log-loss attack: {said}; above bound (8) at epsilon {listed(broken)}.",
-                agrees="yes" if broken else "partly",
+                agrees="yes" if broken and most >= reaches else "partly",
             ),
             Claim(
                 says="Drawn at random from all, the attack stays below the bound.",
@@ -115,7 +120,7 @@ def _outcome(
             Check(
                 name="any attacker, at least, at the largest epsilon",
                 found=top.best.value,
-                low=least,
+                low=0.05 if reaches else 0.0,
                 high=1.0,
                 why="members and holdout differ, and the model's losses show it",
             ),
@@ -142,13 +147,12 @@ def run_education(bench: Bench) -> Outcome:
         "Adult: high-school graduates are trained on",
         found,
         "The attacks are modest (below 0.15) but above the bound for epsilon below 0.1.",
-        0.0,
     )
 
 
-def _run_clusters(bench: Bench, people: People, title: str, claim: str) -> Outcome:
+def _run_clusters(bench: Bench, people: People, title: str, claim: str, reaches: float) -> Outcome:
     owner = clusters(people, bench.rng(7))
-    return _outcome(title, _evaluate(bench, people, owner), claim, 0.05)
+    return _outcome(title, _evaluate(bench, people, owner), claim, reaches=reaches)
 
 
 def run_adult_clusters(bench: Bench) -> Outcome:
@@ -158,6 +162,7 @@ def run_adult_clusters(bench: Bench) -> Outcome:
         adult_people(bench.table),
         "Adult: one cluster of each class is trained on",
         "The attacks reach dangerously high values even at small epsilon (0.7 at 0.1).",
+        0.6,
     )
 
 
@@ -168,6 +173,7 @@ def run_compas_clusters(bench: Bench) -> Outcome:
         compas_people(bench.table),
         "COMPAS: one cluster of each class is trained on",
         "The attack is far above that on a random split, and above the bound for small epsilon.",
+        0.1,
     )
 
 

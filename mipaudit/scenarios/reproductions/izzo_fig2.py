@@ -198,7 +198,10 @@ def run(bench: Bench) -> Outcome:
                 "the first moment, with a proof for any dimension, has the least error of all "
                 "MIP noise here."
             ),
-            "sigma is estimated from 128 splits and taken for the truth; no limit on it is given.",
+            (
+                "sigma is estimated from 128 splits and taken for the truth, as here in every "
+                "curve; no limit on it is given. `mipaudit noise` gives one."
+            ),
             (
                 "The clipping norm of DP-SGD is the median of the gradients' norms, read off the "
                 "data without noise. It also biases the estimate: more privacy budget does not "
