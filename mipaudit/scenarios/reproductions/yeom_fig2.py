@@ -194,8 +194,8 @@ def run(bench: Bench) -> Outcome:
                 "simulated classes in place of convolutional ones on pictures."
             ),
             (
-                "The text at hand has lost the evaluation's figures: axes and panels are from "
-                "the sections that it refers to."
+                "The text at hand has lost the evaluation's figures: axes and panels are our "
+                "own reading of the evaluation, to be checked against the paper."
             ),
         ),
     )
