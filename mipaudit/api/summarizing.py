@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.source import ScoreSource
 
 _HERE = "this input"
+_KEYS = ("key_col", "unit_col")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -192,8 +193,15 @@ class Summarizer:
         plan: str | None = None,
     ) -> SummaryFile:
         terms = self.terms
-        told = [count if least is None or count >= least else 0 for count in infinite or ()]
-        extent = Extent(first_row=terms.first_row, rows=self.source.rows_hint or 0)
+        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
+        told = [count - count % (least or 1) for count in infinite or ()]
+        rows = self.source.rows_hint or 0
+        inputs = self.source.inputs(hash_all=self.hash_inputs) if arrays else ()
+        if least is not None:
+            _require_sizes(sizes, least)
+            rows = _hushed_rows(rows, sum(sizes), least)
+            inputs = tuple(replace(one, rows=0) for one in inputs)
+        extent = Extent(first_row=terms.first_row, rows=rows)
         return SummaryFile(
             name=_HERE,
             manifest=Manifest(
@@ -214,12 +222,30 @@ class Summarizer:
                 member_column=self.source.member_column,
                 skipped_columns=tuple(name for name, _ in self.source.skipped),
                 findings=_told(self.source.findings(), least),
-                inputs=self.source.inputs(hash_all=self.hash_inputs) if arrays else (),
+                inputs=inputs,
                 settings=self.settings,
                 arrays=checksums(arrays),
             ),
             arrays=arrays,
         )
+
+
+def _require_sizes(sizes: tuple[int, int], least: int) -> None:
+    """Refuse an input of which a class itself is too small to be told."""
+    if any(0 < size < least for size in sizes):
+        raise InputError(
+            "too_few_rows",
+            f"One class has fewer than {least} records, and how many there are is told.",
+            hint="Put parts together first, or ask for a smaller --min-cell.",
+        )
+
+
+def _hushed_rows(rows: int, counted: int, least: int) -> int:
+    """Return the rows of the input; where few of them were left out, more than there are.
+
+    What was counted is told, too: the difference must be of nobody or of enough records.
+    """
+    return counted + least if 0 < rows - counted < least else rows
 
 
 def _told(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
@@ -251,6 +277,32 @@ def _require_large(summary: Summary, least: int) -> None:
         )
 
 
+def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
+    """Refuse rows that another column told apart where their file made the cuts.
+
+    Raises:
+        InputError: ``moved_rows``.
+    """
+    places = _places(own)
+    for site in sites:
+        if places & _places(site.manifest) and _keys(site.manifest) != _keys(own):
+            raise InputError(
+                "moved_rows",
+                f"{site.name} was made from the same file with another key.",
+                hint="Count with the --key-col or --unit-col that the cuts were made with.",
+            )
+
+
+def _places(manifest: Manifest) -> set[str | None]:
+    return {one.sha256 or one.fingerprint for one in manifest.inputs} - {None}
+
+
+def _keys(manifest: Manifest) -> dict[str, str]:
+    """Return the settings that name a key; the command line has a dash in their names."""
+    named = {one.name.replace("-", "_"): one.value for one in manifest.settings}
+    return {name: value for name, value in named.items() if name.startswith(_KEYS)}
+
+
 def _check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
     """Refuse rows that made the cuts at another place: they would train and be judged.
 
@@ -258,11 +310,12 @@ def _check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
         InputError: ``moved_rows``.
     """
     own = file.manifest
-    places = {one.sha256 or one.fingerprint for one in own.inputs} - {None}
+    if own.keyed:
+        _check_key(own, sites)
+    places = _places(own)
     for site in sites:
         other = site.manifest
-        shared = places & {one.sha256 or one.fingerprint for one in other.inputs}
-        if shared and own.extents and other.extents:
+        if places & _places(other) and own.extents and other.extents:
             start, end = other.extents[0].first_row, other.extents[0].rows
             inside = start <= own.extents[0].first_row < start + end
             if not inside:
