@@ -220,9 +220,12 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
     """Return the rest of ``stream``: in memory when small, else in a temporary file."""
     import tempfile
 
-    head = stream.read(in_memory + 1)
+    head = bytearray()
+    # A web server's stream gives what has arrived, not all that it is asked for.
+    while len(head) <= in_memory and (block := stream.read(in_memory + 1 - len(head))):
+        head += block
     if len(head) <= in_memory:
-        return MemoryBlob(name=name, data=head)
+        return MemoryBlob(name=name, data=bytes(head))
     # Not in a with statement: the blob owns it and closes it.
     file = tempfile.TemporaryFile(prefix="mipaudit-")  # noqa: SIM115
     size = file.write(head)
