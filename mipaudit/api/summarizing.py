@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.api.counting import require_classes, require_identities, require_spread
+from mipaudit.api.summary_place import check_place
 from mipaudit.audit.figures import count_text
 from mipaudit.audit.finding import Finding
 from mipaudit.engine.fold import fold
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from mipaudit.tables.source import ScoreSource
 
 _HERE = "this input"
-_KEYS = ("key_col", "unit_col")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,7 +121,7 @@ class Summarizer:
             plan=plan_digest(plan, self._names(discrete)),
         )
         if sites:
-            _check_place(file, sites)
+            check_place(file, sites)
         return file
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:
@@ -275,52 +275,3 @@ def _require_large(summary: Summary, least: int) -> None:
             hint="This input is too small for this --min-cell, or unlike the cuts: "
             "put parts together, or ask for a smaller one.",
         )
-
-
-def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that another column told apart where their file made the cuts.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    places = _places(own)
-    for site in sites:
-        if places & _places(site.manifest) and _keys(site.manifest) != _keys(own):
-            raise InputError(
-                "moved_rows",
-                f"{site.name} was made from the same file with another key.",
-                hint="Count with the --key-col or --unit-col that the cuts were made with.",
-            )
-
-
-def _places(manifest: Manifest) -> set[str | None]:
-    return {one.sha256 or one.fingerprint for one in manifest.inputs} - {None}
-
-
-def _keys(manifest: Manifest) -> dict[str, str]:
-    """Return the settings that name a key; the command line has a dash in their names."""
-    named = {one.name.replace("-", "_"): one.value for one in manifest.settings}
-    return {name: value for name, value in named.items() if name.startswith(_KEYS)}
-
-
-def _check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that made the cuts at another place: they would train and be judged.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    own = file.manifest
-    if own.keyed:
-        _check_key(own, sites)
-    places = _places(own)
-    for site in sites:
-        other = site.manifest
-        if places & _places(other) and own.extents and other.extents:
-            start, end = other.extents[0].first_row, other.extents[0].rows
-            inside = start <= own.extents[0].first_row < start + end
-            if not inside:
-                raise InputError(
-                    "moved_rows",
-                    f"{site.name} was made from the same file with another --first-row.",
-                    hint="Count with the --first-row that the cuts were made with.",
-                )
