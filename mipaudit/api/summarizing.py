@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.api.counting import require_classes, require_identities, require_spread
+from mipaudit.api.summary_place import check_place
 from mipaudit.audit.figures import count_text
 from mipaudit.audit.finding import Finding
 from mipaudit.engine.fold import fold
@@ -120,7 +121,7 @@ class Summarizer:
             plan=plan_digest(plan, self._names(discrete)),
         )
         if sites:
-            _check_place(file, sites)
+            check_place(file, sites)
         return file
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:
@@ -192,8 +193,15 @@ class Summarizer:
         plan: str | None = None,
     ) -> SummaryFile:
         terms = self.terms
-        told = [count if least is None or count >= least else 0 for count in infinite or ()]
-        extent = Extent(first_row=terms.first_row, rows=self.source.rows_hint or 0)
+        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
+        told = [count - count % (least or 1) for count in infinite or ()]
+        rows = self.source.rows_hint or 0
+        inputs = self.source.inputs(hash_all=self.hash_inputs) if arrays else ()
+        if least is not None:
+            _require_sizes(sizes, least)
+            rows = _hushed_rows(rows, sum(sizes), least)
+            inputs = tuple(replace(one, rows=0) for one in inputs)
+        extent = Extent(first_row=terms.first_row, rows=rows)
         return SummaryFile(
             name=_HERE,
             manifest=Manifest(
@@ -214,12 +222,30 @@ class Summarizer:
                 member_column=self.source.member_column,
                 skipped_columns=tuple(name for name, _ in self.source.skipped),
                 findings=_told(self.source.findings(), least),
-                inputs=self.source.inputs(hash_all=self.hash_inputs) if arrays else (),
+                inputs=inputs,
                 settings=self.settings,
                 arrays=checksums(arrays),
             ),
             arrays=arrays,
         )
+
+
+def _require_sizes(sizes: tuple[int, int], least: int) -> None:
+    """Refuse an input of which a class itself is too small to be told."""
+    if any(0 < size < least for size in sizes):
+        raise InputError(
+            "too_few_rows",
+            f"One class has fewer than {least} records, and how many there are is told.",
+            hint="Put parts together first, or ask for a smaller --min-cell.",
+        )
+
+
+def _hushed_rows(rows: int, counted: int, least: int) -> int:
+    """Return the rows of the input; where few of them were left out, more than there are.
+
+    What was counted is told, too: the difference must be of nobody or of enough records.
+    """
+    return counted + least if 0 < rows - counted < least else rows
 
 
 def _told(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
@@ -249,25 +275,3 @@ def _require_large(summary: Summary, least: int) -> None:
             hint="This input is too small for this --min-cell, or unlike the cuts: "
             "put parts together, or ask for a smaller one.",
         )
-
-
-def _check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that made the cuts at another place: they would train and be judged.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    own = file.manifest
-    places = {one.sha256 or one.fingerprint for one in own.inputs} - {None}
-    for site in sites:
-        other = site.manifest
-        shared = places & {one.sha256 or one.fingerprint for one in other.inputs}
-        if shared and own.extents and other.extents:
-            start, end = other.extents[0].first_row, other.extents[0].rows
-            inside = start <= own.extents[0].first_row < start + end
-            if not inside:
-                raise InputError(
-                    "moved_rows",
-                    f"{site.name} was made from the same file with another --first-row.",
-                    hint="Count with the --first-row that the cuts were made with.",
-                )

@@ -1,8 +1,8 @@
 """Where a site's scores lie, told without a score: what several sites agree on cells by.
 
 Cut points are round numbers between sampled values, or atoms that enough records share;
-every cell between two of them holds enough records. The smallest and the largest value are
-never among them.
+every cell between two of them holds enough records, or is told as empty. The smallest and
+the largest value are never among them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from mipaudit.summaries.cells import ATOM_SHARE, distinct_values, fences
 from mipaudit.summaries.plan import is_discrete
-from mipaudit.summaries.round_points import round_between
+from mipaudit.summaries.round_points import round_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,8 @@ class ColumnCuts:
         kind: of the score.
         edges: strictly increasing float64, shape (m-1,): cells (e[i-1], e[i]].
         atoms: increasing float64, shape (a,): values with a cell of their own.
-        counts: int64, shape (m, 2): sampled burn-in rows per cell, (holdout, member).
+        counts: int64, shape (m, 2): sampled burn-in rows per cell, (holdout, member); none
+            where there are few, as between two atoms.
         discrete: whether every burn-in value is an atom.
     """
 
@@ -140,10 +141,12 @@ def column_cuts(
     listed = bool(np.isin(distinct, points).all())
     edges = fence = fences(points)
     if not (each_value and listed):
-        between = _cut_points(distinct, holdout, members, values.size // fewest, points)
+        between = _cut_points(values, holdout, members, fewest, points)
         edges = _merge_small(np.union1d(fence, between), fence, values, fewest)
     counts = _count(edges, holdout, members)
-    if least is not None:
+    if least is None:
+        counts[counts.sum(axis=1) < fewest] = 0
+    else:
         counts = least * np.rint(counts / least).astype(np.int64)
     return ColumnCuts(
         kind=kind, edges=edges, atoms=points, counts=counts, discrete=each_value and listed
@@ -151,14 +154,23 @@ def column_cuts(
 
 
 def _cut_points(
-    distinct: NDArray[np.float64],
+    values: NDArray[np.float64],
     holdout: NDArray[np.float64],
     members: NDArray[np.float64],
-    cells: int,
+    fewest: int,
     atoms: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return round points that cut both classes together into cells of equal mass."""
-    cells = max(1, min(cells, MOST_FINE))
+    """Return round points that cut both classes together into cells of about equal mass.
+
+    Args:
+        values: of both, sorted.
+        holdout: shape (b0,).
+        members: shape (b1,).
+        fewest: records of a cell, and within what a point's last digit is worth.
+        atoms: between which there is nothing to cut.
+    """
+    cells = max(1, min(values.size // fewest, MOST_FINE))
+    distinct, times = distinct_values(values)
     mass = sum(
         np.searchsorted(np.sort(scores), distinct, side="right") / max(1, scores.size)
         for scores in (holdout, members)
@@ -167,7 +179,13 @@ def _cut_points(
     at = np.unique(wanted[wanted < distinct.size - 1])
     # An atom's fences part it from its neighbours already.
     at = at[~np.isin(distinct[at], atoms) & ~np.isin(distinct[at + 1], atoms)]
-    points = round_between(distinct[at], distinct[at + 1])
+    below = np.cumsum(times)[at]
+    start = np.clip(below - fewest // 2, 0, max(0, values.size - fewest))
+    with np.errstate(all="ignore"):
+        span = values[start + fewest - 1] - values[start] if at.size else np.empty(0)
+    # Towards the middle: the last cells on both sides would be too small otherwise.
+    above = 2 * at < distinct.size
+    points = round_beside(distinct[at], span, above=above, taken=distinct)
     return np.unique(points[~np.isnan(points)])
 
 

@@ -136,8 +136,10 @@ def _mass(sites: Sequence[Cuts], index: int) -> tuple[NDArray[np.float64], NDArr
     The order of the sites does not matter, not even to the last bit: equal ends are put in
     order by their mass.
     """
+    # All cuts may be of one class: another site's are missing, or it has nothing to add.
     totals = np.array(
-        [sum(one.n_holdout for one in sites), sum(one.n_members for one in sites)], dtype=np.float64
+        [max(1, sum(one.n_holdout for one in sites)), max(1, sum(one.n_members for one in sites))],
+        dtype=np.float64,
     )
     tops, mass = [], []
     for one in sites:

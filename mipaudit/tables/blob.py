@@ -84,8 +84,15 @@ class FileBlob:
         return _file_elsewhere, (self.path.absolute(), self.size, self.modified, typed)
 
     def open(self) -> IO[bytes]:
-        """Open the file anew."""
-        return self.path.open("rb")
+        """Open the file anew.
+
+        Raises:
+            InputError: ``unreadable``: it is no longer there, or may no longer be read.
+        """
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise _unreadable(self.name, error) from None
 
     def changed(self) -> bool:
         """Compare size, time of change, device and inode."""
@@ -116,16 +123,17 @@ def file_blob(path: Path) -> FileBlob:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise InputError(
-            "unreadable",
-            f"{safe_name(str(path), longest=400)}: cannot be read ({error.strerror}).",
-        ) from None
+        raise _unreadable(safe_name(str(path), longest=400), error) from None
     return FileBlob(
         path=path,
         size=state.st_size,
         modified=state.st_mtime_ns,
         identity=(state.st_dev, state.st_ino),
     )
+
+
+def _unreadable(name: str, error: OSError) -> InputError:
+    return InputError("unreadable", f"{name}: cannot be read ({error.strerror}).")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +228,7 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
     """Return the rest of ``stream``: in memory when small, else in a temporary file."""
     import tempfile
 
-    head = stream.read(in_memory + 1)
+    head = _read_up_to(stream, in_memory + 1)
     if len(head) <= in_memory:
         return MemoryBlob(name=name, data=head)
     # Not in a with statement: the blob owns it and closes it.
@@ -230,6 +238,15 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
         size += file.write(block)
     file.flush()
     return TemporaryBlob(name=name, file=file, size=size)
+
+
+def _read_up_to(stream: IO[bytes], size: int) -> bytes:
+    """Return ``size`` bytes, or all there are: a web server's stream gives what has arrived."""
+    blocks: list[bytes] = []
+    while size > 0 and (block := stream.read(size)):
+        blocks.append(block)
+        size -= len(block)
+    return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
 
 def blob_format(blob: Blob) -> Format:

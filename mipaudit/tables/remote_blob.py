@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.errors import MipauditError
 from mipaudit.tables.remote_store import ask_store, open_store
+from mipaudit.tables.store_fault import ShortReadError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -79,7 +80,7 @@ def remote_blob(address: Address, path: str, *, in_memory: int) -> Blob:
     name = address.name(store.shown(path))
     state = ask_store(store, path, lambda: store.state(path))
     if state.size is None or not _has_ranges(store, path, state):
-        return ask_store(store, path, lambda: _streamed(store, path, name, in_memory))
+        return ask_store(store, path, lambda: _streamed(store, path, name, state, in_memory))
     return RemoteBlob(address=address, path=path, name=name, size=state.size, stamp=state.stamp)
 
 
@@ -91,11 +92,15 @@ def _has_ranges(store: Store, path: str, state: ObjectState) -> bool:
     return ask_store(store, path, lambda: store.sends_ranges(path))
 
 
-def _streamed(store: Store, path: str, name: str, in_memory: int) -> Blob:
+def _streamed(store: Store, path: str, name: str, state: ObjectState, in_memory: int) -> Blob:
     from mipaudit.tables.blob import stream_blob
 
     with store.stream(path) as stream:
-        return stream_blob(name, stream, in_memory=in_memory)
+        blob = stream_blob(name, stream, in_memory=in_memory)
+    if state.size not in {None, blob.size}:
+        blob.close()
+        raise ShortReadError
+    return blob
 
 
 class _RemoteReader(io.RawIOBase):

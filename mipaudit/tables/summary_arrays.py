@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from mipaudit.tables.summary_file import Manifest, ScoreName, SummaryFile
 
-_CLASSES = 2
+_CLASSES: Final = 2
+# What is computed from counts takes memory and time by the root of their total.
+MOST_ROWS: Final = 1 << 40
 
 
 def cuts_arrays(cuts: Cuts) -> dict[str, NDArray[Any]]:
@@ -93,12 +95,15 @@ class _Reader:
         self._file = file
         self._arrays: Mapping[str, NDArray[Any]] = file.arrays
         manifest: Manifest = file.manifest
-        self._sizes = np.array([manifest.n_holdout, manifest.n_members])
+        sizes = (manifest.n_holdout, manifest.n_members)
+        self._require(min(sizes) >= 0 and sum(sizes) <= MOST_ROWS)
+        self._sizes = np.array(sizes)
         self._burn_in = manifest.burn_in
         self._require(
             bool(manifest.scores)
-            and bool((self._sizes >= 0).all())
             and 0 < self._burn_in < MICRO_BLOCKS
+            and (manifest.least is None or 1 < manifest.least <= MOST_ROWS)
+            and (manifest.content == "cuts" or manifest.plan is not None)
         )
 
     def cuts(self, at: int, score: ScoreName) -> ColumnCuts:

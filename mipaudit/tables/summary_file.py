@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = "mipaudit.summary/1"
 _FAMILY: Final = "mipaudit.summary/"
 _LARGEST_FILE: Final = 64 << 20
+# Of all arrays of a file: many times as many as any run writes.
+_MOST_NUMBERS: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +173,10 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
         text, files = unpack(data)
         manifest = _manifest(name, text)
         arrays = {key: array_of(file) for key, file in files.items()}
-    except (DamagedArchiveError, msgspec.DecodeError):
+    except (DamagedArchiveError, msgspec.DecodeError, UnicodeError, RecursionError):
         raise bad_summary(name) from None
+    if sum(array.size for array in arrays.values()) > _MOST_NUMBERS:
+        raise bad_summary(name)
     if {key: sha256(file).hexdigest() for key, file in files.items()} != manifest.arrays:
         raise bad_summary(name)
     return SummaryFile(

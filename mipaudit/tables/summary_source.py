@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from mipaudit.audit.figures import count_text
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
 from mipaudit.summaries.summary import sum_of
 from mipaudit.tables.source import ScoreColumn
-from mipaudit.tables.summary_arrays import counts_of
+from mipaudit.tables.summary_arrays import MOST_ROWS, counts_of
+from mipaudit.tables.summary_file import bad_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +106,9 @@ def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
         skipped=tuple((name, "not taken") for name in first.skipped_columns),
         notes=(_origin(files), *_gathered(files)),
     )
-    return source, sum_of([counts_of(one) for one in files])
+    parts = [counts_of(one) for one in files]
+    _check_counted_alike(files, parts)
+    return source, sum_of(parts)
 
 
 def check_alike(files: Sequence[SummaryFile]) -> None:
@@ -155,6 +160,30 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
                 f"{name} and {other} hold rows of the same positions.",
                 hint="Say where each part begins with --first-row, or give --key-col.",
             )
+
+
+def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None:
+    """Refuse counts that say they are by one plan and are not, and more rows than there are.
+
+    Raises:
+        InputError: ``bad_summary`` or ``too_many_rows``.
+    """
+    for file, part in zip(files, parts, strict=True):
+        if file.manifest.burn_in != files[0].manifest.burn_in:
+            raise bad_summary(file.name)
+        for own, first in zip(part.columns, parts[0].columns, strict=True):
+            if (
+                own.discrete != first.discrete
+                or not np.array_equal(own.single, first.single)
+                or not np.array_equal(own.everyone.single, first.everyone.single)
+            ):
+                raise bad_summary(file.name)
+    if sum(one.n_members + one.n_holdout for one in parts) > MOST_ROWS:
+        raise InputError(
+            "too_many_rows",
+            f"The summaries are of more than {count_text(MOST_ROWS)} rows together.",
+            hint="Audit fewer of them at a time.",
+        )
 
 
 def _origin(files: Sequence[SummaryFile]) -> Finding:

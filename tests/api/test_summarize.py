@@ -146,6 +146,52 @@ def test_few_left_out_rows_are_not_counted_aloud():
     assert "1" not in hushed.manifest.findings[0].text
 
 
+def test_few_left_out_rows_are_not_told_by_subtraction():
+    table = frame(*np.random.default_rng(5).normal(size=(2, 30_000)))
+    table.loc[[3, 40, 50_000], "score"] = np.nan
+    for cuts_only in (False, True):
+        made = mipaudit.summarize(table, nan="drop", min_cell=10, cuts_only=cuts_only).manifest
+        assert made.extents[0].rows - made.n_members - made.n_holdout == 10
+        assert [one.rows for one in made.inputs] == [0]
+
+
+def test_infinite_scores_are_not_told_by_subtraction():
+    members, holdout = np.random.default_rng(6).normal(size=(2, 30_000))
+    members[:3_002] = holdout[:3_000] = np.inf
+    holdout[-3:] = -np.inf
+    made = mipaudit.summarize(members=members, holdout=holdout, min_cell=10)
+    assert made.manifest.scores[0].infinite == 6_000
+
+
+@pytest.mark.parametrize("cuts_only", [False, True])
+def test_a_class_of_few_records_does_not_leave_a_secure_room(scores, cuts_only):
+    with pytest.raises(InputError) as caught:
+        mipaudit.summarize(
+            members=scores[0][:9], holdout=scores[1], min_cell=10, cuts_only=cuts_only
+        )
+    assert caught.value.code == "too_few_rows"
+
+
+@pytest.mark.filterwarnings("error")
+def test_cuts_of_one_class_only_will_do(scores):
+    table = frame(scores[0], scores[1][:0])
+    cuts = mipaudit.summarize(table, cuts_only=True, member_value="true")
+    made = mipaudit.summarize(table, cuts=cuts, member_value="true")
+    assert made.manifest.n_members == 6_000
+    assert made.arrays["0/single"].size > 100
+
+
+def test_another_key_of_the_same_file_is_refused(tmp_path):
+    table = keyed(500, 0).assign(other=range(1_000, 2_000))
+    table.to_csv(tmp_path / "a.csv", index=False)
+    given = {"data": str(tmp_path / "a.csv"), "score_columns": ["score"]}
+    cuts = mipaudit.summarize(**given, key_column="key", cuts_only=True)
+    mipaudit.summarize(**given, key_column="key", cuts=cuts)
+    with pytest.raises(InputError) as caught:
+        mipaudit.summarize(**given, key_column="other", cuts=cuts)
+    assert caught.value.code == "moved_rows"
+
+
 def test_a_site_may_have_one_class_only(scores):
     members, holdout = scores
     sites = [frame(members, holdout[:0]), frame(members[:0], holdout)]

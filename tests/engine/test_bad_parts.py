@@ -10,8 +10,11 @@ import pytest
 
 import mipaudit
 from mipaudit.audit.verdict import reach_verdict
+from mipaudit.errors import InputError
 from mipaudit.report.codec import to_json
 from mipaudit.tables import distant_row_group
+from mipaudit.tables.bad_parts import UNREADABLE
+from mipaudit.tables.blob import file_blob
 from tests.engine.conftest import columns, plain, write_parts
 from tests.engine.test_engines import HostileExecutor
 
@@ -215,3 +218,14 @@ def test_a_worker_that_cannot_see_a_file_is_no_bad_part(parts, monkeypatch):
     with pytest.raises(mipaudit.MipauditError) as caught:
         mipaudit.estimate(parts, executor=Travelling(1), on_bad_part="skip")
     assert caught.value.code == "worker_blind"
+
+
+def test_a_file_that_vanishes_is_named(tmp_path):
+    found = tmp_path / "part.csv"
+    found.write_text("member,score\n1,2\n0,1\n")
+    blob = file_blob(found)
+    found.unlink()
+    with pytest.raises(InputError) as caught:
+        blob.open()
+    assert caught.value.code in UNREADABLE
+    assert "part.csv" in caught.value.message

@@ -83,7 +83,7 @@ class WebSite:
     """A folder on the web: what was asked of it, and what it refuses.
 
     ``failing`` answers of status 503 come first; ``status`` is given to everything, if not None;
-    ``ranges`` tells whether parts are sent.
+    ``ranges`` tells whether parts are sent; ``cut``, whether the connection ends halfway.
     """
 
     def __init__(self, folder):
@@ -93,6 +93,7 @@ class WebSite:
         self.failing = 0
         self.status = None
         self.ranges = True
+        self.cut = False
         self.html = False
         site = self
 
@@ -152,6 +153,9 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
         if self.command == "GET":
             self.website.sent += stop - start
+            if self.website.cut:
+                self.close_connection = True
+                stop = data.index(b"\n", (start + stop) // 2) + 1
         return io.BytesIO(data[start:stop])
 
 

@@ -292,6 +292,27 @@ def test_a_server_without_ranges_is_read_once(read, web, website):
     assert wholes == ["/one.parquet"]
 
 
+def large_csv(website):
+    """Put a file on the web of more bytes than arrive at once, every line of 8 bytes."""
+    rows = "".join(f"{at % 2},{at % 100_000:05}\n" for at in range(200_000))
+    (website.folder / "large.csv").write_text("member,score\n" + rows)
+
+
+def test_a_large_file_without_ranges_is_read_to_its_end(read, web, website):
+    _, there = web
+    large_csv(website)
+    website.ranges = False
+    assert len(read(f"{there}/large.csv").member) == 200_000
+
+
+def test_a_file_that_ends_halfway_is_never_taken_for_a_whole_one(fails, web, website):
+    _, there = web
+    large_csv(website)
+    website.ranges = False
+    website.cut = True
+    assert fails("no_network", f"{there}/large.csv").message.startswith(there)
+
+
 def test_a_web_page_is_no_score_file(fails, web, website):
     _, there = web
     website.html = True

@@ -16,6 +16,7 @@ from mipaudit.errors import InputError
 from mipaudit.tables.array_archive import TEXT_NAME, array_bytes, pack
 from mipaudit.tables.summary_arrays import counts_of, cuts_of
 from mipaudit.tables.summary_file import read_summary
+from mipaudit.tables.summary_source import add_up
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,103 @@ def test_a_huge_member_is_not_unpacked(made):
     with pytest.raises(InputError) as caught:
         read_summary("bomb.summary", file.getvalue())
     assert caught.value.code == "bad_summary"
+
+
+def archive(text, files, kind=zipfile.ZIP_DEFLATED):
+    """Return an archive of any text and files, with the checksum in its comment."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", kind) as found:
+        found.writestr(TEXT_NAME, text)
+        for name, file in files.items():
+            found.writestr(f"{name}.npy", file)
+        found.comment = sha256(text).hexdigest().encode()
+    return stream.getvalue()
+
+
+def npy(shape, descr="'<u1'", more=b""):
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + more
+
+
+HOSTILE_ARRAYS = [
+    npy(f"({1 << 70},)"),
+    npy(f"(0, {1 << 70})"),
+    npy("(100000000000, 2)"),
+    npy("(2L,)", more=b"ab"),
+    npy("(2,)", "'|O'", b"ab"),
+    npy("(2,)", "'|b1'", b"\x07\x03"),
+    npy("(2,)", "[('a', '<u1')]", b"ab"),
+    b"\x93NUMPY\x01\x00\xe8\x03" + b"(" * 1000,
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("at", range(len(HOSTILE_ARRAYS)))
+def test_hostile_arrays_are_refused(made, at):
+    files = {name: array_bytes(array) for name, array in made[0].arrays.items()}
+    files["0/blocks"] = HOSTILE_ARRAYS[at]
+    manifest = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
+    manifest["arrays"] = {name: sha256(file).hexdigest() for name, file in files.items()}
+    assert refusal("h", archive(json.dumps(manifest).encode(), files)).code == "bad_summary"
+
+
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"schema":"mipaudit.summary/1","x":"\xff"}'])
+def test_hostile_texts_are_refused(text):
+    assert refusal("h", archive(text, {})).code == "bad_summary"
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_STORED])
+def test_other_compressions_are_refused(made, kind):
+    with zipfile.ZipFile(io.BytesIO(made[0].to_bytes())) as whole:
+        files = {name.removesuffix(".npy"): whole.read(name) for name in whole.namelist()}
+    data = archive(files.pop(TEXT_NAME), files, kind)
+    assert refusal("h", data).code == "bad_summary"
+
+
+def test_more_numbers_than_any_run_writes_are_refused(made):
+    many = {"0/blocks": np.zeros((64, 1 << 18, 2), dtype=np.uint8)}
+    with pytest.raises(InputError) as caught:
+        edited(made[0], arrays=many)
+    assert caught.value.code == "bad_summary"
+
+
+def times(file, factor):
+    """Return a file of ``factor`` times as many records."""
+    arrays = {
+        name: file.arrays[name].astype(np.uint64) * np.uint64(factor)
+        for name in ("0/blocks", "0/steps")
+    }
+    sizes = {"n_members": 700 * factor, "n_holdout": 600 * factor}
+    return edited(file, arrays=arrays, **sizes)
+
+
+def test_more_rows_than_memory_bears_are_refused(made):
+    with pytest.raises(InputError) as caught:
+        counts_of(times(made[0], 1 << 40))
+    assert caught.value.code == "bad_summary"
+    part = times(made[0], 1 << 29)
+    other = edited(part, created="later", extents=())
+    with pytest.raises(InputError) as caught:
+        add_up([part, other])
+    assert caught.value.code == "too_many_rows"
+
+
+def test_counts_that_only_say_they_are_by_one_plan_are_refused(made):
+    other = mipaudit.summarize(
+        members=np.random.default_rng(5).normal(0, 1, 90), holdout=np.arange(80.0), first_row=9999
+    )
+    assert other.arrays["0/single"].size != made[0].arrays["0/single"].size
+    same = edited(other, plan=made[0].manifest.plan)
+    flags = made[0].arrays["0/single"]
+    lied = edited(made[0], arrays={"0/single": ~flags}, extents=())
+    for one in (same, lied):
+        with pytest.raises(InputError) as caught:
+            add_up([made[0], one])
+        assert caught.value.code == "bad_summary"
+
+
+def test_a_promise_of_less_than_two_records_is_none(made):
+    for least in (-3, 0, 1, 1 << 90):
+        with pytest.raises(InputError) as caught:
+            cuts_of(edited(made[1], least=least))
+        assert caught.value.code == "bad_summary"
