@@ -28,6 +28,7 @@ RUNS = {
     "attribute": ("attribute", "guesses.csv"),
     "query losses": ("query", "losses", "--logits", "logits.csv", "-o", "made.csv"),
     "query lira": ("query", "lira", "--shadow", "shadows.npz", "-o", "made.csv"),
+    "shift": ("shift", *(str(SAMPLES / f"adult_{one}.csv") for one in ("members", "holdout"))),
     "compare": ("compare", LEAKY),
     "bounds": ("bounds", "--epsilon", "1"),
     "noise": ("noise", "--eta", "0.1", "--from", str(SAMPLES / "splits.csv")),

@@ -26,6 +26,7 @@ COMMANDS = {
     "attribute": ("guesses.csv",),
     "query losses": ("--logits", "logits.csv", "-o", "made.csv"),
     "query lira": ("--shadow", "shadows.npz", "-o", "made.csv"),
+    "shift": ("one.csv", "two.csv"),
     "bounds": ("--mu", "1"),
     "noise": ("--eta", "0.1"),
     "simulate": ("laplace-1", "--truth-only"),
@@ -52,10 +53,13 @@ Path(sys.argv[1]).write_text(json.dumps(written))
 
 
 @pytest.fixture
-def inputs(mipaudit, query_inputs):
+def inputs(mipaudit, query_inputs, tmp_path):
     mipaudit("simulate", "laplace-1", "-q", "--n-members", "200", "-o", "s.csv")
     mipaudit("simulate", "laplace-1", "-q", "--n-members", "200", "--seed", "1", "-o", "t.csv")
     mipaudit("estimate", "s.csv", "-q", "-f", "json", "-o", "r.json")
+    for name, start in (("one", 0), ("two", 7)):
+        rows = "".join(f"{start + at},{at % 5}\n" for at in range(60))
+        (tmp_path / f"{name}.csv").write_text(f"age,kind\n{rows}")
 
 
 def test_the_same_bytes(mipaudit, inputs, environment, tmp_path):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -167,6 +168,16 @@ def test_scores_whose_truth_cannot_be_written_are_not_there(mipaudit, tmp_path):
     assert names(tmp_path) == ["s.csv.truth.json"]
 
 
+def open_sizes(pid, folder):
+    """Return the sizes of the files that a process writes in a folder without a name."""
+    found = []
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):  # closed meanwhile
+            if os.readlink(link).startswith(str(folder)):
+                found.append(link.stat().st_size)
+    return found
+
+
 def test_control_c_leaves_nothing_behind(environment, tmp_path):
     command = ["simulate", "laplace-1", "--n-members", "400000000", "-o", "s.parquet"]
     process = subprocess.Popen(
@@ -177,7 +188,7 @@ def test_control_c_leaves_nothing_behind(environment, tmp_path):
         stderr=subprocess.PIPE,
     )
     end = time.monotonic() + 30
-    while not any(size > 1000 for size in sizes(tmp_path)):
+    while not any(size > 1000 for size in sizes(tmp_path) + open_sizes(process.pid, tmp_path)):
         assert time.monotonic() < end
         assert process.poll() is None
         time.sleep(0.02)
