@@ -173,7 +173,7 @@ def open_sizes(pid, folder):
     found = []
     for link in Path(f"/proc/{pid}/fd").glob("*"):
         with suppress(OSError):  # closed meanwhile
-            if os.readlink(link).startswith(str(folder)):
+            if str(link.readlink()).startswith(str(folder)):
                 found.append(link.stat().st_size)
     return found
 
