@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.api.attack_groups import class_attacks
-from mipaudit.api.attack_rows import attacked, generalization_gap, named_attacks, real_loss
+from mipaudit.api.attack_rows import attacked, named_attacks, real_loss
+from mipaudit.api.generalization_gap import generalization_gap
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
 from mipaudit.audit.table import ErrorShare, advantage_estimates

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.audit.named_attack import JudgedRows, achieved, mean_difference, shortfall, weighed
+from mipaudit.audit.named_attack import JudgedRows, achieved, shortfall, weighed
 from mipaudit.queries.adversaries import (
     Cut,
     Labelled,
@@ -24,7 +24,7 @@ from mipaudit.queries.adversaries import (
     standard_error,
     top_cut,
 )
-from mipaudit.report.attack import GeneralizationGap, NamedAttack
+from mipaudit.report.attack import NamedAttack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,11 +53,7 @@ SOURCES: Final[dict[Adversary, str]] = {
 }
 _NO_ROWS: Final = "no member or no holdout record is left to judge it on"
 _UNTAUGHT: Final = "the burn-in has no row to learn it from"
-_NO_MEAN: Final = "a mean needs finite scores"
-_NO_BOUND: Final = (
-    "the mean of a loss without a bound has no valid limits; give --loss-bound B if the loss "
-    "cannot exceed B"
-)
+NO_MEAN: Final = "a mean needs finite scores"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -301,7 +297,7 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         mean = float(_some(loss).mean())
     if not math.isfinite(mean):
-        raise ValueError(_NO_MEAN)
+        raise ValueError(NO_MEAN)
     return mean
 
 
@@ -359,7 +355,7 @@ def _error_of(residuals: NDArray[np.float64]) -> float:
     if not residuals.size:
         raise ValueError(_UNTAUGHT)
     if not np.isfinite(residuals).all():
-        raise ValueError(_NO_MEAN)
+        raise ValueError(NO_MEAN)
     return standard_error(residuals)
 
 
@@ -387,35 +383,3 @@ def _bounded(one: Attacked, question: AttackQuestion, bound: float) -> Plot:
         return guess
 
     return Plot(name="bounded-loss", learn=learn, learned="the bound of the loss", told=True)
-
-
-def generalization_gap(one: Attacked, question: AttackQuestion, alpha: float) -> GeneralizationGap:
-    """Return mean holdout loss less mean member loss, with limits where the loss is bounded.
-
-    With a side that was looked for on the burn-in, the other rows count: the sign of the
-    loss was then chosen by the burn-in.
-    """
-    bound = question.loss_bound
-    rows = np.ones(one.judged.size, dtype=bool) if question.side_known else one.judged
-    loss, member = real_loss(one, question)[rows], one.member[rows]
-    if bound is not None:
-        loss = np.clip(loss, 0.0, bound)
-    if not np.isfinite(loss).all() or min(member.sum(), (~member).sum()) == 0:
-        return GeneralizationGap(
-            score=one.name, value=None, lower=None, upper=None, bound=bound, reason=_NO_MEAN
-        )
-    value = float(loss[~member].mean() - loss[member].mean())
-    if bound is None:
-        return GeneralizationGap(
-            score=one.name, value=value, lower=None, upper=None, bound=None, reason=_NO_BOUND
-        )
-    terms = loss / bound
-    lower, upper = mean_difference(terms[~member], terms[member], alpha)
-    return GeneralizationGap(
-        score=one.name,
-        value=value,
-        lower=lower * bound,
-        upper=upper * bound,
-        bound=bound,
-        reason=None,
-    )

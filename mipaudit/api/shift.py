@@ -56,7 +56,8 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.shift_report import shift_report
     from mipaudit.api.shift_terms import ShiftTerms, check_shift_terms
     from mipaudit.report.provenance import provenance, settings_from
-    from mipaudit.tables.feature_source import FeatureRequest, open_tables
+    from mipaudit.tables.feature_opening import open_tables
+    from mipaudit.tables.feature_source import FeatureRequest
 
     given: dict[str, Any] = {
         "columns": column_names(columns),

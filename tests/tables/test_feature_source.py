@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.tables.feature_source import FeatureRequest, open_tables
+from mipaudit.tables.feature_opening import open_tables
+from mipaudit.tables.feature_source import FeatureRequest
 
 
 def write(folder, name, text):

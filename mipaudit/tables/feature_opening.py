@@ -1,0 +1,283 @@
+"""Opens two tables of records, and tells which columns are features and of what kind."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import quoted_name
+from mipaudit.tables.column import Labels, Numbers
+from mipaudit.tables.feature_source import (
+    DAY,
+    FeatureColumn,
+    FeatureKind,
+    FeatureRequest,
+    FeatureSource,
+    mixed_column,
+)
+from mipaudit.tables.layout import merge_fields
+from mipaudit.tables.part_opening import open_part
+from mipaudit.tables.paths import check_different, input_blobs
+from mipaudit.tables.selection import find_column, is_id_like
+from mipaudit.tables.units import choose_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mipaudit.tables.blob import Blob
+    from mipaudit.tables.column import Column, Field
+    from mipaudit.tables.part import Part
+
+_STDIN_IN_MEMORY: Final = 4 << 20
+_WORDS_LOOKED_AT: Final = 1000
+_ROWS_TO_TELL: Final = 20  # fewer may differ by chance
+_NAMES: Final = "a column that names a record"
+_MEMBERSHIP: Final = frozenset(
+    {"member", "is_member", "membership", "in_train", "canary", "included", "split", "part"}
+)
+
+
+def open_tables(members: object, holdout: object, request: FeatureRequest) -> FeatureSource:
+    """Open two tables of records.
+
+    Args:
+        members: a path, directory or glob of CSV or Parquet, or a frame or Arrow table.
+        holdout: the same.
+        request: what to read of them.
+
+    Raises:
+        UsageError: a column has two roles, or both tables are standard input.
+        InputError: a table cannot be read or is empty, or they have no column in common.
+    """
+    if isinstance(members, str) and members == holdout == "-":
+        raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
+    blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
+    try:
+        check_different(blobs)
+        opened = [
+            (side, *_parts(given, found, side=side))
+            for (side, found), given in zip(blobs, (members, holdout), strict=True)
+        ]
+        return _opened(opened, request)
+    except BaseException:
+        for _, found in blobs:
+            for blob in found:
+                blob.close()
+        raise
+
+
+def _blobs(given: object) -> list[Blob]:
+    return input_blobs(given, in_memory=_STDIN_IN_MEMORY) if isinstance(given, str) else []
+
+
+def _parts(
+    given: object, blobs: Sequence[Blob], *, side: bool
+) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+    if not isinstance(given, str):
+        from mipaudit.tables.frame_part import open_arrow
+
+        return (open_arrow(given, "the members' frame" if side else "the holdout frame"),), ()
+    parts: list[Part] = []
+    bare: list[Blob] = []
+    for blob in blobs:
+        try:
+            parts.append(open_part(blob))
+        except InputError as error:
+            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
+                raise
+            bare.append(blob)
+    return tuple(parts), tuple(bare)
+
+
+def _opened(
+    opened: Sequence[tuple[bool, tuple[Part, ...], tuple[Blob, ...]]], request: FeatureRequest
+) -> FeatureSource:
+    tables = [(side, parts) for side, parts, _ in opened]
+    kept, skipped = _selected(tables, request)
+    names = [one.name for one in kept]
+    _require_one_kind(tables, request.id_column)
+    hashed = {request.id_column} - {None, *names}
+    for _, parts in tables:
+        for part in parts:
+            _require_same(part, names, request.id_column)
+            part.load({*names, *(name for name in hashed if name)}, {n for n in hashed if n})
+    kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
+    features, empty = _features(names, kinds, tables, asked=bool(request.columns))
+    source = FeatureSource(
+        columns=features,
+        skipped=(*skipped, *empty),
+        id_column=request.id_column,
+        sides=tuple(tables),
+        bare=tuple(blob for _, _, found in opened for blob in found),
+    )
+    for side, parts in tables:
+        if not sum(piece.rows for part in parts for piece in part.pieces()):
+            which = "members'" if side else "holdout's"
+            raise InputError("empty_class", f"The {which} table has no rows.")
+    if request.id_column is not None:
+        batches = (rows for part in source.partitions() for rows in part.batches())
+        source.chosen = choose_units(batches, request.seed)
+    return source
+
+
+def _selected(
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], request: FeatureRequest
+) -> tuple[list[Field], list[tuple[str, str]]]:
+    """Return the columns to read and those that are left out, with the reason."""
+    (_, members), (_, holdout) = tables
+    inside, outside = merge_fields(members), merge_fields(holdout)
+    for option, names in (("--columns", request.columns), ("--id-col", _only(request.id_column))):
+        for name in names:
+            find_column(inside, name, option=option)
+            find_column(outside, name, option=option)
+    for name in request.ignore:
+        find_column((*inside, *outside), name, option="--ignore")
+    both = {f.name for f in inside} & {f.name for f in outside}
+    if not both:
+        raise InputError(
+            "no_common_columns",
+            "The two tables have no column in common: nothing can be compared.",
+            hint="Give both tables the same header.",
+        )
+    taken = {request.id_column, *request.ignore} & set(request.columns)
+    if taken:
+        raise UsageError("two_roles", "A column of --columns cannot be the id or be ignored.")
+    kept: list[Field] = []
+    skipped: list[tuple[str, str]] = []
+    for one in merge_fields([*members, *holdout]):
+        why = _left_out(one, both, request)
+        if why is None:
+            kept.append(one)
+        elif why:
+            skipped.append((one.name, why))
+    return kept, skipped
+
+
+def _only(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _left_out(one: Field, both: set[str], request: FeatureRequest) -> str | None:
+    """Return why a column is left out: empty for no need to say, None for it is kept."""
+    name = one.name
+    if name == request.id_column:
+        return ""
+    if name not in both:
+        return "in one of the two tables only"
+    if name in request.columns:
+        return None
+    if request.columns:
+        return "not asked for"
+    rules = (
+        (name in request.ignore, "ignored as asked"),
+        (name.casefold() in _MEMBERSHIP, "says membership"),
+        (is_id_like(name) and _may_name(name), _NAMES),
+    )
+    return next((why for applies, why in rules if applies), None)
+
+
+def _may_name(name: str) -> bool:
+    """Tell a name of records from a label, which is a feature as any other."""
+    folded = name.casefold()
+    return re.search(r"(^|[_\W])(id|idx|index|uuid|key|row|rownum|row_number)$", folded) is not (
+        None
+    ) or folded.startswith(("unnamed", "__index_level"))
+
+
+def _require_one_kind(
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], id_column: str | None
+) -> None:
+    """Refuse ids that are numbers in one place and text in another: none would be shared."""
+    fields = merge_fields([part for _, parts in tables for part in parts])
+    if any(one.name == id_column and one.kind == "other" for one in fields):
+        raise mixed_column(str(id_column))
+
+
+def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> None:
+    missing = {*names, *([id_column] if id_column else [])} - {one.name for one in part.fields}
+    if missing:
+        shown = ", ".join(quoted_name(name) for name in sorted(missing)[:5])
+        raise InputError(
+            "missing_column",
+            f"{part.name}: columns that other files of the table have are missing: {shown}.",
+            hint="Give all files of a table the same columns, or leave them out with --ignore.",
+        )
+
+
+def _features(
+    names: Sequence[str],
+    kinds: Mapping[str, str],
+    tables: Sequence[tuple[bool, tuple[Part, ...]]],
+    *,
+    asked: bool,
+) -> tuple[tuple[FeatureColumn, ...], list[tuple[str, str]]]:
+    found: list[FeatureColumn] = []
+    skipped: list[tuple[str, str]] = []
+    for name in names:
+        kind = kinds[name]
+        if kind == "empty":
+            skipped.append((name, "no value in any row"))
+        elif kind == "other":
+            own = {f.kind for _, ps in tables for p in ps for f in p.fields if f.name == name}
+            if own - {"other", "empty"}:
+                raise mixed_column(name)
+            skipped.append((name, "neither numbers nor text"))
+        elif not asked and _tells_rows_apart(name, tables):
+            skipped.append((name, "another value in every row: it names records"))
+        else:
+            days = kind == "string" and _holds_days(name, tables)
+            text: FeatureKind = "date" if days else "category"
+            found.append(
+                FeatureColumn(
+                    name=name,
+                    kind=text if kind == "string" else "number",
+                    fractions=kind == "float",
+                )
+            )
+    if not found:
+        raise InputError(
+            "no_features",
+            "No column is left to compare: all are empty, ids, or left out.",
+            hint="Name them with --columns.",
+        )
+    return tuple(found), skipped
+
+
+def _first(
+    name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]
+) -> Iterator[tuple[Column, int]]:
+    """Yield the first rows of a column in each table, and how many they are."""
+    for _, parts in tables:
+        piece = next((piece for part in parts for piece in part.pieces()), None)
+        chunk = None if piece is None else next(iter(piece.chunks({name}, 0)), None)
+        if chunk is not None:
+            yield chunk.columns[name], chunk.rows
+
+
+def _holds_days(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
+    """Tell whether the first texts of both tables are days as 2024-05-31."""
+    words: list[str] = []
+    for column, _ in _first(name, tables):
+        if isinstance(column, Labels):
+            words += column.vocabulary.words[:_WORDS_LOOKED_AT]
+    return bool(words) and all(map(DAY.match, words))
+
+
+def _tells_rows_apart(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
+    """Tell whether the first rows of both tables hold as many texts, or are counted on."""
+    looked = 0
+    for column, rows in _first(name, tables):
+        if isinstance(column, Labels):
+            apart = np.unique(column.codes).size == rows and int(column.codes.min(initial=0)) >= 0
+            apart = apart and not all(map(DAY.match, column.vocabulary.words[:_WORDS_LOOKED_AT]))
+        elif isinstance(column, Numbers) and column.values.dtype.kind in "iu":
+            apart = column.missing is None and bool((np.diff(column.values) == 1).all())
+        else:
+            return False
+        if not apart or rows < _ROWS_TO_TELL:
+            return False
+        looked += 1
+    return looked > 0
