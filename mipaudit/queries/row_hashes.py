@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.summaries.identity import splitmix64
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.queries.points import Points
-
-# Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators".
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,9 +32,9 @@ def row_hashes(points: Points) -> NDArray[np.uint64]:
     """Return a hash for each record, shape (n,): equal for equal records."""
     state = np.zeros(len(points), dtype=np.uint64)
     for column in points.numbers.T:
-        state = _mixed(state ^ np.ascontiguousarray(column).view(np.uint64))
+        state = splitmix64(state ^ np.ascontiguousarray(column).view(np.uint64), 0)
     for codes in points.codes.T:
-        state = _mixed(state ^ codes.astype(np.uint64))
+        state = splitmix64(state ^ codes.astype(np.uint64), 0)
     return state
 
 
@@ -76,13 +73,3 @@ def _equal(
     for codes, others in zip(left.codes.T, right.codes.T, strict=True):
         same &= codes[i] == others[j]
     return same
-
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    mixed = words + _GAMMA
-    mixed ^= mixed >> np.uint64(30)
-    mixed *= _MIX_1
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= _MIX_2
-    mixed ^= mixed >> np.uint64(31)
-    return mixed

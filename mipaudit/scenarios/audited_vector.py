@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -44,16 +44,7 @@ class AuditedVector(AuditedFile):
         """Every row that ``estimate`` prints of the file, at 95% confidence."""
         rows, survey, made = self._planned
         tally = Tally(made.plan)
-        tally.add(
-            Rows(
-                first_row=0,
-                source_rows=rows.source_rows,
-                kept=None,
-                keys=None,
-                member=rows.member,
-                scores=made.derive(rows.scores),
-            )
-        )
+        tally.add(replace(rows, scores=made.derive(rows.scores)))
         (counted,) = made.counted(tally.counts(), survey)
         evidence = vector_evidence(
             "score", counted, prior=self.prior, strict=self.strict, seed=self.seed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -101,16 +102,7 @@ def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
     if learner is None:
         return None
     tally = Tally(learner.plan)
-    tally.add(
-        Rows(
-            first_row=0,
-            source_rows=rows.source_rows,
-            kept=None,
-            keys=None,
-            member=rows.member,
-            scores=learner.scores(rows.scores),
-        )
-    )
+    tally.add(replace(rows, scores=learner.scores(rows.scores)))
     evidence = blind_evidence(tally.counts(), learner, strict=audited.strict, seed=audited.seed)
     return learner, evidence
 

@@ -97,14 +97,18 @@ class NamedAttack(_Named):
 
 
 class _Shortfall(_Named):
-    def _found(
+    @abstractmethod
+    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
+        """Return the limit that is tried, with None for the other."""
+
+    def _limits(
         self,
         audited: AuditedFile,
         cut: Cut,
         loss: NDArray[np.float64],
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],
-    ) -> tuple[float, float | None]:
+    ) -> tuple[float | None, float | None] | None:
         score = audited.score[judged]
         rows = JudgedRows(
             takes=cut.guesses(loss[judged]).astype(np.float64),
@@ -120,7 +124,7 @@ class _Shortfall(_Named):
             prior=audited.prior,
             alpha=_ALPHA,
         )
-        return found.lower, found.upper
+        return self._side(found.lower, found.upper)
 
 
 class NamedShortfall(_Shortfall):
@@ -133,15 +137,9 @@ class NamedShortfall(_Shortfall):
         """Return the best advantage less that of the threshold that was learned."""
         return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _limits(
-        self,
-        audited: AuditedFile,
-        cut: Cut,
-        loss: NDArray[np.float64],
-        judged: NDArray[np.bool_],
-        blocks: NDArray[np.uint8],
-    ) -> tuple[float | None, float | None] | None:
-        return self._found(audited, cut, loss, judged, blocks)[0], None
+    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
+        del upper
+        return lower, None
 
 
 class NamedShortfallThresholds(_Shortfall):
@@ -154,15 +152,8 @@ class NamedShortfallThresholds(_Shortfall):
         """Return the best threshold's advantage less that of the one that was learned."""
         return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _limits(
-        self,
-        audited: AuditedFile,
-        cut: Cut,
-        loss: NDArray[np.float64],
-        judged: NDArray[np.bool_],
-        blocks: NDArray[np.uint8],
-    ) -> tuple[float | None, float | None] | None:
-        upper = self._found(audited, cut, loss, judged, blocks)[1]
+    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
+        del lower
         return None if upper is None else (None, upper)
 
 

@@ -28,10 +28,13 @@ _MASK64: Final = (1 << 64) - 1
 
 def splitmix64(values: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
     """Return a 64-bit mix of each value (Steele et al. 2014, the splitmix64 finalizer)."""
-    z = values + np.uint64((seed * 2 + 1) * _GOLDEN & _MASK64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)))
+    mixed = values + np.uint64((seed * 2 + 1) * _GOLDEN & _MASK64)
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def position_bytes(seed: int, first_row: int, count: int) -> NDArray[np.uint8]:

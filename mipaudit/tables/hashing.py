@@ -7,26 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.summaries.identity import splitmix64
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-# Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators".
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-
 
 def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return splitmix64 of each word: a bijection of the 64-bit integers."""
-    mixed = words + _GAMMA
-    mixed ^= mixed >> np.uint64(30)
-    mixed *= _MIX_1
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= _MIX_2
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
+    return splitmix64(words, 0)
 
 
 def words64(words: Sequence[str]) -> NDArray[np.uint64]:
