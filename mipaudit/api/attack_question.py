@@ -29,7 +29,8 @@ class AttackQuestion:
         sigma_members: as published, at least 0, or None.
         sigma_holdout: likewise.
         by: columns that name a class of records.
-        min_cell: fewest members and holdout records of a class that is shown.
+        min_cell: fewest members and holdout records of a class, or behind a mean, that is shown.
+        missing_kept: missing scores have a place of their own, below all others.
         seed: at least 0.
     """
 
@@ -43,6 +44,7 @@ class AttackQuestion:
     sigma_holdout: float | None
     by: tuple[str, ...]
     min_cell: int
+    missing_kept: bool
     seed: int
 
     @property
@@ -113,5 +115,6 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
         sigma_holdout=sigmas[1],
         by=tuple(given["by"]),
         min_cell=min_cell,
+        missing_kept=given["nan"] == "category",
         seed=seed,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from mipaudit.report.attack import NamedAttack
     from mipaudit.report.origin import Provenance
     from mipaudit.tables.source import ScoreSource
+
+# A largest value that so many records share is one that losses stop at.
+_ATOM: Final = 10
 
 
 def attack_report(
@@ -53,6 +56,7 @@ def attack_report(
             )
         ),
         *_bound_findings(scores, question),
+        *_side_findings(scores, question),
         *_residual_findings(scores, question),
         *left_out,
     ]
@@ -120,6 +124,26 @@ def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Ite
                 "gap are those of the clipped loss."
             )
             yield Finding(code="loss_clipped", text=text)
+        elif 0 < np.count_nonzero(loss == bound) < _ATOM:
+            text = (
+                f"Column '{safe_name(one.name)}': the bound is the largest loss of the file, which "
+                "few records have. Was it taken from there? Limits of the bounded-loss adversary "
+                "and of the gap then do not hold."
+            )
+            yield Finding(code="bound_of_these_rows", text=text)
+
+
+def _side_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    if question.side_known:
+        return
+    for one in scores:
+        if one.side == "high":
+            text = (
+                f"Column '{safe_name(one.name)}' was found to be high for members, so its gap is "
+                "that of the members less the holdout. If it is a loss, members have the larger "
+                "one: --member-side low says that it is a loss."
+            )
+            yield Finding(code="side_found_high", text=text)
 
 
 def _residual_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from mipaudit.queries.adversaries import (
 from mipaudit.report.attack import NamedAttack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,6 +54,13 @@ SOURCES: Final[dict[Adversary, str]] = {
 _NO_ROWS: Final = "no member or no holdout record is left to judge it on"
 _UNTAUGHT: Final = "the burn-in has no row to learn it from"
 NO_MEAN: Final = "a mean needs finite scores"
+_MISSING: Final = "a missing score has no size; leave these rows out with --nan drop"
+_FEW: Final = "a mean is not shown of fewer than {} members or holdout records (--min-cell)"
+_ALL_CLIPPED: Final = "every score is below 0 or above the bound"
+_THESE_ROWS: Final = (
+    "what it is told is what these very records have, on which it would be judged; untold, it "
+    "learns that from records of their own"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,6 +87,7 @@ class Plot:
         told: whether everything was given, so that nothing is learned.
         learned: what it learns or was told, in words.
         predicted: what a formula says of it.
+        refused: why it is not judged, None where it is.
     """
 
     name: Adversary
@@ -87,6 +95,7 @@ class Plot:
     learned: str
     told: bool = False
     predicted: float | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,6 +165,9 @@ def _judged(
 ) -> NamedAttack:
     everywhere = plot.told and question.side_known
     rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
+    reason = no_mean(one, question, rows) if plot.name == "bounded-loss" else plot.refused
+    if reason is not None:
+        return _nothing(plot, one, reason)
     try:
         guess = plot.learn(*one.part(~one.judged))
         same = plot.learn(*one.part(np.ones(one.judged.size, dtype=bool)))
@@ -315,11 +327,46 @@ def _mean(one: Attacked, question: AttackQuestion) -> Plot:
         learn=_cutting(lambda _: mean_cut(at)),
         learned="the mean score of members, as given",
         told=True,
+        refused=_of_these_rows([(at, _mean_or_nan(one.loss[one.member]))]),
     )
+
+
+# Who tells an attack more digits of a mean than it is known to has them from these rows.
+_AGREEMENT: Final = 1e-4
+
+
+def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> str | None:
+    """Return that a number told is the one that the rows have, to four digits; None if not.
+
+    The attack was then not fixed before the rows on which it is judged.
+
+    Args:
+        pairs: what was told, or None, and what the rows have, or NaN.
+    """
+    for told, seen in pairs:
+        if told is not None and abs(told - seen) <= _AGREEMENT * abs(seen):
+            return _THESE_ROWS
+    return None
+
+
+def _mean_or_nan(loss: NDArray[np.float64]) -> float:
+    try:
+        return _mean_of(loss)
+    except ValueError:
+        return math.nan
+
+
+def _error_or_nan(residuals: NDArray[np.float64]) -> float:
+    try:
+        return _error_of(residuals)
+    except ValueError:
+        return math.nan
 
 
 def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
     members, holdout = question.sigma_members, question.sigma_holdout
+    of_members = members, _error_or_nan(one.loss[one.member])
+    of_holdout = holdout, _error_or_nan(one.loss[~one.member])
 
     def mine(rows: Labelled) -> float:
         return _error_of(rows.members) if members is None else members
@@ -340,6 +387,7 @@ def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
         learn=_cutting(lambda rows: gaussian_cut(mine(rows), theirs(rows))),
         learned="the standard errors of members and of holdout records",
         told=members is not None and holdout is not None,
+        refused=_of_these_rows([of_members, of_holdout]),
         predicted=predicted(gaussian_advantage),
     )
     yield Plot(
@@ -347,6 +395,7 @@ def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
         learn=_cutting(lambda rows: one_error_cut(mine(rows))),
         learned="the standard error of members",
         told=members is not None,
+        refused=_of_these_rows([of_members]),
         predicted=predicted(one_error_advantage),
     )
 
@@ -366,6 +415,26 @@ def real_loss(one: Attacked, question: AttackQuestion) -> NDArray[np.float64]:
     if one.side == "low":
         return one.scores
     return np.asarray((question.loss_bound or 0.0) - one.scores)
+
+
+def no_mean(one: Attacked, question: AttackQuestion, rows: NDArray[np.bool_]) -> str | None:
+    """Return why no mean of the losses of some rows can be shown; None where one can.
+
+    Args:
+        one: the score.
+        question: the settings.
+        rows: that the mean is of, bool, shape (n,).
+    """
+    loss, member = real_loss(one, question)[rows], one.member[rows]
+    if question.missing_kept and (one.scores[rows] == -np.inf).any():
+        return _MISSING
+    if min(np.count_nonzero(member), np.count_nonzero(~member)) < question.min_cell:
+        # Of one record the mean is its loss, and of few it tells much of each.
+        return _FEW.format(question.min_cell)
+    if question.loss_bound is None:
+        return None if np.isfinite(loss).all() else NO_MEAN
+    outside = (loss < 0) | (loss > question.loss_bound)
+    return _ALL_CLIPPED if outside.all() else None
 
 
 def _bounded(one: Attacked, question: AttackQuestion, bound: float) -> Plot:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.api.attack_rows import NO_MEAN, real_loss
+from mipaudit.api.attack_rows import NO_MEAN, no_mean, real_loss
 from mipaudit.audit.named_attack import mean_difference
 from mipaudit.report.attack import GeneralizationGap
 
@@ -21,32 +22,43 @@ _NO_BOUND: Final = (
 
 
 def generalization_gap(one: Attacked, question: AttackQuestion, alpha: float) -> GeneralizationGap:
-    """Return mean holdout loss less mean member loss, with limits where the loss is bounded.
+    """Return how far the mean losses of the classes are apart, with limits if the loss is bounded.
 
-    With a side that was looked for on the burn-in, the other rows count: the sign of the
-    loss was then chosen by the burn-in.
+    Of a score that is high for members, members less holdout. With a side that was looked
+    for on the burn-in, the other rows count: that decided which is taken from which.
     """
     bound = question.loss_bound
     rows = np.ones(one.judged.size, dtype=bool) if question.side_known else one.judged
     loss, member = real_loss(one, question)[rows], one.member[rows]
+    reason = no_mean(one, question, rows)
+    if reason is not None:
+        return _gap(one, question, None, (None, None), reason)
     if bound is not None:
         loss = np.clip(loss, 0.0, bound)
-    if not np.isfinite(loss).all() or min(member.sum(), (~member).sum()) == 0:
-        return GeneralizationGap(
-            score=one.name, value=None, lower=None, upper=None, bound=bound, reason=NO_MEAN
-        )
-    value = float(loss[~member].mean() - loss[member].mean())
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(loss[~member].mean() - loss[member].mean())
+    if not math.isfinite(value):
+        return _gap(one, question, None, (None, None), NO_MEAN)
     if bound is None:
-        return GeneralizationGap(
-            score=one.name, value=value, lower=None, upper=None, bound=None, reason=_NO_BOUND
-        )
+        return _gap(one, question, value, (None, None), _NO_BOUND)
     terms = loss / bound
     lower, upper = mean_difference(terms[~member], terms[member], alpha)
+    return _gap(one, question, value, (lower * bound, upper * bound), None)
+
+
+def _gap(
+    one: Attacked,
+    question: AttackQuestion,
+    value: float | None,
+    limits: tuple[float | None, float | None],
+    reason: str | None,
+) -> GeneralizationGap:
     return GeneralizationGap(
         score=one.name,
         value=value,
-        lower=lower * bound,
-        upper=upper * bound,
-        bound=bound,
-        reason=None,
+        lower=limits[0],
+        upper=limits[1],
+        bound=question.loss_bound,
+        reason=reason,
+        order="holdout less members" if one.side == "low" else "members less holdout",
     )

@@ -7,6 +7,8 @@ from typing import Final
 
 _FOUR_DECIMALS: Final = Decimal("0.0001")
 _TINY: Final = 1e-4
+# From here on four decimals say nothing, and the digits would fill a line.
+_HUGE: Final = 1e15
 # Powers of ten between which a figure is written out.
 _SHORTEST: Final = -6
 _LONGEST: Final = 11
@@ -54,7 +56,7 @@ def percent_text(share: float) -> str:
 
 def number_text(number: float) -> str:
     """Return a number that the user chose, as short as it goes: ``0.1``, ``1e-5``."""
-    if 0 < abs(number) < _TINY:
+    if 0 < abs(number) < _TINY or abs(number) >= _HUGE:
         return f"{number:.12g}".replace("e-0", "e-")
     return _plain(Decimal(repr(number)))
 
@@ -74,5 +76,7 @@ def _plain(number: Decimal) -> str:
 
 def _rounded(number: float, rounding: str) -> str:
     # repr, not the exact binary value: what JSON shows is what gets rounded.
+    if abs(number) >= _HUGE:
+        return f"{Context(prec=5, rounding=rounding).plus(Decimal(repr(number))):e}"
     rounded = Decimal(repr(number)).quantize(_FOUR_DECIMALS, rounding=rounding)
     return f"{rounded + 0:f}"  # + 0: no minus sign before a zero

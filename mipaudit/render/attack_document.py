@@ -9,7 +9,7 @@ from mipaudit.render.check_cases import no_policy
 from mipaudit.render.class_grids import class_grids, limits, short_class
 from mipaudit.render.document import Document, Grid, Heading, Note, Pairs, Paragraph, bulleted
 from mipaudit.render.document_text import document_text
-from mipaudit.report.attack_words import ADVERSARIES
+from mipaudit.report.attack_words import ADVERSARIES, clipped_words
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -172,10 +172,12 @@ def _groups(report: AttackReport, name: str) -> Section:
 
 
 def _gaps(report: AttackReport) -> Section:
-    rows = tuple((safe_name(one.score), *_limits(one)) for one in report.gaps)
-    what = "squared residual" if report.design.residuals else "loss"
-    text = f"Generalization gap: mean {what} of the holdout less that of the members."
+    rows = tuple((safe_name(one.score), one.order, *_limits(one)) for one in report.gaps)
+    what = "squared residual" if report.design.residuals else "score"
+    text = f"Generalization gap: mean {what} of one class less that of the other"
+    bound = report.design.loss_bound
+    text += "." if bound is None else f", {clipped_words(bound)}."
     reasons = {one.reason for one in report.gaps if one.reason is not None}
-    grid = Grid(caption=text, head=("score", *_HEAD), rows=rows, words=1)
+    grid = Grid(caption=text, head=("score", "classes", *_HEAD), rows=rows, words=2)
     notes = tuple(Note(text=f"No limits: {reason}.") for reason in sorted(reasons))
     return (Paragraph(text=text), grid, *notes)

@@ -21,6 +21,7 @@ Adversary = Literal[
     "best-threshold",
     "per-class",
 ]
+GapOrder = Literal["holdout less members", "members less holdout"]
 JudgedOn = Literal["all rows", "rows outside the burn-in"]
 
 
@@ -114,15 +115,18 @@ class NamedAttack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralizationGap:
-    """Mean loss of the holdout less that of the members, of one score.
+    """How far the mean losses of the two classes are apart, of one score.
 
     Attributes:
         score: the score column; of residuals, their squares.
-        value: on all rows; None where the mean is not finite.
+        value: on all rows, or on those outside the burn-in where that chose the order; None
+            where the mean is not shown.
         lower: finite-sample limit, None without a bound of the loss.
         upper: likewise.
-        bound: losses above it counted as it; None for none.
-        reason: why there are no limits.
+        bound: scores below 0 count as 0 and those above it as it; None for none.
+        reason: why there is no value, or there are no limits.
+        order: which mean is taken from which: of a score that is high for members, that of the
+            holdout from that of the members.
     """
 
     score: str
@@ -131,6 +135,7 @@ class GeneralizationGap:
     upper: float | None
     bound: float | None
     reason: str | None
+    order: GapOrder = "holdout less members"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

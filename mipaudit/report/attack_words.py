@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.figures import lower_text, percent_text, upper_text, value_text
+from mipaudit.audit.figures import (
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mipaudit.audit.estimate import Estimate
-    from mipaudit.report.attack import Adversary, AttackDesign, GeneralizationGap, NamedAttack
+    from mipaudit.report.attack import (
+        Adversary,
+        AttackDesign,
+        GapOrder,
+        GeneralizationGap,
+        NamedAttack,
+    )
 
 ADVERSARIES: Final[Mapping[Adversary, str]] = {
     "bounded-loss": "bounded loss",
@@ -103,10 +115,31 @@ def _score(
         yield f"Each by itself, named attacks have: {'; '.join(found)}."
     gap = next(one for one in gaps if one.score == name)
     if gap.lower is not None and gap.upper is not None:
-        yield (
-            f"The mean loss of the holdout exceeds that of the members by "
-            f"{lower_text(gap.lower)} to {upper_text(gap.upper)}."
-        )
+        yield gap_sentence(gap, design)
+
+
+_CLASSES: Final[Mapping[GapOrder, tuple[str, str]]] = {
+    "holdout less members": ("the holdout", "the members"),
+    "members less holdout": ("the members", "the holdout"),
+}
+
+
+def gap_sentence(gap: GeneralizationGap, design: AttackDesign) -> str:
+    """Say how far the mean losses are apart, of a gap with limits."""
+    assert gap.lower is not None  # noqa: S101 - the caller looked
+    assert gap.upper is not None  # noqa: S101
+    assert gap.bound is not None  # noqa: S101 - no limits without one
+    one, other = _CLASSES[gap.order]
+    what = "squared " * design.residuals + f"'{safe_name(gap.score)}'"
+    return (
+        f"The mean of {what} over {one} less that over {other} is from {lower_text(gap.lower)} to "
+        f"{upper_text(gap.upper)}, {clipped_words(gap.bound)}."
+    )
+
+
+def clipped_words(bound: float) -> str:
+    """Say what becomes of scores that the bound does not hold for."""
+    return f"with scores below 0 taken as 0 and those above {number_text(bound)} as that"
 
 
 def attack_limitations(attacks: Sequence[NamedAttack]) -> tuple[str, ...]:

@@ -134,6 +134,97 @@ def test_losses_beyond_the_bound_count_as_the_bound_and_it_is_said():
     assert 0 <= rows(report)["bounded-loss"].tpr <= 1
 
 
+def test_of_a_loss_that_is_high_for_members_the_gap_says_which_class_is_taken_from_which():
+    frame = losses(n=4000)
+    frame["member"] = ~frame["member"]  # members have the larger loss
+    report = mipaudit.attack(frame, loss_bound=20.0)
+    (gap,) = report.gaps
+    assert report.design.sides == ("high",)
+    assert gap.order == "members less holdout"
+    assert gap.lower > 0
+    assert "over the members less that over the holdout" in report.summary
+    assert "holdout exceeds" not in report.summary
+    assert "side_found_high" in {one.code for one in report.findings}
+    said = mipaudit.attack(frame, loss_bound=20.0, member_side="low")
+    assert said.gaps[0].order == "holdout less members"
+    assert said.gaps[0].upper < 0
+    assert "side_found_high" not in {one.code for one in said.findings}
+
+
+def test_what_is_clipped_is_said_beside_the_gap_itself():
+    report = mipaudit.attack(losses(), loss_bound=0.5, member_side="low")
+    assert "those above 0.5 as that" in report.summary
+
+
+def test_of_scores_that_the_bound_does_not_hold_for_there_is_no_mean():
+    frame = losses()
+    frame["loss"] = -frame["loss"]  # a log-likelihood
+    report = mipaudit.attack(frame, loss_bound=5.0)
+    (gap,) = report.gaps
+    assert (gap.value, gap.lower, gap.upper) == (None, None, None)
+    assert rows(report)["bounded-loss"].value is None
+    assert "below 0 or above" in gap.reason
+
+
+@pytest.mark.parametrize("side", ["low", "auto"])
+def test_a_missing_score_is_no_loss_of_0(side):
+    frame = losses()
+    frame.loc[:99, "loss"] = np.nan
+    report = mipaudit.attack(frame, loss_bound=5.0, nan="category", member_side=side)
+    assert report.gaps[0].value is None
+    assert rows(report)["bounded-loss"].tpr is None
+    whole = mipaudit.attack(frame, loss_bound=5.0, nan="drop", member_side=side)
+    assert whole.gaps[0].lower is not None
+
+
+def test_a_mean_of_few_records_is_not_shown():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"member": np.arange(60) < 1, "loss": rng.random(60)})
+    report = mipaudit.attack(frame, loss_bound=1.0, member_side="low")
+    found = rows(report)["bounded-loss"]
+    assert (found.tpr, found.value, found.lower, found.same_rows) == (None, None, None, None)
+    assert (report.gaps[0].value, report.gaps[0].upper) == (None, None)
+    assert mipaudit.attack(losses(), member_side="low").gaps[0].value is not None
+    few = mipaudit.attack(frame, loss_bound=1.0, member_side="low", min_cell=1)
+    assert few.gaps[0].value is not None
+
+
+def test_a_mean_that_is_told_must_not_be_that_of_these_rows():
+    frame = losses()
+    mean = float(frame.loc[frame["member"], "loss"].mean())
+    report = mipaudit.attack(frame, member_side="low", mean_loss=mean)
+    assert rows(report)["mean"].value is None
+    assert "very records" in rows(report)["mean"].value_reason
+    assert rows(mipaudit.attack(frame, member_side="low", mean_loss=mean * 1.01))["mean"].value
+    sigma = float(np.sqrt((frame.loc[frame["member"], "loss"] ** 2).mean()))
+    told = rows(mipaudit.attack(frame, residuals=True, sigma_members=sigma, sigma_holdout=2.0))
+    assert told["gaussian"].value is None
+    assert told["one-standard-error"].value is None
+
+
+def test_a_bound_that_is_the_largest_loss_is_pointed_out():
+    frame = losses()
+    codes = [
+        {one.code for one in mipaudit.attack(frame, loss_bound=bound).findings}
+        for bound in (float(frame["loss"].max()), 100.0)
+    ]
+    assert ["bound_of_these_rows" in some for some in codes] == [True, False]
+    frame["loss"] = frame["loss"].clip(upper=1.0)  # many stop there
+    found = mipaudit.attack(frame, loss_bound=1.0, member_side="low").findings
+    assert "bound_of_these_rows" not in {one.code for one in found}
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e30, 1e300])
+@pytest.mark.parametrize("bound", [None, 1e-320, 1e308])
+def test_tiny_and_huge_losses_are_written(scale, bound):
+    from mipaudit.render.attack_document import render_attack
+
+    frame = losses()
+    frame["loss"] *= scale
+    report = mipaudit.attack(frame, loss_bound=bound, member_side="low")
+    assert max(map(len, render_attack(report, width=100).splitlines())) < 120
+
+
 def test_infinite_scores_have_no_mean_and_the_rest_goes_on():
     frame = losses()
     frame.loc[frame.index[frame["member"]], "loss"] = -np.inf
