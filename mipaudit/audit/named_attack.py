@@ -10,7 +10,7 @@ import numpy as np
 from mipaudit.audit.difference import encounter, rival_class
 from mipaudit.audit.difference_attackers import class_challenger, evaluation_groups
 from mipaudit.maths.bounded_mean import mean_lower, mean_upper
-from mipaudit.maths.difference import Encounter, fixed_lower, paired_lower
+from mipaudit.maths.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.melded_sum import Term, melded_lower
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _at_most_short(
         n_holdout=float(sizes[_HOLDOUT]),
         prior=prior,
     )
-    return -paired_lower(met, rival_class(attackers), alpha)
+    return -named_lower(met, rival_class(attackers), alpha)
 
 
 def _merged(cell: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

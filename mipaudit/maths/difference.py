@@ -85,14 +85,26 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
         alpha: one-sided error in (0, 1).
 
     Returns:
-        A limit in [-(1 - |2p-1|), 1 - |2p-1|].
+        A limit in [-(1 - |2p-1|), 1 - |2p-1|]: the challenger must be no worse than blind
+        guessing, as those are that may guess blindly.
+    """
+    room = 1 - abs(2 * encounter.prior - 1)
+    return min(max(named_lower(encounter, rivals, alpha), -room), room)
+
+
+def named_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float:
+    """Return a lower limit of a challenger that may be worse than blind minus the best rival.
+
+    As `paired_lower`, which says how.
+
+    Returns:
+        A limit in [-2, 2].
     """
     weighing = _weigh(encounter, alpha)
     single = encounter.single
-    room = 1 - abs(2 * encounter.prior - 1)
     listed = listed_rivals(encounter.rates, single, rivals)
     if listed is not None:
-        return min(max(_least(weighing, listed), -room), room)
+        return min(max(_least(weighing, listed), -2.0), 2.0)
     # The rival that was best observed is where the search for the two numbers starts.
     gains = (weighing.rates * weighing.scale[:, None, None]).reshape(4, -1)
     rival = best_rival(gains, single, rivals)[1]
@@ -107,7 +119,7 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
         centre = centre + (_centre(weighing, rival) - centre) / (step + 2)
     for factor in _FACTORS:
         best = max(best, _climb(weighing, single, rivals, slope, centre, factor))
-    return min(max(best, -room), room)
+    return min(max(best, -2.0), 2.0)
 
 
 def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) -> float:

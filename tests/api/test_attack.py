@@ -225,6 +225,16 @@ def test_tiny_and_huge_losses_are_written(scale, bound):
     assert max(map(len, render_attack(report, width=100).splitlines())) < 120
 
 
+@pytest.mark.parametrize("prior", [0.05, 0.9])
+def test_an_attack_may_fall_short_by_more_than_all_that_is_above_blind_guessing(prior):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"member": rng.random(2000) < 0.5, "loss": rng.random(2000)})
+    # It calls half of all records members: about 0 at any prior; blind guessing has 0.8 or 0.9.
+    half = rows(mipaudit.attack(frame, prior=prior))["top-half"]
+    missing = abs(2 * prior - 1) - half.value
+    assert 0.6 < half.short_lower <= missing <= half.short_upper < missing + 0.1
+
+
 def test_infinite_scores_have_no_mean_and_the_rest_goes_on():
     frame = losses()
     frame.loc[frame.index[frame["member"]], "loss"] = -np.inf
