@@ -43,6 +43,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     sigma_holdout: float | None = None,
     by: Sequence[str] = (),
     min_cell: int = 10,
+    max_advantage: float | None = None,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -75,7 +76,9 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
         sigma_members: standard error on members as published, at least 0.
         sigma_holdout: standard error on holdout records as published, at least 0.
         by: columns whose values have thresholds of their own.
-        min_cell: fewest members and holdout records of a class that is shown, at least 1.
+        min_cell: fewest members and holdout records of a class, or behind a mean, that is
+            shown, at least 1.
+        max_advantage: policy limit on the advantage of every named adversary, in (|2p-1|, 1].
         seed: of the row assignment, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.

@@ -31,6 +31,7 @@ class AttackQuestion:
         by: columns that name a class of records.
         min_cell: fewest members and holdout records of a class, or behind a mean, that is shown.
         missing_kept: missing scores have a place of their own, below all others.
+        max_advantage: the policy's limit, or None.
         seed: at least 0.
     """
 
@@ -45,6 +46,7 @@ class AttackQuestion:
     by: tuple[str, ...]
     min_cell: int
     missing_kept: bool
+    max_advantage: float | None
     seed: int
 
     @property
@@ -65,10 +67,12 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
     sigmas = [optional(name, given[name]) for name in ("sigma_members", "sigma_holdout")]
     seed, min_cell = whole("seed", given["seed"]), whole("min_cell", given["min_cell"])
     residuals = bool(given["residuals"])
+    limit = optional("max_advantage", given["max_advantage"])
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
     require(
         _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
     )
+    check_advantage_limit(limit, abs(2 * prior - 1))
     require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     require(min_cell >= 1, "min_cell", "min_cell must be at least 1.")
     one_of("member_side", given["member_side"], get_args(MemberSide))
@@ -116,5 +120,20 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
         by=tuple(given["by"]),
         min_cell=min_cell,
         missing_kept=given["nan"] == "category",
+        max_advantage=limit,
         seed=seed,
+    )
+
+
+def check_advantage_limit(limit: float | None, baseline: float) -> None:
+    """Refuse a limit on the advantage that blind guessing reaches, or that nobody can exceed.
+
+    Raises:
+        UsageError: ``max_advantage``.
+    """
+    require(
+        limit is None or baseline < limit <= 1,
+        "max_advantage",
+        f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
+        "this prior, and at most 1.",
     )

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.api.attack_groups import class_attacks
+from mipaudit.api.attack_policy import attack_checks
 from mipaudit.api.attack_rows import attacked, named_attacks, real_loss
 from mipaudit.api.generalization_gap import generalization_gap
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
+from mipaudit.audit.stated_check import stated_verdict
 from mipaudit.audit.table import ErrorShare, advantage_estimates
 from mipaudit.report.attack import AttackDesign, AttackReport
 from mipaudit.report.attack_words import attack_limitations, attack_summary
@@ -43,6 +45,8 @@ def attack_report(
     left_out: tuple[Finding, ...] = ()
     if question.by:
         groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
+    checks = attack_checks(scores, held, question)
+    verdict = stated_verdict(checks)
     design = _design(source, held, scores, question)
     findings = [
         *source.findings(),
@@ -63,13 +67,15 @@ def attack_report(
     return AttackReport(
         command="attack",
         design=design,
-        summary=attack_summary(design, optimum, attacks, gaps),
+        summary=attack_summary(design, optimum, attacks, gaps, (checks, verdict)),
         optimum=tuple(optimum),
         attacks=tuple(attacks),
         groups=groups,
         gaps=tuple(gaps),
         findings=tuple(findings),
-        limitations=attack_limitations(attacks),
+        limitations=attack_limitations(attacks, held=bool(checks)),
+        policy=checks,
+        verdict=verdict,
         provenance=provenance,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.audit.named_attack import JudgedRows, achieved, shortfall, weighed
+from mipaudit.audit.named_attack import Achieved, JudgedRows, Limits, achieved, shortfall, weighed
 from mipaudit.queries.adversaries import (
     Cut,
     Labelled,
@@ -156,26 +156,68 @@ def named_attacks(
     one: Attacked, held: Held, question: AttackQuestion, alpha: float
 ) -> Iterator[NamedAttack]:
     """Yield what each adversary that applies achieves, in a fixed order."""
-    for plot in _plots(one, question):
+    for plot in plots_of(one, question):
         yield _judged(plot, one, held, question, alpha)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fixed:
+    """An adversary that has learned what it can, and the rows that it is judged on."""
+
+    guess: Callable[[Target], Guesses]
+    everywhere: bool
+    rows: NDArray[np.bool_]
+
+    def achieved(self, one: Attacked, prior: float, alpha: float) -> Achieved | None:
+        """Return what it achieves, two-sided alpha."""
+        return achieved(
+            self.guess(_target(one, self.rows)), one.member[self.rows], prior=prior, alpha=alpha
+        )
+
+
+def advantage_limits(
+    plot: Plot, one: Attacked, question: AttackQuestion, alpha: float
+) -> Limits | str:
+    """Return the advantage of one adversary with its limits, or why there are none.
+
+    Args:
+        plot: the adversary.
+        one: the score.
+        question: the settings.
+        alpha: two-sided error in (0, 1).
+    """
+    fixed = _fixed(plot, one, question)
+    if isinstance(fixed, str):
+        return fixed
+    found = fixed.achieved(one, question.prior, alpha)
+    return _NO_ROWS if found is None else found.advantage
+
+
+def _fixed(plot: Plot, one: Attacked, question: AttackQuestion) -> _Fixed | str:
+    """Return the adversary ready to be judged, or why it is not."""
+    everywhere = plot.told and question.side_known
+    rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
+    reason = no_mean(one, question, rows) if plot.name == "bounded-loss" else plot.refused
+    if reason is not None:
+        return reason
+    try:
+        guess = plot.learn(*one.part(~one.judged))
+    except ValueError as error:
+        return str(error)
+    return _Fixed(guess=guess, everywhere=everywhere, rows=rows)
 
 
 def _judged(
     plot: Plot, one: Attacked, held: Held, question: AttackQuestion, alpha: float
 ) -> NamedAttack:
-    everywhere = plot.told and question.side_known
-    rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
-    reason = no_mean(one, question, rows) if plot.name == "bounded-loss" else plot.refused
-    if reason is not None:
-        return _nothing(plot, one, reason)
-    try:
-        guess = plot.learn(*one.part(~one.judged))
-        same = plot.learn(*one.part(np.ones(one.judged.size, dtype=bool)))
-    except ValueError as error:
-        return _nothing(plot, one, str(error))
-    found = achieved(guess(_target(one, rows)), one.member[rows], prior=question.prior, alpha=alpha)
+    fixed = _fixed(plot, one, question)
+    if isinstance(fixed, str):
+        return _nothing(plot, one, fixed)
+    found = fixed.achieved(one, question.prior, alpha)
     if found is None:
         return _nothing(plot, one, _NO_ROWS)
+    guess, everywhere = fixed.guess, fixed.everywhere
+    same = plot.learn(*one.part(np.ones(one.judged.size, dtype=bool)))
     evidence = held.evidence[one.at]
     against = _against(evidence, question)
     cells, scores = held.plan.columns[one.at].cells, one.scores[one.judged]
@@ -252,7 +294,7 @@ def _against(evidence: Evidence, question: AttackQuestion) -> Attackers:
     return "intervals-1" if question.residuals else "thresholds"
 
 
-def _plots(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
+def plots_of(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
     """Yield the adversaries that apply to a score."""
     if question.loss_bound is not None:
         yield _bounded(one, question, question.loss_bound)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mipaudit.report.attribute import AttributeReport
+    from mipaudit.report.attribute import AttributeQuantity, AttributeReport
     from mipaudit.report.origin import Setting
 
 _NOT_ASKED = ("data", "members", "holdout", "jobs", "progress", "settings")
@@ -28,6 +28,8 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     prior: float = 0.5,
     confidence: float = 0.95,
     min_cell: int = 10,
+    max_attribute_advantage: float | None = None,
+    max_advantage: float | None = None,
     seed: int = 0,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -50,6 +52,10 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         prior: of the reduction to membership, in (0, 1).
         confidence: of every pair of limits, in [0.5, 1).
         min_cell: fewest members and holdout records of a value that is shown, at least 1.
+        max_attribute_advantage: policy limit on the attribute advantage of these guesses, in
+            (0, 1].
+        max_advantage: policy limit on the membership advantage of these guesses, in
+            (|2p-1|, 1].
         seed: chooses the row that stands for a person, at least 0.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
@@ -81,6 +87,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         "two_roles",
         "The attribute and the guess are the same column.",
     )
+    limits = _limits(max_attribute_advantage, max_advantage, prior)
     if settings is None:
         settings = settings_from(given, source="api")
     request = ReadRequest(
@@ -104,7 +111,34 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
             prior=prior,
             confidence=confidence,
             min_cell=min_cell,
+            limits=limits,
             provenance=provenance(
                 seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
             ),
         )
+
+
+def _limits(
+    of_attribute: float | None, of_membership: float | None, prior: float
+) -> dict[AttributeQuantity, float]:
+    """Return the policy's limits by quantity.
+
+    Raises:
+        UsageError: one that guesses which gain nothing reach, or that none can exceed.
+    """
+    from mipaudit.api.attack_question import check_advantage_limit
+    from mipaudit.api.checking import optional, require
+
+    of_attribute = optional("max_attribute_advantage", of_attribute)
+    of_membership = optional("max_advantage", of_membership)
+    require(
+        of_attribute is None or 0 < of_attribute <= 1,
+        "max_attribute_advantage",
+        "The limit on the attribute advantage must be above 0 and at most 1.",
+    )
+    check_advantage_limit(of_membership, abs(2 * prior - 1))
+    found: dict[AttributeQuantity, float | None] = {
+        "attribute_advantage": of_attribute,
+        "membership_advantage": of_membership,
+    }
+    return {quantity: limit for quantity, limit in found.items() if limit is not None}

@@ -14,16 +14,17 @@ from mipaudit.audit.attribute_advantage import (
 )
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
+from mipaudit.audit.stated_check import StatedCheck, stated_check, stated_verdict
 from mipaudit.report.attribute import (
     AttributeDesign,
     AttributeFigure,
     AttributeReport,
     AttributeValue,
 )
-from mipaudit.report.attribute_words import ATTRIBUTE_LIMITATIONS, attribute_summary
+from mipaudit.report.attribute_words import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mipaudit.api.attribute_counting import Guesses
     from mipaudit.audit.named_attack import Limits
@@ -45,6 +46,7 @@ def attribute_report(
     prior: float,
     confidence: float,
     min_cell: int,
+    limits: Mapping[AttributeQuantity, float],
     provenance: Provenance,
 ) -> AttributeReport:
     """Return the report.
@@ -56,6 +58,7 @@ def attribute_report(
         prior: p in (0, 1).
         confidence: in [0.5, 1).
         min_cell: fewest records of a class of a value that is shown.
+        limits: of the policy, by quantity.
         provenance: where the report came from.
     """
     alpha = 1 - confidence
@@ -69,6 +72,8 @@ def attribute_report(
         _figure("right_of_members", right_share(whole.right_members, whole.n_members, alpha)),
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
+    checks = _checks(every, prior, alpha, limits)
+    verdict = stated_verdict(checks)
     values = tuple(_value(name, one, alpha / len(shown)) for name, one in shown.items())
     ordered = tuple(sorted(values, key=_place))
     design = AttributeDesign(
@@ -85,13 +90,47 @@ def attribute_report(
     return AttributeReport(
         command="attribute",
         design=design,
-        summary=attribute_summary(design, figures, ordered),
+        summary=attribute_summary(design, figures, ordered, verdict),
         figures=figures,
         by_value=ordered,
         findings=tuple(_findings(guesses, whole, shown)),
         limitations=ATTRIBUTE_LIMITATIONS,
         provenance=provenance,
+        policy=checks,
+        verdict=verdict,
     )
+
+
+def _checks(
+    values: Sequence[ValueGuesses],
+    prior: float,
+    alpha: float,
+    limits: Mapping[AttributeQuantity, float],
+) -> tuple[StatedCheck, ...]:
+    """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
+    whole = sum(values, start=_NONE)
+
+    def found(quantity: AttributeQuantity, error: float) -> Limits | None:
+        if quantity == "attribute_advantage":
+            return attribute_advantage(values, error)
+        return membership_advantage(whole, prior, error)
+
+    checks = []
+    for quantity, limit in limits.items():
+        shared, alone = found(quantity, alpha / len(limits)), found(quantity, alpha)
+        checks.append(
+            stated_check(
+                quantity,
+                f"the {SUBJECTS[quantity]}",
+                limit,
+                (
+                    None if shared is None else shared.lower,
+                    None if alone is None else alone.upper,
+                ),
+                unjudged="no value of the attribute is in both classes" if alone is None else None,
+            )
+        )
+    return tuple(checks)
 
 
 def _shown(values: dict[str, ValueGuesses], least: int) -> dict[str, ValueGuesses]:

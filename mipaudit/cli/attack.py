@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mipaudit.cli import exit_status
 from mipaudit.cli import options as o
+from mipaudit.cli.exit_status import verdict_exit
 
 HELP: Final = """Say what the named attacks of the literature achieve.
 
@@ -32,6 +32,9 @@ Examples:
       With the standard errors as they were published: nothing is learned.
   mipaudit attack groups.parquet --score-col loss --by sex
       A threshold for each class, and what it achieves within each.
+  mipaudit attack scores.parquet --max-advantage 0.1
+      A policy on these attacks: exit 0 if each is within, 1 if one of them, or the best
+      attacker, is surely above, 3 if it is open. Met says nothing of the best attacker.
 """
 
 
@@ -76,9 +79,10 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
     min_cell: Annotated[
         int,
         typer.Option(
-            "--min-cell", metavar="N", help="Fewest members and holdout records of a class shown."
+            "--min-cell", metavar="N", help="Fewest records of a class, or behind a mean, shown."
         ),
     ] = 10,
+    max_advantage: o.MaxAdvantageOption = None,
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -87,6 +91,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
     sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
+    exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Run the attacks and write the report; return the exit code."""
     from mipaudit.api import attack as api
@@ -120,6 +125,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
             sigma_holdout=sigma_holdout,
             by=tuple(name.strip() for name in by.split(",")) if by else (),
             min_cell=min_cell,
+            max_advantage=max_advantage,
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
@@ -129,4 +135,4 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
     destination.write(encode(report, format, to_file=destination.path is not None))
     if destination.path is not None:
         note_written(report, quiet=quiet)
-    return exit_status.OK
+    return verdict_exit(report.verdict, exit_zero=exit_zero)

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from mipaudit.cli import exit_status
 from mipaudit.cli import options as o
+from mipaudit.cli.exit_status import verdict_exit
 
 HELP: Final = """Say how much better an attribute is guessed of members than of others.
 
@@ -24,6 +24,9 @@ Examples:
       With columns attribute, guess and member.
   mipaudit attribute guesses.csv --attribute-col race --guess-col guessed_race
       With columns of other names.
+  mipaudit attribute guesses.csv --max-attribute-advantage 0.05
+      A policy on these guesses: exit 0 if met, 1 if not, 3 if it is open. Met says nothing
+      of those who guess better.
   mipaudit attribute guesses.csv -f json -o attribute.json
       A report for programs.
 """
@@ -68,6 +71,22 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "--min-cell", metavar="N", help="Fewest members and holdout records of a value shown."
         ),
     ] = 10,
+    max_attribute_advantage: Annotated[
+        float | None,
+        typer.Option(
+            "--max-attribute-advantage",
+            metavar="X",
+            help="Policy: the attribute advantage of these guesses is at most X.",
+        ),
+    ] = None,
+    max_advantage: Annotated[
+        float | None,
+        typer.Option(
+            "--max-advantage",
+            metavar="X",
+            help="Policy: the membership advantage of these guesses is at most X.",
+        ),
+    ] = None,
     seed: o.SeedOption = 0,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -76,6 +95,7 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
     sha256: o.Sha256Option = True,  # noqa: FBT002
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
+    exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Count the guesses and write the report; return the exit code."""
     from mipaudit.api import attribute as api
@@ -101,6 +121,8 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
             prior=prior,
             confidence=confidence,
             min_cell=min_cell,
+            max_attribute_advantage=max_attribute_advantage,
+            max_advantage=max_advantage,
             seed=seed,
             hash_inputs=hash_inputs,
             jobs=jobs,
@@ -110,4 +132,4 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
     destination.write(encode(report, format, to_file=destination.path is not None))
     if destination.path is not None:
         note_written(report, quiet=quiet)
-    return exit_status.OK
+    return verdict_exit(report.verdict, exit_zero=exit_zero)

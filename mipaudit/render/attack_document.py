@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import lower_text, percent_text, upper_text, value_text
-from mipaudit.render.check_cases import no_policy
+from mipaudit.render.check_cases import policy_mood
 from mipaudit.render.class_grids import class_grids, limits, short_class
 from mipaudit.render.document import Document, Grid, Heading, Note, Pairs, Paragraph, bulleted
 from mipaudit.render.document_text import document_text
+from mipaudit.render.stated_policy import stated_cases, stated_headline, stated_section
 from mipaudit.report.attack_words import ADVERSARIES, clipped_words
 from mipaudit.report.names import safe_name
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from mipaudit.render.document import Section
     from mipaudit.report.attack import AttackReport, GeneralizationGap, NamedAttack
 
+_SUBJECTS: Final[dict[str, str]] = {
+    "any": "the best attacker",
+    **{str(name): text for name, text in ADVERSARIES.items()},
+}
 _HEAD: Final = ("at least", "best estimate", "at most")
 
 
@@ -30,16 +35,17 @@ def attack_document(report: AttackReport) -> Document:
     """Return the report as a document."""
     return Document(
         title="mipaudit attack",
-        headline="",
-        mood="plain",
+        headline=stated_headline(report.policy, report.verdict),
+        mood=policy_mood(report.verdict),
         summary=report.summary,
         sections=tuple(section for section in _sections(report) if section),
-        cases=(no_policy("attack"),),
+        cases=tuple(stated_cases(report.policy, "attack", _SUBJECTS)),
         created=report.provenance.created,
     )
 
 
 def _sections(report: AttackReport) -> Iterator[Section]:
+    yield stated_section(report.policy, _SUBJECTS)
     yield _optimum(report)
     for name in report.design.score_columns:
         yield from _score(report, name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, percent_text, upper_text, value_text
-from mipaudit.render.check_cases import no_policy
+from mipaudit.render.check_cases import policy_mood
 from mipaudit.render.document import Document, Grid, Note, Paragraph, bulleted
 from mipaudit.render.document_text import document_text
+from mipaudit.render.stated_policy import stated_cases, stated_headline, stated_section
 from mipaudit.report.attribute_words import QUANTITIES
 from mipaudit.report.names import safe_name
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.render.document import Section
     from mipaudit.report.attribute import AttributeFigure, AttributeReport, AttributeValue
 
+_SUBJECTS: Final[dict[str, str]] = {str(name): text for name, text in QUANTITIES.items()}
 _HEAD: Final = ("at least", "best estimate", "at most")
 
 
@@ -26,6 +28,7 @@ def render_attribute(report: AttributeReport, *, width: int) -> str:
 def attribute_document(report: AttributeReport) -> Document:
     """Return the report as a document."""
     sections = (
+        stated_section(report.policy, _SUBJECTS),
         _figures(report),
         _values(report),
         bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings]),
@@ -33,11 +36,11 @@ def attribute_document(report: AttributeReport) -> Document:
     )
     return Document(
         title="mipaudit attribute",
-        headline="",
-        mood="plain",
+        headline=stated_headline(report.policy, report.verdict),
+        mood=policy_mood(report.verdict),
         summary=report.summary,
         sections=tuple(section for section in sections if section),
-        cases=(no_policy("attribute"),),
+        cases=tuple(stated_cases(report.policy, "attribute", _SUBJECTS)),
         created=report.provenance.created,
     )
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 from mipaudit.audit.estimate import Attackers, Estimate, Validity  # noqa: TC001 - the codec
 from mipaudit.audit.finding import Finding  # noqa: TC001
+from mipaudit.audit.stated_check import StatedCheck, stated_verdict
+from mipaudit.audit.verdict import Verdict  # noqa: TC001
 from mipaudit.report.origin import Provenance  # noqa: TC001
 
 ATTACK_SCHEMA: Final = "mipaudit.attack/1"
@@ -148,6 +151,8 @@ class AttackReport:
         attacks: in a fixed order, score by score.
         groups: the per-class attack within each class of records, jointly over these.
         gaps: generalization gap of each score.
+        policy: one check for each named adversary, and one for the best attacker (``any``)
+            where it is surely above the limit. 'Met' says nothing of the best attacker.
     """
 
     command: str
@@ -160,4 +165,6 @@ class AttackReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    policy: tuple[StatedCheck, ...] = ()
+    verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
     schema: str = field(default=ATTACK_SCHEMA)

@@ -12,11 +12,14 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.stated_check import StatedCheck
+    from mipaudit.audit.verdict import Verdict
     from mipaudit.report.attack import (
         Adversary,
         AttackDesign,
@@ -51,6 +54,12 @@ _NO_SAFETY: Final = (
     "who sees the score stand beside it; another query may tell more. A lower limit of a named "
     "adversary that is above that of the best attacker is no contradiction: both hold."
 )
+_POLICY: Final = (
+    "A policy is judged on limits: it is not met where one named attack, or the best attacker, is "
+    "surely above, and met where each named attack is surely within. That a policy is met here is "
+    "said of these attacks alone, never of the best one: for that, `mipaudit estimate` has limits."
+)
+_LONGEST_REASON: Final = 2000
 _NOT_JOINT: Final = (
     "Each pair of limits holds by itself, jointly over the score columns. To pick the strongest "
     "named adversary after looking at the table and quote its limits is not covered."
@@ -74,6 +83,7 @@ def attack_summary(
     optimum: Sequence[Estimate],
     attacks: Sequence[NamedAttack],
     gaps: Sequence[GeneralizationGap],
+    judged_by: tuple[Sequence[StatedCheck], Verdict],
 ) -> str:
     """Return what the best attacker and the named ones have, for the first scores."""
     rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
@@ -83,6 +93,7 @@ def attack_summary(
     more = len(design.score_columns) - _MOST_SCORES
     if more > 0:
         parts.append(f"{more} more score{'s are' if more > 1 else ' is'} in the tables.")
+    parts.append(policy_words(*judged_by))
     parts.append("Only these scores and these attacks were tested.")
     return " ".join(parts)
 
@@ -142,7 +153,26 @@ def clipped_words(bound: float) -> str:
     return f"with scores below 0 taken as 0 and those above {number_text(bound)} as that"
 
 
-def attack_limitations(attacks: Sequence[NamedAttack]) -> tuple[str, ...]:
-    """Return what the numbers do not show."""
+def policy_words(checks: Sequence[StatedCheck], verdict: Verdict) -> str:
+    """Say what the verdict is; of one that is met, of whom it does not speak."""
+    if verdict.status != "met":
+        return judged(verdict)
+    most = max(checks, key=lambda one: -2.0 if one.upper is None else one.upper)
+    reason = safe_name(most.reason, longest=_LONGEST_REASON)
+    score = safe_name(most.score or "")
+    return (
+        "The policy is met by the named attacks, which says nothing of the best attacker, who may "
+        f"have more: the most that one of them may have is on score '{score}', where {reason}."
+    )
+
+
+def attack_limitations(attacks: Sequence[NamedAttack], *, held: bool) -> tuple[str, ...]:
+    """Return what the numbers do not show.
+
+    Args:
+        attacks: those of the report.
+        held: whether there is a limit that they are held against.
+    """
     predicted = (_PREDICTED,) if any(one.predicted is not None for one in attacks) else ()
-    return (_NO_SAFETY, _LEARNED, _SAME_ROWS, *predicted, _ALIKE, _NOT_JOINT, _APPROXIMATE)
+    policy = (_POLICY,) if held else ()
+    return (*policy, _NO_SAFETY, _LEARNED, _SAME_ROWS, *predicted, _ALIKE, _NOT_JOINT, _APPROXIMATE)

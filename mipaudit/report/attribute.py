@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads them
+from mipaudit.audit.stated_check import StatedCheck, stated_verdict
+from mipaudit.audit.verdict import Verdict  # noqa: TC001
 from mipaudit.report.origin import Provenance  # noqa: TC001
 
 ATTRIBUTE_SCHEMA: Final = "mipaudit.attribute/1"
@@ -94,6 +97,7 @@ class AttributeReport:
         summary: the answer in plain words.
         figures: over all values.
         by_value: each value, the largest lower limit first; ``other`` last.
+        policy: one check for each limit that was given, on these guesses alone.
     """
 
     command: str
@@ -104,4 +108,6 @@ class AttributeReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    policy: tuple[StatedCheck, ...] = ()
+    verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
     schema: str = field(default=ATTRIBUTE_SCHEMA)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import lower_text, percent_text, upper_text, value_text
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import judged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mipaudit.audit.verdict import Verdict
     from mipaudit.report.attribute import (
         AttributeDesign,
         AttributeFigure,
@@ -22,6 +24,10 @@ QUANTITIES: Final[Mapping[AttributeQuantity, str]] = {
     "membership_advantage": "membership, called when the guess is right",
     "right_of_members": "share of members guessed right",
     "right_of_holdout": "share of holdout records guessed right",
+}
+SUBJECTS: Final[Mapping[AttributeQuantity, str]] = {
+    "attribute_advantage": "attribute advantage of these guesses",
+    "membership_advantage": "membership advantage of these guesses",
 }
 _THESE: Final = (
     "The figures concern these guesses. Another attacker may guess better; that these gain "
@@ -54,6 +60,7 @@ def attribute_summary(
     design: AttributeDesign,
     figures: Sequence[AttributeFigure],
     values: Sequence[AttributeValue],
+    verdict: Verdict,
 ) -> str:
     """Return how much better members are guessed, and what that says of membership."""
     by = {one.quantity: one for one in figures}
@@ -68,9 +75,17 @@ def attribute_summary(
         _attribute(by["attribute_advantage"], sure),
         _membership(by["membership_advantage"], design),
         _one_value(values),
+        _judged(verdict),
         "Only these guesses were tested.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _judged(verdict: Verdict) -> str:
+    text = judged(verdict)
+    if verdict.status != "met":
+        return text
+    return f"{text} That says nothing of an attacker who guesses better."
 
 
 def _value(one: AttributeFigure) -> str:

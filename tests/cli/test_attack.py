@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 
@@ -55,3 +56,43 @@ def test_bad_input_ends_with_2_and_one_message(mipaudit, query_inputs, words):
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("attack", "losses.csv", "--score-col", "loss", "--max-advantage", "0.99"), 0),
+        (("attack", "losses.csv", "--score-col", "loss", "--max-advantage", "0.01"), 1),
+        (("attribute", "guesses.csv", "--max-attribute-advantage", "0.99"), 0),
+        (("attribute", "guesses.csv", "--max-attribute-advantage", "0.01"), 1),
+        (("attribute", "guesses.csv", "--max-advantage", "0.3"), 3),
+    ],
+)
+def test_a_policy_sets_the_exit_code(mipaudit, tmp_path, words, status):
+    rng = np.random.default_rng(0)
+    n = 600
+    member = rng.random(n) < 0.5
+    right = rng.random(n) < 0.4 + 0.3 * member
+    lines = [
+        f"{int(m)},{x}" for m, x in zip(member, rng.normal(size=n) - 1.5 * member, strict=True)
+    ]
+    (tmp_path / "losses.csv").write_text("member,loss\n" + "\n".join(lines))
+    lines = [f"{int(m)},x,{'x' if r else 'y'}" for m, r in zip(member, right, strict=True)]
+    (tmp_path / "guesses.csv").write_text("member,attribute,guess\n" + "\n".join(lines))
+    ended = mipaudit(*words)
+    assert ended.returncode == status, ended.stderr
+    assert ended.stdout.startswith("Verdict: ")
+    assert mipaudit(*words, "--exit-zero").returncode == 0
+    written = mipaudit(*words, "-f", "json", "-o", "report.json")
+    assert written.returncode == status
+    again = mipaudit("render", "report.json", "-f", "junit")
+    assert again.returncode == status
+    assert ("<failure" in again.stdout) == (status != 0)
+    verified = mipaudit("verify", "report.json", "--input", words[1])
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    typed = [word for word in words[:-2] if word]
+    name, limit = words[-2].lstrip("-").replace("-", "_"), words[-1]
+    (tmp_path / "mipaudit.toml").write_text(f"{name} = {limit}\nmax_eta = 0.1\n")
+    by_file = mipaudit(*typed)
+    assert by_file.returncode == status
+    assert "'max_eta' in mipaudit.toml" in by_file.stderr
