@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _HOLDOUT, _MEMBER = 0, 1
 # A search over intervals is quadratic in memory traffic; thresholds are listed outright.
 _MOST_LISTED: Final = 1 << 12
+# Limits of the same counts are asked for again by attackers that agree.
+_KEPT: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,7 @@ def weighed(tpr: float, fpr: float, prior: float) -> float:
     return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
 
 
+@lru_cache(maxsize=_KEPT)
 def difference_of_shares(
     members: tuple[int, int], holdout: tuple[int, int], prior: float, alpha: float
 ) -> tuple[float, float]:
@@ -210,12 +214,13 @@ def shortfall(
         alpha: two-sided error in (0, 1).
     """
     return Shortfall(
-        lower=_surely_short(rows, counts, prior, alpha / 2),
-        upper=_at_most_short(rows, attackers, prior, alpha / 2),
+        lower=surely_short(rows, counts, prior, alpha / 2),
+        upper=at_most_short(rows, attackers, prior, alpha / 2),
     )
 
 
-def _surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: float) -> float:
+def surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: float) -> float:
+    """Return the lower limit of `shortfall`, one-sided alpha."""
     best = class_challenger(counts, "any", prior)
     group = evaluation_groups(counts.burn_in)[rows.blocks]
     learned = np.stack(best.sets)[group, rows.cell]
@@ -228,9 +233,10 @@ def _surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: f
     return -2.0 if found is None else fixed_lower(found, np.array([False, True]), alpha)
 
 
-def _at_most_short(
+def at_most_short(
     rows: JudgedRows, attackers: Attackers, prior: float, alpha: float
 ) -> float | None:
+    """Return the upper limit of `shortfall`, one-sided alpha; None where a class has no row."""
     sizes = np.array([np.count_nonzero(~rows.member), np.count_nonzero(rows.member)])
     if sizes.min() == 0:
         return None

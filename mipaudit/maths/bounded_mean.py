@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # Terms are rounded up to this many steps: every factor of K falls as a term grows, so
 # that rounding can only widen the limit, by a step at most.
 _STEPS: Final = 1 << 13
-_HALVINGS: Final = 50
+# How close the bisection comes, from above: far below a step.
+_CLOSE: Final = 1e-10
 _LEAST_VARIANCE: Final = 0.25
 
 
@@ -67,7 +68,7 @@ def _upper(values: NDArray[np.float64], counts: NDArray[np.int64], alpha: float)
     low, high = float(values @ counts / counts.sum()), 1.0
     if not surely_below(high):
         return 1.0
-    for _ in range(_HALVINGS):
+    while high - low > _CLOSE:
         middle = (low + high) / 2
         low, high = (low, middle) if surely_below(middle) else (middle, high)
     return high

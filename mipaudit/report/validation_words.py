@@ -86,13 +86,25 @@ def _short(failures: Sequence[CoverageRow]) -> str:
 
 
 def _found(detectable: Sequence[Detectable]) -> list[str]:
-    return [
-        f"A limit that promises {percent_text(round(one.nominal, 6))} and covers "
-        f"{percent_text(round(one.coverage, 3))} or less would have been found with a probability "
-        f"of {percent_text(one.power)}."
-        for one in detectable[:1]
-        if one.coverage > 0
-    ]
+    first = next((one for one in detectable if one.coverage > 0), None)
+    if first is None:
+        return []
+    fewest = min(
+        (one for one in detectable if one.nominal == first.nominal),
+        key=lambda one: one.replications,
+    )
+    told = (
+        f"A limit that promises {percent_text(round(first.nominal, 6))} and covers "
+        f"{percent_text(round(first.coverage, 3))} or less would have been found with a "
+        f"probability of {percent_text(first.power)}."
+    )
+    if fewest.replications == first.replications:
+        return [told]
+    dear = (
+        f"Dear limits were tried on fewer files, {count_text(fewest.replications)} or more of a "
+        f"cell: of those, one that covers {percent_text(round(fewest.coverage, 3))} or less."
+    )
+    return [told, dear]
 
 
 def _caught(controls: Sequence[ControlOutcome]) -> str:

@@ -40,6 +40,7 @@ class AuditedFile:
         seed: of the audit.
         strict: whether the finite-sample methods are asked for.
         discrete: whether the score is said to have few values, all known.
+        number: of the file in its cell.
     """
 
     member: NDArray[np.bool_]
@@ -48,6 +49,7 @@ class AuditedFile:
     seed: int
     strict: bool = False
     discrete: bool = False
+    number: int = 0
 
     def stated(self, quantity: Quantity, attackers: Attackers) -> list[Estimate]:
         """Return what ``estimate`` prints of a quantity against a class of attackers."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.scenarios.interval import Interval
 
@@ -16,6 +17,29 @@ if TYPE_CHECKING:
     from mipaudit.scenarios.law import Law
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """Where an estimand with dear limits is tried unless it is asked for by name.
+
+    Attributes:
+        laws: names of the laws.
+        records: the largest file.
+        every: one file in so many.
+    """
+
+    laws: frozenset[str]
+    records: int
+    every: int
+
+
+# No leak with ties, a leak that thresholds find, rare records that are all leaked, two values.
+DEAR: Final = Usual(
+    laws=frozenset({"null-ties", "gauss-shift-1", "leaked-atoms", "randomized-response-1"}),
+    records=1_000,
+    every=5,
+)
+
+
 class Estimand(ABC):
     """One quantity: what is true of it, and what the tool says about it.
 
@@ -26,6 +50,8 @@ class Estimand(ABC):
         restates: the estimand that it is a linear function of, whose limits miss exactly
             when its own do; it is then run only when asked for by name.
         by_name_only: whether it is run only when asked for by name for another reason.
+        usual: where it is tried unless it is asked for by name; None for everywhere. Its
+            coverage is that of the files that it was tried on.
         vectorial: whether it is about scores of several numbers.
     """
 
@@ -34,11 +60,25 @@ class Estimand(ABC):
     statements: ClassVar[frozenset[tuple[Quantity, Attackers]]] = frozenset()
     restates: ClassVar[str | None] = None
     by_name_only: ClassVar[bool] = False
+    usual: ClassVar[Usual | None] = None
     vectorial: ClassVar[bool] = False
 
     def concerns(self, law: Law) -> bool:
         """Tell whether it is asked about this law at all: of one number, or of several."""
         return self.vectorial == (law.width > 1) and self.applies(law)
+
+    def usually(self, law: Law, records: int, number: int) -> bool:
+        """Tell whether it is tried on a file without being asked for by name.
+
+        Args:
+            law: that the file was drawn from.
+            records: rows of the file.
+            number: of the file in its cell.
+        """
+        where = self.usual
+        return where is None or (
+            law.name in where.laws and records <= where.records and number % where.every == 0
+        )
 
     def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
         """Tell whether it has a true value, and a finite one, under this law."""

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.audit.named_attack import JudgedRows, achieved, shortfall, weighed
+from mipaudit.audit.named_attack import (
+    JudgedRows,
+    achieved,
+    at_most_short,
+    surely_short,
+    weighed,
+)
 from mipaudit.queries.adversaries import Cut, Labelled, best_cut, mean_cut, top_cut
 from mipaudit.scenarios.audited_file import CONFIDENCE
-from mipaudit.scenarios.estimand import Estimand, one_sided, wrong_arguments
+from mipaudit.scenarios.estimand import DEAR, Estimand, one_sided, wrong_arguments
 from mipaudit.scenarios.interval import Interval
 from mipaudit.summaries.identity import micro_blocks, position_bytes
 
@@ -34,7 +40,7 @@ _HALF = 0.5
 class _Named(Estimand):
     """About one adversary, called a member at most at ``args`` = (cut, side of the members)."""
 
-    by_name_only = True
+    usual = DEAR
 
     def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
         """Return 0."""
@@ -98,7 +104,9 @@ class NamedAttack(_Named):
 
 class _Shortfall(_Named):
     @abstractmethod
-    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
         """Return the limit that is tried, with None for the other."""
 
     def _limits(
@@ -117,14 +125,7 @@ class _Shortfall(_Named):
             cell=np.searchsorted(audited.cell_edges, score, side="left"),
             blocks=blocks[judged],
         )
-        found = shortfall(
-            rows,
-            audited.evidence.counts,
-            attackers="thresholds",
-            prior=audited.prior,
-            alpha=_ALPHA,
-        )
-        return self._side(found.lower, found.upper)
+        return self._side(rows, audited)
 
 
 class NamedShortfall(_Shortfall):
@@ -137,9 +138,11 @@ class NamedShortfall(_Shortfall):
         """Return the best advantage less that of the threshold that was learned."""
         return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
-        del upper
-        return lower, None
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
+        counts = audited.evidence.counts
+        return surely_short(rows, counts, audited.prior, _ALPHA / 2), None
 
 
 class NamedShortfallThresholds(_Shortfall):
@@ -152,8 +155,10 @@ class NamedShortfallThresholds(_Shortfall):
         """Return the best threshold's advantage less that of the one that was learned."""
         return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _side(self, lower: float, upper: float | None) -> tuple[float | None, float | None] | None:
-        del lower
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
+        upper = at_most_short(rows, "thresholds", audited.prior, _ALPHA / 2)
         return None if upper is None else (None, upper)
 
 

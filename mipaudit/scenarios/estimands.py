@@ -16,7 +16,9 @@ from mipaudit.scenarios.estimand_advantage import (
     Excess,
 )
 from mipaudit.scenarios.estimand_attack import AttackEpsilon, AttackMu
+from mipaudit.scenarios.estimand_attribute import AttributeAdvantage, AttributeMembership
 from mipaudit.scenarios.estimand_blind import AdvantageBlind
+from mipaudit.scenarios.estimand_bounded_loss import BoundedLoss, GeneralizationGap
 from mipaudit.scenarios.estimand_difference import Difference, JointGain, LargestAdvantage
 from mipaudit.scenarios.estimand_epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.scenarios.estimand_kernel import AdvantageNoised
@@ -63,6 +65,10 @@ _ALL: Final[tuple[type[Estimand], ...]] = (
     NamedAttack,
     NamedShortfall,
     NamedShortfallThresholds,
+    BoundedLoss,
+    GeneralizationGap,
+    AttributeAdvantage,
+    AttributeMembership,
 )
 ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
 

@@ -22,12 +22,15 @@ class Panel:
         estimands: whose limits by the tool are tested.
         alternatives: other methods beside them.
         strict: whether the tool's finite-sample methods are asked for.
+        named: whether the estimands were asked for by name, so that dear ones are tried on
+            every file.
         only_selected: leave out what other methods say of other estimands.
     """
 
     estimands: tuple[str, ...]
     alternatives: tuple[str, ...]
     strict: bool = False
+    named: bool = True
     only_selected: bool = True
 
     def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
@@ -35,7 +38,8 @@ class Panel:
         said: list[Interval] = []
         for name in self.estimands:
             one = ESTIMANDS[name]
-            if one.concerns(law):
+            asked = self.named or one.usually(law, audited.member.size, audited.number)
+            if asked and one.concerns(law):
                 said.extend(one.intervals(audited))
         if law.width > 1:
             return said  # the other methods are for one number

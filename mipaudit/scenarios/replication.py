@@ -78,6 +78,7 @@ def replicate(task: Task, seed: int, replications: range) -> Statements:
             seed=int(rng.integers(2**63)),
             strict=task.methods.strict,
             discrete=cell.discrete,
+            number=number,
         )
         said.append(task.methods.say(audited, drawn_from))
     return gather(drawn_from, cell.prior, said)

@@ -35,6 +35,9 @@ def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:
 
 def _row(cell: Cell, said: Statement, side: Side, gaps: NDArray[np.float64]) -> CoverageRow:
     first, replications = said.first, cell.replications
+    if ESTIMANDS[first.estimand].usual is not None:
+        # It may have been tried on some of the files alone.
+        replications = max(1, int((~np.isnan(gaps)).sum()))
     misses = int((gaps < -TRUTH_TOLERANCE).sum())
     coverage = (replications - misses) / replications
     alarms = side == "lower" and _nothing_to_show(cell, said)

@@ -67,7 +67,10 @@ def make_run(
         law(name)
     named = tuple(estimand(name).name for name in dict.fromkeys(estimands))
     panel = Panel(
-        estimands=named or default_estimands(), alternatives=tuple(ALTERNATIVES), strict=strict
+        estimands=named or default_estimands(),
+        alternatives=tuple(ALTERNATIVES),
+        strict=strict,
+        named=bool(named),
     )
     if not choice.scenarios and all(ESTIMANDS[name].vectorial for name in panel.estimands):
         choice = replace(choice, scenarios=tuple(VECTOR_LAWS))

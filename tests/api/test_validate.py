@@ -40,13 +40,33 @@ def test_every_limit_is_run_on_every_cell(report):
     assert report.design.estimands == default_estimands()
     ours = [row for row in report.rows if row.source == "mipaudit"]
     assert report.design.tests == len(ours)
-    assert {row.estimand for row in ours} == set(default_estimands())
+    # Dear ones are tried on few laws, and not on these.
+    everywhere = {name for name in default_estimands() if ESTIMANDS[name].usual is None}
+    assert {row.estimand for row in ours} == everywhere
     stated = {name for name, one in ALTERNATIVES.items() if one.estimand in default_estimands()}
     assert {row.label for row in report.rows if row.source != "mipaudit"} == stated
     assert {row.scenario for row in ours} == {"null-gaussian", "gauss-shift-2"}
     assert {row.order for row in ours} == {"shuffled", "sorted"}
     assert len(report.controls) == 3
     assert all(control.caught for control in report.controls)
+
+
+def test_dear_limits_are_tried_on_some_files_of_some_laws_and_on_all_by_name():
+    dear = {name for name in default_estimands() if ESTIMANDS[name].usual is not None}
+    assert {
+        *("named_attack", "named_shortfall", "named_shortfall_thresholds"),
+        *("bounded_loss", "generalization_gap", "attribute_advantage", "attribute_membership"),
+    } == dear
+    few = mipaudit.validate(**{**SMALL, "scenarios": ["leaked-atoms"]})
+    assert few.passed
+    rows = [row for row in few.rows if row.estimand in dear]
+    assert {row.estimand for row in rows} == dear
+    assert {row.replications for row in rows} == {6}  # one file in five
+    assert "tried on fewer files, 6 or more" in few.summary
+    asked = mipaudit.validate(**SMALL, estimands=["bounded_loss", "attribute_advantage"])
+    assert {row.scenario for row in asked.rows} == {"null-gaussian", "gauss-shift-2"}
+    assert {row.replications for row in asked.rows} == {30}
+    assert "fewer files" not in asked.summary
 
 
 def test_rows_say_what_the_issue_asks_for(report):
