@@ -106,6 +106,7 @@ def guess_words(guess_column: str) -> Iterator[None]:
                 hint="Group the values first: an attribute with many values is rarely guessed "
                 "exactly.",
             ) from None
-        if message == error.message:
+        hint = error.hint and error.hint.replace("--score-col", "--guess-col")
+        if (message, hint) == (error.message, error.hint):
             raise
-        raise InputError(error.code, message, hint=error.hint) from None
+        raise InputError(error.code, message, hint=hint) from None
