@@ -11,7 +11,7 @@ import numpy as np
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.queries.points import Points
-from mipaudit.queries.row_hashes import copies
+from mipaudit.queries.same_records import same_records
 from mipaudit.queries.scores import Scoring
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.provenance import provenance
@@ -29,7 +29,7 @@ from mipaudit.report.query_words import (
     query_says,
     query_summary,
 )
-from mipaudit.tables.record_encoding import fit_encoding, unseen_rows
+from mipaudit.tables.record_encoding import DOUBLE, fit_encoding, unseen_rows
 from mipaudit.tables.record_table import common_columns, open_table, refuse_same_files
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from mipaudit.queries.kind import Query
     from mipaudit.queries.points import Metric
+    from mipaudit.queries.same_records import SameRecords
     from mipaudit.queries.scores import Scored
     from mipaudit.report.origin import InputFile, Setting
     from mipaudit.tables.record_columns import RecordColumn
@@ -74,16 +75,14 @@ class Answer:
         terms: of the run.
         scored: what the queries said, members first.
         members: how many of the records are members.
-        copied: which of the records are in the synthetic table.
-        shared: how many members are among the holdout records.
+        same: which records are in which other table.
         inputs: what was read.
     """
 
     terms: QueryTerms
     scored: Scored
     members: int
-    copied: Any
-    shared: int
+    same: SameRecords
     inputs: tuple[InputFile, ...]
     tables: tuple[QueriedTable, ...]
     columns: tuple[QueriedColumn, ...]
@@ -95,7 +94,7 @@ class Answer:
         from mipaudit.tables.row_output import write_rows
 
         names = ("member", *self.scored.columns)
-        rows = self.copied.size
+        rows = self.same.copied.size
         member = np.arange(rows) < self.members
         whole = {"member": member, **self.scored.columns}
         chunks = (
@@ -109,13 +108,13 @@ class Answer:
         counted = (
             ExactCopies(
                 role="members",
-                copied=int(self.copied[: self.members].sum()),
+                copied=int(self.same.copied[: self.members].sum()),
                 rows=self.members,
             ),
             ExactCopies(
                 role="holdout",
-                copied=int(self.copied[self.members :].sum()),
-                rows=self.copied.size - self.members,
+                copied=int(self.same.copied[self.members :].sum()),
+                rows=self.same.copied.size - self.members,
             ),
         )
         scores = tuple(self._score(one) for one in self.terms.queries)
@@ -135,7 +134,8 @@ class Answer:
                 self.columns,
                 scores,
                 constant=self.constant,
-                shared=self.shared,
+                shared=self.same.shared,
+                referenced=self.same.referenced,
                 flat=flat,
             ),
             limitations=query_limitations(),
@@ -192,7 +192,13 @@ def run_query(
         common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
         _check_named(terms, common)
         _check_memory(opened, len(common.taken), terms.memory)
-        read = {table.role: table.read(common.taken) for table in opened}
+        texts = frozenset[bool]().union(*(table.texts for table in opened))
+        read = {
+            table.role: table.read(
+                common.taken, categorical=terms.categorical, mixed=len(texts) > 1
+            )
+            for table in opened
+        }
         return _answer(terms, opened, common, read, progress)
     finally:
         for table in opened:
@@ -218,6 +224,7 @@ def _answer(
         name: sum(int(table[name].missing.sum()) for table in read.values())
         for name in common.taken
     }
+    same = same_records(encoding.exact(read))
     points = {}
     for role in list(read):
         # What is encoded is let go.
@@ -241,21 +248,28 @@ def _answer(
         terms=terms,
         scored=scored,
         members=len(points["members"]),
-        copied=copies(records, synthetic),
-        shared=int(copies(points["members"], points["holdout"]).sum()),
+        same=same,
         inputs=tuple(one for table in opened for one in table.described(len(points[table.role]))),
         tables=tuple(
             QueriedTable(role=one.role, rows=len(points[one.role]), columns=len(one.fields))
             for one in opened
         ),
-        columns=_described(encoding, missing, unseen_rows(records, encoding)),
+        columns=_described(
+            encoding,
+            missing,
+            unseen_rows(points["members"], encoding),
+            unseen_rows(points["holdout"], encoding),
+        ),
         constant=tuple(code.name for code in encoding.columns if code.constant),
         skipped=common.skipped,
     )
 
 
 def _described(
-    encoding: Encoding, missing: Mapping[str, int], unseen: Mapping[str, int]
+    encoding: Encoding,
+    missing: Mapping[str, int],
+    members: Mapping[str, int],
+    holdout: Mapping[str, int],
 ) -> tuple[QueriedColumn, ...]:
     return tuple(
         QueriedColumn(
@@ -264,7 +278,9 @@ def _described(
             scale=code.scale,
             levels=len(code.words) if code.treated == "category" else None,
             missing=missing[code.name],
-            unseen=unseen.get(code.name, 0),
+            unseen=members.get(code.name, 0) + holdout.get(code.name, 0),
+            unseen_members=members.get(code.name, 0),
+            rounded=code.bits < DOUBLE,
         )
         for code in encoding.columns
     )

@@ -31,6 +31,8 @@ class QueriedColumn:
         levels: known words of a category; None for numbers and days.
         missing: empty cells, over all tables.
         unseen: members and holdout records with a word that the released tables lack.
+        unseen_members: members among them.
+        rounded: whether numbers were rounded to the single precision of one of the tables.
     """
 
     column: str
@@ -39,6 +41,8 @@ class QueriedColumn:
     levels: int | None
     missing: int
     unseen: int
+    unseen_members: int = 0
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

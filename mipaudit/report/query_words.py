@@ -81,6 +81,7 @@ def query_findings(
     *,
     constant: Iterable[str],
     shared: int,
+    referenced: tuple[int, int],
     flat: Iterable[str],
 ) -> tuple[Finding, ...]:
     """Return what the reader must know.
@@ -91,9 +92,11 @@ def query_findings(
         scores: that were made.
         constant: columns with one value in the table of the fit.
         shared: members that are among the holdout records, too.
+        referenced: members, and holdout records, that are in the reference table, too.
         flat: scores that are the same for all records.
     """
-    found = [*_of_copies(copies, shared), *_of_columns(columns, constant)]
+    found = [*_of_copies(copies, shared), *_of_reference(referenced, scores)]
+    found.extend(_of_columns(columns, constant))
     balls = [score for score in scores if score.radius_from == "median"]
     if balls:
         found.append(_radius(balls))
@@ -136,6 +139,19 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
         )
 
 
+def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
+    taught = [score for score in scores if score.query in {"density", "classifier"}]
+    if taught and any(referenced):
+        members, holdout = map(count_text, referenced)
+        names = " and ".join(quoted_name(score.score) for score in taught)
+        yield Finding(
+            code="reference_overlap",
+            text=f"{members} members and {holdout} holdout records stand in the reference table, "
+            f"too. {names} learned from them that they are not synthetic, which is no leak of the "
+            "release. Take records of neither class for reference.",
+        )
+
+
 def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
     for name in constant:
         yield Finding(
@@ -145,11 +161,20 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
         )
     for column in columns:
         if column.unseen:
+            members = count_text(column.unseen_members)
+            holdout = count_text(column.unseen - column.unseen_members)
             yield Finding(
                 code="unseen_words",
-                text=f"Column {quoted_name(column.column)}: {count_text(column.unseen)} of the "
-                "records scored hold a word that the released tables lack. It differs from all "
-                "others.",
+                text=f"Column {quoted_name(column.column)}: {members} members and {holdout} "
+                "holdout records hold a word that the released tables lack. It differs from all "
+                "others. If a table only spells it in another way, mend that: the scores would "
+                "show the spelling.",
+            )
+        if column.rounded:
+            yield Finding(
+                code="rounded_numbers",
+                text=f"Column {quoted_name(column.column)} is stored with fewer digits in some of "
+                "the tables: all were rounded alike, or the storage would tell records apart.",
             )
         if column.levels is not None and column.levels > _MANY_LEVELS:
             yield Finding(
