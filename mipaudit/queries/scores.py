@@ -12,7 +12,7 @@ from mipaudit.queries.density import fit_density_ratio
 from mipaudit.queries.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,19 +85,18 @@ class Scoring:
         """Return the scores of all queries."""
         neighbours = Neighbours(self.synthetic, self.geometry)
         work = self._work(queries, neighbours)
-        reach = max([*(query.neighbours for query in queries), int(_needs_median(queries))])
+        ranks = _ranks(queries)
         rng = np.random.default_rng([self.seed, 0])
         distances = np.empty((len(self.records), 0))
-        if reach:
+        if ranks:
             distances = neighbours.nearest(
-                self.records, reach, rng=rng, memory=self.memory, tick=work.tick
+                self.records, ranks[-1], rng=rng, memory=self.memory, tick=work.tick, ranks=ranks
             )
+        near = dict(zip(ranks, distances.T, strict=True))
         scored = Scored(columns={}, radii={}, search="", classifier=None, bandwidth={})
         said: list[str] = []
         for query in queries:
-            scored.columns[query.column] = self._one(
-                query, neighbours, distances, work, scored, said
-            )
+            scored.columns[query.column] = self._one(query, neighbours, near, work, scored, said)
         return Scored(
             columns=scored.columns,
             radii=scored.radii,
@@ -120,18 +119,18 @@ class Scoring:
         self,
         query: Query,
         neighbours: Neighbours,
-        distances: Floats,
+        near: Mapping[int, Floats],
         work: _Work,
         scored: Scored,
         said: list[str],
     ) -> Floats:
         match query.kind:
             case "nn" | "kth":
-                return distances[:, query.neighbours - 1].copy()
+                return near[query.neighbours].copy()
             case "lnr":
-                return _ratio(distances[:, 0], distances[:, query.neighbours - 1])
+                return _ratio(near[1], near[query.neighbours])
             case "mc" | "share":
-                radius = float(np.median(distances[:, 0])) if query.radius is None else query.radius
+                radius = float(np.median(near[1])) if query.radius is None else query.radius
                 scored.radii[query.column] = radius
                 return self._ball(neighbours, radius, work)[query.kind == "share"]
             case "density":
@@ -170,6 +169,13 @@ class Scoring:
 
 def _needs_median(queries: Sequence[Query]) -> bool:
     return any(query.kind in _BALLS and query.radius is None for query in queries)
+
+
+def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:
+    """Return which neighbours are asked for, in order."""
+    wanted = {query.neighbours for query in queries if query.neighbours}
+    nearest = _needs_median(queries) or any(query.kind == "lnr" for query in queries)
+    return tuple(sorted(wanted | ({1} if nearest else set())))
 
 
 def _ratio(nearest: Floats, other: Floats) -> Floats:
