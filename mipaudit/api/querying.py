@@ -16,12 +16,15 @@ from mipaudit.queries.scores import Scoring
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.provenance import provenance
 from mipaudit.report.query import (
+    ApproximateNeighbours,
     ExactCopies,
+    FoundNeighbours,
     QueriedColumn,
     QueriedScore,
     QueriedTable,
     QueryReport,
     QueryRun,
+    share_interval,
 )
 from mipaudit.report.query_words import (
     query_findings,
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from mipaudit.queries.kind import Query
     from mipaudit.queries.points import Metric
     from mipaudit.queries.same_records import SameRecords
-    from mipaudit.queries.scores import Scored
+    from mipaudit.queries.scores import Approximation, Scored
     from mipaudit.report.origin import InputFile, Setting
     from mipaudit.tables.record_columns import RecordColumn
     from mipaudit.tables.record_encoding import Encoding, Scale
@@ -65,6 +68,7 @@ class QueryTerms:
     encode_on: Literal["synthetic", "reference"]
     memory: int
     seed: int
+    approximate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,6 +122,7 @@ class Answer:
             ),
         )
         scores = tuple(self._score(one) for one in self.terms.queries)
+        approximate = _approximated(self.scored.approximation)
         flat = [n for n, values in self.scored.columns.items() if (values == values[0]).all()]
         return QueryReport(
             command="query",
@@ -137,7 +142,9 @@ class Answer:
                 shared=self.same.shared,
                 referenced=self.same.referenced,
                 flat=flat,
+                approximate=approximate,
             ),
+            approximate=approximate,
             limitations=query_limitations(),
             following=_following(output, scores),
             run=QueryRun(
@@ -158,6 +165,28 @@ class Answer:
             radius=self.scored.radii.get(query.column),
             radius_from=None if not ball else "median" if query.radius is None else "given",
         )
+
+
+def _approximated(found: Approximation | None) -> ApproximateNeighbours | None:
+    if found is None:
+        return None
+    return ApproximateNeighbours(
+        library=found.library,
+        lists=found.lists,
+        probes=found.probes,
+        found=tuple(
+            FoundNeighbours(
+                neighbours=one.neighbours,
+                records=one.records,
+                right=one.right,
+                share=share_interval(one.right, one.records),
+                excess_mean=float(f"{one.excess_mean:.4g}"),
+                excess_95=float(f"{one.excess_95:.4g}"),
+                copies_missed=one.copies_missed,
+            )
+            for one in found.recall
+        ),
+    )
 
 
 def _seconds(begun: float) -> float | None:
@@ -243,6 +272,7 @@ def _answer(
         memory=terms.memory // 2,
         seed=terms.seed,
         progress=progress,
+        approximate=terms.approximate,
     ).run(terms.queries)
     return Answer(
         terms=terms,

@@ -108,6 +108,14 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     memory: Annotated[
         str, typer.Option("--memory", metavar="SIZE", help="About how much to use, as 500M.")
     ] = "4G",
+    approximate: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--approximate",
+            help="Search neighbours approximately (nn, kth, lnr): faster, and a weaker query. "
+            'Needs pip install "mipaudit[approximate]".',
+        ),
+    ] = False,
     seed: o.SeedOption = 0,
     format: o.FormatOption = "table",  # noqa: A002
     output: Annotated[
@@ -166,6 +174,7 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
             encode_on=encode_on,
             memory=memory,
             seed=seed,
+            approximate=approximate,
             progress=progress,
             settings=settings_of(context),
         )

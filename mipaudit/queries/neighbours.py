@@ -1,4 +1,7 @@
-"""Distances to the nearest synthetic records, by whichever exact search is faster."""
+"""Distances to the nearest synthetic records, by whichever exact search is faster.
+
+Approximate search is another class's work, and is made only when it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.queries.matrix_search import MatrixSearch, size_order
-from mipaudit.queries.row_hashes import distinct_points
+from mipaudit.queries.row_hashes import distinct_places, distinct_points
 from mipaudit.queries.tree_search import MOST_COLUMNS, TreeSearch, tree_columns
 
 if TYPE_CHECKING:
@@ -17,10 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.queries.approximate_search import ApproximateSearch
     from mipaudit.queries.points import Geometry, Points
 
     Tick = Callable[[int], None]
-    Search = MatrixSearch | TreeSearch
+    Search = MatrixSearch | TreeSearch | ApproximateSearch
 
 # Pairs times columns that take a fraction of a second: below, nothing is timed.
 _SMALL: Final = 1 << 28
@@ -50,6 +54,19 @@ class Neighbours:
         self._geometry = geometry
         self._rows = len(points)
         self._search: Search | None = None
+
+    def approximate(self, *, seed: int, memory: int) -> ApproximateSearch:
+        """Search approximately from now on.
+
+        Raises:
+            MissingExtraError: faiss is not installed.
+            InputError: ``too_little_memory``.
+        """
+        from mipaudit.queries.approximate_search import ApproximateSearch
+
+        found = ApproximateSearch(self._points, self._geometry, seed=seed, memory=memory)
+        self._search = found
+        return found
 
     @property
     def pairs_per_record(self) -> int:
@@ -84,13 +101,20 @@ class Neighbours:
             tick: told how many pairs more are behind us.
         """
         search = self._chosen(records, rng, memory)
+        if search.name == "approximate":
+            # Its rounding depends on what stands beside: equal records stand in one place,
+            # and the order has nothing to do with the class.
+            first, inverse = distinct_places(records)
+            records = records.take(first)
+        else:
+            inverse = None
         wanted = np.array(ranks or range(1, k + 1)) - 1
         size = min(_TOGETHER, max(_FEWEST, memory // (_NEIGHBOUR * k)))
         distances = np.empty((len(records), wanted.size))
         for start in range(0, len(records), size):
             part = slice(start, min(start + size, len(records)))
             distances[part] = self._distances(search, records.take(part), k, tick)[:, wanted]
-        return distances
+        return distances if inverse is None else distances[inverse]
 
     def _distances(
         self, search: Search, records: Points, k: int, tick: Tick | None
@@ -121,6 +145,8 @@ class Neighbours:
         ``radius``, their distances d taken as at least 1e-6.
         """
         search = self._chosen(records, rng, memory)
+        if not isinstance(search, (MatrixSearch, TreeSearch)):
+            raise TypeError("an approximate search does not see all of a ball")
         logs, counts = np.zeros(len(records)), np.zeros(len(records))
 
         def visit(i: NDArray[np.intp], j: NDArray[np.intp], figures: NDArray[np.float64]) -> None:

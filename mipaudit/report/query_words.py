@@ -11,7 +11,12 @@ from mipaudit.report.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.report.query import ExactCopies, QueriedColumn, QueriedScore
+    from mipaudit.report.query import (
+        ApproximateNeighbours,
+        ExactCopies,
+        QueriedColumn,
+        QueriedScore,
+    )
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "members", "holdout": "holdout records"}
@@ -83,6 +88,7 @@ def query_findings(
     shared: int,
     referenced: tuple[int, int],
     flat: Iterable[str],
+    approximate: ApproximateNeighbours | None = None,
 ) -> tuple[Finding, ...]:
     """Return what the reader must know.
 
@@ -94,9 +100,12 @@ def query_findings(
         shared: members that are among the holdout records, too.
         referenced: members, and holdout records, that are in the reference table, too.
         flat: scores that are the same for all records.
+        approximate: how neighbours were searched approximately, if they were.
     """
     found = [*_of_copies(copies, shared), *_of_reference(referenced, scores)]
     found.extend(_of_columns(columns, constant))
+    if approximate is not None:
+        found.append(_approximate(approximate))
     balls = [score for score in scores if score.radius_from == "median"]
     if balls:
         found.append(_radius(balls))
@@ -183,6 +192,26 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
                 "different words: names or keys compare badly. Leave it out with --ignore unless "
                 "equal words are what leaks.",
             )
+
+
+def _approximate(search: ApproximateNeighbours) -> Finding:
+    one = search.found[-1]
+    which = "nearest neighbour was" if one.neighbours == 1 else f"{one.neighbours} nearest were all"
+    low, high = (percent_text(share) for share in one.share)
+    missed = f" {count_text(one.copies_missed)} exact copies were missed." * bool(one.copies_missed)
+    return Finding(
+        code="approximate_search",
+        text=f"Neighbours were searched approximately. Of {count_text(one.records)} records that "
+        f"were searched exactly as well, the {which} found for {count_text(one.right)} (of all "
+        f"records {low} to {high}, at 95% confidence); distances were too long by "
+        f"{_excess(one.excess_mean)} on average.{missed} It is the same search for every record, "
+        "so limits found from the scores hold for it; but it is a weaker query than the exact one, "
+        "which may show more.",
+    )
+
+
+def _excess(share: float) -> str:
+    return percent_text(float(f"{share:.3g}"))
 
 
 def _radius(scores: Sequence[QueriedScore]) -> Finding:
