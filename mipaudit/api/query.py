@@ -43,6 +43,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
     memory: str | int = MEMORY,
     seed: int = 0,
     approximate: bool = False,
+    keep: Sequence[str] = (),
     progress: Callable[[int, int | None], None] | None = None,
     settings: Sequence[Setting] | None = None,
 ) -> QueryReport:
@@ -73,6 +74,8 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         approximate: search neighbours for ``nn``, ``kth`` and ``lnr`` approximately, by faiss
             (extra ``approximate``): faster, and distances may be too long. The report says
             how often.
+        keep: columns of members and holdout that go to the score file beside the scores, such
+            as a record's key, a person or a group.
         progress: told how much of how much is done.
         settings: where each setting came from; by default, from this call.
 
@@ -107,6 +110,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         memory=memory_bytes(memory),
         seed=whole("seed", seed),
         approximate=approximate,
+        keep=tuple(keep),
     )
     _check(terms)
     _check_approximate(terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ from mipaudit.report.query_words import (
     query_says,
     query_summary,
 )
+from mipaudit.tables.kept_columns import check_kept, read_kept
 from mipaudit.tables.record_encoding import DOUBLE, fit_encoding, unseen_rows
 from mipaudit.tables.record_table import common_columns, open_table, refuse_same_files
 
@@ -69,6 +70,7 @@ class QueryTerms:
     memory: int
     seed: int
     approximate: bool = False
+    keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,20 +94,28 @@ class Answer:
     columns: tuple[QueriedColumn, ...]
     constant: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...]
+    kept: dict[str, Any]
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Write the score file."""
         from mipaudit.tables.row_output import write_rows
 
-        names = ("member", *self.scored.columns)
+        names = ("member", *self.kept, *self.scored.columns)
         rows = self.same.copied.size
         member = np.arange(rows) < self.members
-        whole = {"member": member, **self.scored.columns}
+        whole = {"member": member, **self.kept, **self.scored.columns}
         chunks = (
             {name: whole[name][start : start + _CHUNK] for name in names}
             for start in range(0, rows, _CHUNK)
         )
-        write_rows(file, chunks, form, columns=names)
+        write_rows(
+            file,
+            chunks,
+            form,
+            columns=names,
+            repeating=tuple(self.kept),
+            quoted=bool(self.kept),
+        )
 
     def report(self, settings: Sequence[Setting], *, begun: float, output: object) -> QueryReport:
         """Return the report of the run that began at ``begun``."""
@@ -146,7 +156,7 @@ class Answer:
             ),
             approximate=approximate,
             limitations=query_limitations(),
-            following=_following(output, scores),
+            following=_following(output, scores, kept=bool(self.kept)),
             run=QueryRun(
                 search=self.scored.search,
                 classifier=self.scored.classifier,
@@ -196,9 +206,11 @@ def _seconds(begun: float) -> float | None:
     return round(time.perf_counter() - begun, 3)
 
 
-def _following(output: object, scores: Sequence[QueriedScore]) -> str:
+def _following(output: object, scores: Sequence[QueriedScore], *, kept: bool) -> str:
     name = safe_name(output) if isinstance(output, str) else "SCORES"
-    text = f"mipaudit estimate {name}"
+    # Beside kept columns of numbers the scores are named.
+    named = "".join(f" --score-col {score.score}" for score in scores) if kept else ""
+    text = f"mipaudit estimate {name}{named}"
     return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 
@@ -220,6 +232,9 @@ def run_query(
         refuse_same_files(opened)
         common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
         _check_named(terms, common)
+        check_kept(
+            opened, terms.keep, scores={"member", *(query.column for query in terms.queries)}
+        )
         _check_memory(opened, len(common.taken), terms.memory)
         texts = frozenset[bool]().union(*(table.texts for table in opened))
         read = {
@@ -228,7 +243,8 @@ def run_query(
             )
             for table in opened
         }
-        return _answer(terms, opened, common, read, progress)
+        kept = read_kept(opened, terms.keep) if terms.keep else {}
+        return replace(_answer(terms, opened, common, read, progress), kept=kept)
     finally:
         for table in opened:
             table.close()
@@ -292,6 +308,7 @@ def _answer(
         ),
         constant=tuple(code.name for code in encoding.columns if code.constant),
         skipped=common.skipped,
+        kept={},
     )
 
 

@@ -35,6 +35,8 @@ Examples:
   mipaudit query density classifier --reference r.csv --members m.csv --holdout h.csv \
 --synthetic s.csv -o ratio.csv --ignore zip
       Against records of neither class; the column zip is left out.
+  mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
+      The score file has the columns person and sex, for estimate --unit-col and --by.
 """
 
 
@@ -108,6 +110,10 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     memory: Annotated[
         str, typer.Option("--memory", metavar="SIZE", help="About how much to use, as 500M.")
     ] = "4G",
+    keep: Annotated[
+        list[str] | None,
+        _listed("--keep", "Carry these of members and holdout to the score file: keys, groups."),
+    ] = None,
     approximate: Annotated[  # noqa: FBT002 - a flag
         bool,
         typer.Option(
@@ -175,6 +181,7 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
             memory=memory,
             seed=seed,
             approximate=approximate,
+            keep=column_list(keep),
             progress=progress,
             settings=settings_of(context),
         )
