@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 import numpy as np
@@ -174,7 +175,12 @@ class Answer:
             side=query.side,
             radius=self.scored.radii.get(query.column),
             radius_from=None if not ball else "median" if query.radius is None else "given",
+            sha256=_digest(self.scored.columns[query.column]),
         )
+
+
+def _digest(values: Any) -> str:  # noqa: ANN401 - an array
+    return sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
 
 
 def _approximated(found: Approximation | None) -> ApproximateNeighbours | None:

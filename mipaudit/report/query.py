@@ -60,6 +60,7 @@ class QueriedScore:
         side: on which side of its scores members are expected.
         radius: of the ball, None for no ball.
         radius_from: where the radius comes from.
+        sha256: of the column's numbers in the order of the rows, as little-endian float64.
     """
 
     score: str
@@ -68,6 +69,7 @@ class QueriedScore:
     side: Literal["low", "high"]
     radius: float | None = None
     radius_from: Literal["given", "median"] | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,3 +179,61 @@ def test_approximate_search_is_for_neighbours(mipaudit, tmp_path, words):
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["code"] == "approximate"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def queried(mipaudit, tmp_path):
+    """Return a function that makes a report of query."""
+
+    def run(*words):
+        given = ("--range", "age=17:90", "--ignore", "fnlwgt,race", "--categorical", "sex")
+        written = mipaudit("query", *words, *TABLES, *given, "-o", "s.csv", "-f", "json", "-q")
+        assert written.returncode == 0, written.stderr
+        (tmp_path / "q.json").write_text(written.stdout)
+        return json.loads(written.stdout)
+
+    return run
+
+
+def test_verify_makes_every_score_again(mipaudit, tmp_path, queried):
+    report = queried("nn", "mc", "--seed", "3", "--memory", "500M")
+    assert len(report["scores"][0]["sha256"]) == 64
+
+    assert mipaudit("verify", "q.json", *TABLES).returncode == 0
+    report["scores"][1]["sha256"] = "0" * 64
+    (tmp_path / "q.json").write_text(json.dumps(report))
+    changed = mipaudit("verify", "q.json", *TABLES, "-f", "json")
+
+    assert changed.returncode == 1
+    wrong = [
+        one["part"] for one in json.loads(changed.stdout)["parts"] if one["status"] != "agrees"
+    ]
+    assert wrong == ["scores"]
+
+
+def test_verify_finds_another_table(mipaudit, tmp_path, queried):
+    queried("nn")
+    lines = (SAMPLES / "adult_synthetic.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "other.csv").write_text("".join(lines[:-1]))
+
+    done = mipaudit("verify", "q.json", *TABLES[:4], "--synthetic", "other.csv", "-f", "json")
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["parts"][0]["status"] == "differs"
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (TABLES[:4], "synthetic"),
+        ([*TABLES, "--reference", TABLES[1]], "reference"),
+        (["--input", TABLES[1], *TABLES], "needless_input"),
+    ],
+)
+def test_verify_says_which_table_is_wanted(mipaudit, queried, given, code):
+    queried("nn")
+
+    done = mipaudit("verify", "q.json", *given, "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == code
