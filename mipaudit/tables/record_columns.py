@@ -10,6 +10,7 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_missing
+from mipaudit.tables.csv_part import CsvPart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -91,7 +92,7 @@ def read_record_column(
         kind = kind if category else "string"
         return RecordColumn(kind=kind, numbers=None, codes=codes, words=words, missing=missing)
     plain = [column for column in found if isinstance(column, Numbers)]
-    _refuse_digits(plain, parts[0].name, name)
+    _refuse_digits(plain, parts[0].name, name, text=any(isinstance(p, CsvPart) for p in parts))
     numbers = np.concatenate([np.asarray(column.values, np.float64) for column in plain])
     numbers[missing] = 0.0
     _refuse_infinite(numbers, parts[0].name, name)
@@ -133,11 +134,16 @@ def _without(column: Labels, blank: Collection[str]) -> Labels:
     return Labels(codes=codes, vocabulary=column.vocabulary)
 
 
-def _refuse_digits(columns: Sequence[Numbers], source: str, name: str) -> None:
+def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: bool) -> None:
     """Refuse numbers that are not those in the file: two of them may have become one."""
     for column in columns:
-        whole = column.values.dtype.kind in "iu" and column.values.size > 0
-        large = whole and max(int(column.values.max()), -int(column.values.min())) > _EXACT
+        gaps = column_missing(column)
+        held = column.values if gaps is None else column.values[~gaps]
+        # Whole numbers too large for an integer are read from text as floats.
+        whole = held.dtype.kind in "iu" or (
+            text and bool(np.isfinite(held).all() and (np.floor(held) == held).all())
+        )
+        large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > _EXACT
         if large or column.rounded is not None:
             raise InputError(
                 "too_many_digits",

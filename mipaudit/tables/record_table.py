@@ -30,6 +30,9 @@ Role = Literal["members", "holdout", "synthetic", "reference"]
 _STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
 _NO_DISTANCE: Final = "neither numbers, nor words, nor days"
+_NO_NUMBER: Final = (
+    "Mend the cell, take the column as words with --categorical, or leave it out with --ignore."
+)
 _FIX: Final = "Rename it, leave it out with --ignore, or name what to compare with --columns."
 
 
@@ -79,7 +82,7 @@ class RecordTable:
             if isinstance(part, CsvPart):
                 part.take_as_words(categorical)
             plain = [name for name in names if self._kind(part, name) != "date"]
-            part.load(plain, ())
+            _load(part, plain)
         found = {
             name: read_record_column(
                 self.parts,
@@ -122,6 +125,15 @@ class RecordTable:
         """Release what is held."""
         for part in self.parts:
             part.close()
+
+
+def _load(part: Part, names: Sequence[str]) -> None:
+    try:
+        part.load(names, ())
+    except InputError as error:
+        if error.code != "unparsable":
+            raise
+        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
 
 
 def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path or a frame

@@ -154,3 +154,26 @@ def test_a_reference_that_holds_scored_records_is_told(ask):
     text = next(f.text for f in report.findings if f.code == "reference_overlap")
     assert "0 members and 20 holdout records" in text
     assert "reference_overlap" not in codes(apart)
+
+
+def test_whole_numbers_beyond_every_integer_are_refused_as_well(ask):
+    synthetic = pd.DataFrame({"account": [str(10**30 + at) for at in range(40)]})
+
+    with pytest.raises(InputError) as caught:
+        ask("csv csv csv", tables=(synthetic, synthetic.copy(), synthetic.copy()))
+
+    assert caught.value.code == "too_many_digits"
+    tables = (synthetic[:20], synthetic[20:], synthetic[10:30])
+    assert copied(ask("csv csv csv", tables=tables, categorical=["account"])[0]) == [10, 10]
+
+
+def test_a_word_among_numbers_is_told_what_to_do_here(ask):
+    plain = pd.DataFrame({"age": range(40)})
+    odd = pd.DataFrame({"age": [*map(str, range(39)), "Xylophone"]})
+
+    with pytest.raises(InputError) as caught:
+        ask("csv csv csv", tables=(odd, plain, plain.copy()))
+
+    assert caught.value.code == "unparsable"
+    assert "--categorical" in str(caught.value.hint)
+    assert "Xylophone" not in str(caught.value)
