@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import BinaryIO
 
-    from mipaudit.api.querying import QueryTerms
+    from mipaudit.api.query_answer import QueryTerms
     from mipaudit.queries.points import Metric
     from mipaudit.report.origin import Setting
     from mipaudit.report.query import QueryReport
@@ -90,7 +90,8 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         for name, value in locals().items()
         if name not in {*_INPUTS, "output", "output_format", "progress", "settings"}
     }
-    from mipaudit.api.querying import QueryTerms, run_query
+    from mipaudit.api.query_answer import QueryTerms
+    from mipaudit.api.querying import run_query
     from mipaudit.api.record_file import record_file
     from mipaudit.queries.kind import parse_queries
     from mipaudit.report.provenance import settings_from

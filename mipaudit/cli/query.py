@@ -36,7 +36,7 @@ Examples:
 --synthetic s.csv -o ratio.csv --ignore zip
       Against records of neither class; the column zip is left out.
   mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
-      The score file has the columns person and sex, for estimate --unit-col and --by.
+      The score file has person and sex, for estimate --unit-col and records --by.
 """
 
 

@@ -54,7 +54,8 @@ class ApproximateSearch:
         faiss = _faiss()
         self._points, self._geometry = points, geometry
         self._width = points.numbers.shape[1] + bucket_count(geometry.levels)
-        _refuse_large(len(points) * self._width * _SINGLE, memory)
+        # Lists grow by doubling.
+        _refuse_large(2 * len(points) * self._width * _SINGLE, memory)
         self._centre = np.median(points.numbers, axis=0)
         self._exact: MatrixSearch | None = None
         self.library = f"faiss {faiss.__version__}"

@@ -64,7 +64,9 @@ class MatrixSearch:
         self._geometry = geometry
         self._centre = _centre(points)
         self._order = size_order(points)
-        self._points = points.take(self._order)
+        # In order already, they are not copied.
+        sorted_ = bool((np.diff(self._order) > 0).all())
+        self._points = points if sorted_ else points.take(self._order)
         self._joint = geometry.metric == "euclidean"
         self._margin = self._least = 0.0
         if points.numbers.shape[1]:

@@ -157,7 +157,7 @@ def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -
             code="reference_overlap",
             text=f"{members} members and {holdout} holdout records stand in the reference table, "
             f"too. {names} learned from them that they are not synthetic, which is no leak of the "
-            "release. Take records of neither class for reference.",
+            "release. Remove them from the reference if they are the same people.",
         )
 
 
