@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _DATE: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
 )
+_DOUBLE: Final = 53
 _SECONDS_A_DAY: Final = 86_400.0
 # A code such as 007 is no number, unless another table holds it as one.
 _NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -35,12 +37,14 @@ class PlainWord:
         padded: ``007`` for ``7``, too.
         truths: ``true`` for ``1``.
         days: ``2024-12-31`` for the days since 1970.
+        bits: to which numbers are rounded, 53 for none.
     """
 
     numbers: bool = False
     padded: bool = False
     truths: bool = False
     days: bool = False
+    bits: int = _DOUBLE
 
     def __call__(self, word: str) -> str:
         """Return the plain spelling of ``word``."""
@@ -50,19 +54,20 @@ class PlainWord:
         if self.days and (days := days_of((text,))) is not None:
             return number_word(float(days[0]))
         if self.padded if _NUMBER.fullmatch(text) is None else self.numbers:
-            return _number(text) if is_number(text) else word
+            return _number(text, self.bits) if is_number(text) else word
         return word
 
 
 AS_WRITTEN: Final = PlainWord()
 
 
-def plain_word(kinds: Collection[str], *, named: bool) -> PlainWord:
+def plain_word(kinds: Collection[str], *, named: bool, bits: int = _DOUBLE) -> PlainWord:
     """Return the spelling of a category.
 
     Args:
         kinds: of its columns in the tables.
         named: whether the user says that it is one: its numbers may be written in two ways.
+        bits: of the coarsest table, 53 where all are alike.
     """
     numbers = not {"integer", "float", "bool", "date"}.isdisjoint(kinds)
     return PlainWord(
@@ -70,10 +75,14 @@ def plain_word(kinds: Collection[str], *, named: bool) -> PlainWord:
         padded=not {"integer", "float"}.isdisjoint(kinds),
         truths=named or "bool" in kinds,
         days="date" in kinds,
+        bits=bits,
     )
 
 
-def _number(text: str) -> str:
+def _number(text: str, bits: int) -> str:
+    if bits < _DOUBLE:
+        fraction, exponent = math.frexp(float(text))
+        return number_word(math.ldexp(round(math.ldexp(fraction, bits)), exponent - bits))
     # Long numbers keep all of their digits.
     return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))
 

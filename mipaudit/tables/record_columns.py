@@ -76,6 +76,7 @@ def read_record_column(
         for column in _columns(part, name, kind)
     ]
     kind = "empty" if all(kind == "empty" for kind in kinds) else _merged(kinds)
+    bits = _least_bits(found)
     if category:
         found = [number_labels(c) if isinstance(c, Numbers) else c for c in found]
     found = [_without(c, blank) if isinstance(c, Labels) else c for c in found]
@@ -90,7 +91,9 @@ def read_record_column(
     if labels:
         codes, words = _joined(found)
         kind = kind if category else "string"
-        return RecordColumn(kind=kind, numbers=None, codes=codes, words=words, missing=missing)
+        return RecordColumn(
+            kind=kind, numbers=None, codes=codes, words=words, missing=missing, bits=bits
+        )
     plain = [column for column in found if isinstance(column, Numbers)]
     _refuse_digits(plain, parts[0].name, name, text=any(isinstance(p, CsvPart) for p in parts))
     numbers = np.concatenate([np.asarray(column.values, np.float64) for column in plain])
@@ -102,8 +105,13 @@ def read_record_column(
         codes=None,
         words=(),
         missing=missing,
-        bits=min(_BITS.get(column.values.dtype.name, _DOUBLE) for column in plain),
+        bits=bits,
     )
+
+
+def _least_bits(columns: Sequence[Column]) -> int:
+    names = [column.values.dtype.name for column in columns if isinstance(column, Numbers)]
+    return min((_BITS.get(name, _DOUBLE) for name in names), default=_DOUBLE)
 
 
 def number_labels(column: Numbers) -> Labels:

@@ -288,7 +288,7 @@ def _fit(
             hint="A range is for columns of numbers or days.",
         )
     known = [held[role] for role in ("synthetic", "reference") if role in held]
-    spelling = plain_word({column.kind for column in held.values()}, named=named)
+    spelling = plain_word({column.kind for column in held.values()}, named=named, bits=bits)
     code = ColumnCode(
         name=name,
         treated="category",

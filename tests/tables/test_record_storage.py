@@ -177,3 +177,24 @@ def test_a_word_among_numbers_is_told_what_to_do_here(ask):
     assert caught.value.code == "unparsable"
     assert "--categorical" in str(caught.value.hint)
     assert "Xylophone" not in str(caught.value)
+
+
+@pytest.mark.parametrize("forms", ["frame frame frame", "parquet csv parquet", "parquet csv csv"])
+def test_single_precision_tells_no_class_in_categories(ask, forms):
+    values = np.random.default_rng(0).choice([0.1, 0.123456789, 3.0, 7.25], 300)
+    members, holdout, synthetic = (pd.DataFrame({"x": part}) for part in np.split(values, 3))
+    stored = synthetic.astype("float32") if forms.endswith("t") or "frame" in forms else synthetic
+
+    report, _ = ask(forms, tables=(members.astype("float32"), holdout, stored), categorical=["x"])
+
+    assert copied(report) == [100, 100]
+    assert report.columns[0].unseen == 0
+
+
+def test_a_reference_of_one_record_says_nothing(ask):
+    tables = [pd.DataFrame({"x": range(at, at + 30)}) for at in range(3)]
+
+    report, scores = ask(words=["density"], tables=tables, reference=pd.DataFrame({"x": [4]}))
+
+    assert (scores["density"] == 0).all()
+    assert "constant_query" in codes(report)
