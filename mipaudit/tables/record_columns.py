@@ -163,8 +163,10 @@ def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: 
 
 def _merged(kinds: Sequence[str]) -> str:
     held = {kind for kind in kinds if kind != "empty"}
-    if held in ({"bool"}, {"date"}, {"string"}):
+    if held in ({"bool"}, {"date"}):
         return held.pop()
+    if "string" in held:
+        return "string"
     return "integer" if held <= {"bool", "integer"} else "float"
 
 

@@ -113,3 +113,15 @@ def test_a_column_of_one_class_alone_is_not_kept(tmp_path, tables):
 
     assert caught.value.code == "unknown_column"
     assert "holdout" in str(caught.value)
+
+
+def test_parts_may_store_a_label_in_different_ways(tmp_path, tables):
+    (tmp_path / "members").mkdir()
+    for part, site in (("a", [1, 2, 3, 4]), ("b", ["x", "2", "y", None])):
+        tables["members"].assign(site=site).to_parquet(tmp_path / "members" / f"{part}.parquet")
+    tables["members"] = tmp_path / "members"
+
+    mipaudit.query("nn", **tables, output=tmp_path / "s.parquet", keep=["site"])
+
+    kept = pd.read_parquet(tmp_path / "s.parquet")["site"].fillna("").tolist()
+    assert kept[:8] == ["1", "2", "3", "4", "x", "2", "y", ""]
