@@ -7,6 +7,7 @@ Distances of what is found are computed in full, so they are never below the exa
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,7 +145,10 @@ def require_faiss() -> None:
 
 def _faiss() -> Any:  # noqa: ANN401 - a module without types
     try:
-        import faiss
+        with warnings.catch_warnings():
+            # SWIG's types lack a module, which later Pythons complain of.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import faiss
     except ImportError:
         raise MissingExtraError(
             "faiss_missing",
