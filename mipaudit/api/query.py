@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import BinaryIO
 
-    from mipaudit.api.querying import QueryTerms
+    from mipaudit.api.query_answer import QueryTerms
     from mipaudit.queries.points import Metric
     from mipaudit.report.origin import Setting
     from mipaudit.report.query import QueryReport
@@ -42,6 +42,8 @@ def query(  # noqa: PLR0913 - one keyword for each setting
     encode_on: Literal["synthetic", "reference"] = "synthetic",
     memory: str | int = MEMORY,
     seed: int = 0,
+    approximate: bool = False,
+    keep: Sequence[str] = (),
     progress: Callable[[int, int | None], None] | None = None,
     settings: Sequence[Setting] | None = None,
 ) -> QueryReport:
@@ -68,7 +70,12 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         scale: a difference of 1 is the ``robust`` range, 5% to 95%, or the full ``range``.
         encode_on: ``synthetic`` or ``reference``: where scales come from.
         memory: about how much may be used, in bytes, or as ``"4G"``.
-        seed: of the draws of ``density`` and ``classifier``.
+        seed: of the draws of ``density`` and ``classifier``, and of an approximate search.
+        approximate: search neighbours for ``nn``, ``kth`` and ``lnr`` approximately, by faiss
+            (extra ``approximate``): faster, and distances may be too long. The report says
+            how often.
+        keep: columns of members and holdout that go to the score file beside the scores, such
+            as a record's key, a person or a group.
         progress: told how much of how much is done.
         settings: where each setting came from; by default, from this call.
 
@@ -76,13 +83,15 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         UsageError: a setting is out of its range, or a query needs a reference.
         InputError: the tables cannot be compared.
         OutputError: the score file cannot be written.
+        MissingExtraError: faiss is not installed.
     """
     given = {
         name: value
         for name, value in locals().items()
         if name not in {*_INPUTS, "output", "output_format", "progress", "settings"}
     }
-    from mipaudit.api.querying import QueryTerms, run_query
+    from mipaudit.api.query_answer import QueryTerms
+    from mipaudit.api.querying import run_query
     from mipaudit.api.record_file import record_file
     from mipaudit.queries.kind import parse_queries
     from mipaudit.report.provenance import settings_from
@@ -101,8 +110,11 @@ def query(  # noqa: PLR0913 - one keyword for each setting
         encode_on=encode_on,
         memory=memory_bytes(memory),
         seed=whole("seed", seed),
+        approximate=approximate,
+        keep=tuple(keep),
     )
     _check(terms)
+    _check_approximate(terms)
     sources = {
         "members": path_of(members),
         "holdout": path_of(holdout),
@@ -146,6 +158,24 @@ def _check_sources(terms: QueryTerms, sources: Mapping[str, Any]) -> None:
         "Scales cannot come from the reference table: there is none.",
         "Give it with --reference.",
     )
+
+
+def _check_approximate(terms: QueryTerms) -> None:
+    if not terms.approximate:
+        return
+    balls = [one.column for one in terms.queries if one.kind in {"mc", "share"}]
+    require(
+        not balls,
+        "approximate",
+        f"The query {balls[0] if balls else ''} counts all records in a ball: it has no "
+        "approximate form.",
+        "Ask it in a run of its own, without --approximate.",
+    )
+    near = any(one.neighbours for one in terms.queries)
+    require(near, "approximate", "No query looks for neighbours.", "Leave --approximate out.")
+    from mipaudit.queries.approximate_search import require_faiss
+
+    require_faiss()
 
 
 _INPUTS: Final = ("members", "holdout", "synthetic", "reference")

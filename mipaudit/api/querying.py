@@ -2,175 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.api.query_answer import Answer
 from mipaudit.errors import InputError, UsageError
 from mipaudit.queries.points import Points
-from mipaudit.queries.row_hashes import copies
+from mipaudit.queries.same_records import same_records
 from mipaudit.queries.scores import Scoring
-from mipaudit.report.names import quoted_name, safe_name
-from mipaudit.report.provenance import provenance
-from mipaudit.report.query import (
-    ExactCopies,
-    QueriedColumn,
-    QueriedScore,
-    QueriedTable,
-    QueryReport,
-    QueryRun,
-)
-from mipaudit.report.query_words import (
-    query_findings,
-    query_limitations,
-    query_says,
-    query_summary,
-)
-from mipaudit.tables.record_encoding import fit_encoding, unseen_rows
+from mipaudit.report.names import quoted_name
+from mipaudit.report.query import QueriedColumn, QueriedTable
+from mipaudit.tables.kept_columns import check_kept, read_kept
+from mipaudit.tables.record_encoding import DOUBLE, fit_encoding, unseen_rows
 from mipaudit.tables.record_table import common_columns, open_table, refuse_same_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from mipaudit.api.query_answer import QueryTerms
     from mipaudit.queries.kind import Query
-    from mipaudit.queries.points import Metric
-    from mipaudit.queries.scores import Scored
-    from mipaudit.report.origin import InputFile, Setting
     from mipaudit.tables.record_columns import RecordColumn
-    from mipaudit.tables.record_encoding import Encoding, Scale
+    from mipaudit.tables.record_encoding import Encoding
     from mipaudit.tables.record_table import CommonColumns, RecordTable, Role
-    from mipaudit.tables.row_output import RowFormat
 
 # Bytes of a cell: as it is read, and as it is encoded.
 _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
-_CHUNK: Final = 1 << 17
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryTerms:
-    """The settings of a run, checked."""
-
-    queries: tuple[Query, ...]
-    columns: tuple[str, ...]
-    ignore: tuple[str, ...]
-    categorical: tuple[str, ...]
-    ranges: dict[str, tuple[float, float]]
-    metric: Metric
-    scale: Scale
-    encode_on: Literal["synthetic", "reference"]
-    memory: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
-    """The scores, and what led to them.
-
-    Attributes:
-        terms: of the run.
-        scored: what the queries said, members first.
-        members: how many of the records are members.
-        copied: which of the records are in the synthetic table.
-        shared: how many members are among the holdout records.
-        inputs: what was read.
-    """
-
-    terms: QueryTerms
-    scored: Scored
-    members: int
-    copied: Any
-    shared: int
-    inputs: tuple[InputFile, ...]
-    tables: tuple[QueriedTable, ...]
-    columns: tuple[QueriedColumn, ...]
-    constant: tuple[str, ...]
-    skipped: tuple[tuple[str, str], ...]
-
-    def write(self, file: BinaryIO, form: RowFormat) -> None:
-        """Write the score file."""
-        from mipaudit.tables.row_output import write_rows
-
-        names = ("member", *self.scored.columns)
-        rows = self.copied.size
-        member = np.arange(rows) < self.members
-        whole = {"member": member, **self.scored.columns}
-        chunks = (
-            {name: whole[name][start : start + _CHUNK] for name in names}
-            for start in range(0, rows, _CHUNK)
-        )
-        write_rows(file, chunks, form, columns=names)
-
-    def report(self, settings: Sequence[Setting], *, begun: float, output: object) -> QueryReport:
-        """Return the report of the run that began at ``begun``."""
-        counted = (
-            ExactCopies(
-                role="members",
-                copied=int(self.copied[: self.members].sum()),
-                rows=self.members,
-            ),
-            ExactCopies(
-                role="holdout",
-                copied=int(self.copied[self.members :].sum()),
-                rows=self.copied.size - self.members,
-            ),
-        )
-        scores = tuple(self._score(one) for one in self.terms.queries)
-        flat = [n for n, values in self.scored.columns.items() if (values == values[0]).all()]
-        return QueryReport(
-            command="query",
-            summary=query_summary(counted, scores),
-            copies=counted,
-            tables=self.tables,
-            columns=self.columns,
-            skipped=self.skipped,
-            metric=self.terms.metric,
-            encoded_on=self.terms.encode_on,
-            scores=scores,
-            findings=query_findings(
-                counted,
-                self.columns,
-                scores,
-                constant=self.constant,
-                shared=self.shared,
-                flat=flat,
-            ),
-            limitations=query_limitations(),
-            following=_following(output, scores),
-            run=QueryRun(
-                search=self.scored.search,
-                classifier=self.scored.classifier,
-                seconds=_seconds(begun),
-            ),
-            provenance=provenance(seed=self.terms.seed, inputs=self.inputs, settings=settings),
-        )
-
-    def _score(self, query: Query) -> QueriedScore:
-        ball = query.column in self.scored.radii
-        return QueriedScore(
-            score=query.column,
-            query=query.kind,
-            says=query_says(query.kind, query.neighbours, query.components),
-            side=query.side,
-            radius=self.scored.radii.get(query.column),
-            radius_from=None if not ball else "median" if query.radius is None else "given",
-        )
-
-
-def _seconds(begun: float) -> float | None:
-    # Whoever sets it wants equal bytes of equal runs.
-    if os.environ.get("SOURCE_DATE_EPOCH"):
-        return None
-    return round(time.perf_counter() - begun, 3)
-
-
-def _following(output: object, scores: Sequence[QueriedScore]) -> str:
-    name = safe_name(output) if isinstance(output, str) else "SCORES"
-    text = f"mipaudit estimate {name}"
-    return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 
 def run_query(
@@ -191,9 +50,19 @@ def run_query(
         refuse_same_files(opened)
         common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
         _check_named(terms, common)
+        check_kept(
+            opened, terms.keep, scores={"member", *(query.column for query in terms.queries)}
+        )
         _check_memory(opened, len(common.taken), terms.memory)
-        read = {table.role: table.read(common.taken) for table in opened}
-        return _answer(terms, opened, common, read, progress)
+        texts = frozenset[bool]().union(*(table.texts for table in opened))
+        read = {
+            table.role: table.read(
+                common.taken, categorical=terms.categorical, mixed=len(texts) > 1
+            )
+            for table in opened
+        }
+        kept = read_kept(opened, terms.keep) if terms.keep else {}
+        return replace(_answer(terms, opened, common, read, progress), kept=kept)
     finally:
         for table in opened:
             table.close()
@@ -218,6 +87,7 @@ def _answer(
         name: sum(int(table[name].missing.sum()) for table in read.values())
         for name in common.taken
     }
+    same = same_records(encoding.exact(read))
     points = {}
     for role in list(read):
         # What is encoded is let go.
@@ -236,26 +106,35 @@ def _answer(
         memory=terms.memory // 2,
         seed=terms.seed,
         progress=progress,
+        approximate=terms.approximate,
     ).run(terms.queries)
     return Answer(
         terms=terms,
         scored=scored,
         members=len(points["members"]),
-        copied=copies(records, synthetic),
-        shared=int(copies(points["members"], points["holdout"]).sum()),
+        same=same,
         inputs=tuple(one for table in opened for one in table.described(len(points[table.role]))),
         tables=tuple(
             QueriedTable(role=one.role, rows=len(points[one.role]), columns=len(one.fields))
             for one in opened
         ),
-        columns=_described(encoding, missing, unseen_rows(records, encoding)),
+        columns=_described(
+            encoding,
+            missing,
+            unseen_rows(points["members"], encoding),
+            unseen_rows(points["holdout"], encoding),
+        ),
         constant=tuple(code.name for code in encoding.columns if code.constant),
         skipped=common.skipped,
+        kept={},
     )
 
 
 def _described(
-    encoding: Encoding, missing: Mapping[str, int], unseen: Mapping[str, int]
+    encoding: Encoding,
+    missing: Mapping[str, int],
+    members: Mapping[str, int],
+    holdout: Mapping[str, int],
 ) -> tuple[QueriedColumn, ...]:
     return tuple(
         QueriedColumn(
@@ -264,7 +143,9 @@ def _described(
             scale=code.scale,
             levels=len(code.words) if code.treated == "category" else None,
             missing=missing[code.name],
-            unseen=unseen.get(code.name, 0),
+            unseen=members.get(code.name, 0) + holdout.get(code.name, 0),
+            unseen_members=members.get(code.name, 0),
+            rounded=code.bits < DOUBLE,
         )
         for code in encoding.columns
     )

@@ -25,6 +25,7 @@ _OF_SEVERAL: Final = ("compare", "compare reports")
 _OF_SCORES: Final = frozenset(
     {"estimate", "check", "epsilon", "records", "attack", "attribute", "shift", *_OF_SEVERAL}
 )
+_OF_TABLES: Final = frozenset({"query"})
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})
 _FROM_COUNTS: Final = ("tp", "canaries")
 
@@ -37,6 +38,8 @@ class Scores:
     members: Any
     holdout: Any
     claimed_curve: Any
+    synthetic: Any = None
+    reference: Any = None
 
     @property
     def given(self) -> bool:
@@ -55,13 +58,22 @@ def recomputed(
     """
     command = report.command
     require(
-        command in _OF_SCORES | _OF_NOTHING,
+        command in _OF_SCORES | _OF_NOTHING | _OF_TABLES,
         "not_verifiable",
         f"A report of {command} cannot be verified.",
         "Run the command again with the same seed.",
     )
     keywords = recorded_keywords(command, report.provenance.settings)
     keywords["settings"] = report.provenance.settings
+    require(
+        command in _OF_TABLES or (scores.synthetic is None and scores.reference is None),
+        "needless_input",
+        "Synthetic and reference records belong to a report of query.",
+        "Leave --synthetic and --reference out.",
+    )
+    if command in _OF_TABLES:
+        with _as_of(report.provenance.created, report):
+            return _queried(report, keywords, scores, progress)
     _require_scores(report, keywords, scores)
     with _as_of(report.provenance.created, report):
         found = _run(report, keywords, scores, jobs=jobs, progress=progress)
@@ -139,6 +151,38 @@ def _run(
         inputs = (scores.inputs,) if command == "estimate" and scores.inputs else scores.inputs
         found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
+    return again
+
+
+def _queried(
+    report: Any,  # noqa: ANN401
+    keywords: dict[str, Any],
+    scores: Scores,
+    progress: Progress,
+) -> AnyReport:
+    require(
+        not scores.inputs and scores.claimed_curve is None,
+        "needless_input",
+        "A report of query is verified from the tables, not from scores.",
+        "Give --members, --holdout and --synthetic, and --reference if there was one.",
+    )
+    used = any(table.role == "reference" for table in report.tables)
+    require(
+        used == (scores.reference is not None),
+        "reference",
+        f"The report was made with{'' if used else 'out'} a reference table.",
+        "Add --reference FILE." if used else "Leave --reference out.",
+    )
+    found = function_of("query")(
+        members=scores.members,
+        holdout=scores.holdout,
+        synthetic=scores.synthetic,
+        reference=scores.reference,
+        progress=progress,
+        **keywords,
+    )
+    # How the answer was found may differ, and where the scores went is not asked again.
+    again: AnyReport = replace(found, run=report.run, following=report.following)
     return again
 
 

@@ -35,7 +35,7 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
     """
     kinds = _kinds(command)
     return {
-        one.name: _value(one, kinds[one.name])
+        one.name: _value(one, kinds[one.name], command)
         for one in settings
         if one.name in kinds and not _left_out(one, kinds[one.name])
     }
@@ -63,7 +63,11 @@ def function_of(command: str) -> Callable[..., Any]:
 def _kinds(command: str) -> dict[str, str]:
     """Return what each keyword of a command takes, in words."""
     parameters = signature(function_of(command)).parameters.values()
-    return {one.name: str(one.annotation) for one in parameters if one.kind == one.KEYWORD_ONLY}
+    return {
+        one.name: str(one.annotation)
+        for one in parameters
+        if one.kind == one.KEYWORD_ONLY or (command, one.name) in _POSITIONAL
+    }
 
 
 def _left_out(setting: Setting, kind: str) -> bool:
@@ -71,11 +75,14 @@ def _left_out(setting: Setting, kind: str) -> bool:
     return setting.value == _NONE and not ("None" in kind or kind == "Any")
 
 
-def _value(setting: Setting, kind: str) -> Any:  # noqa: ANN401 - whatever it takes
+def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - whatever it takes
+    forms = {**_TYPED, **_TYPED_FOR.get(command, {})}
     try:
-        typed = setting.source != "api" and setting.name in _TYPED
+        if (command, setting.name) in _TEXTS:
+            return setting.value
+        typed = setting.source != "api" and setting.name in forms
         if typed and setting.value != _NONE:
-            return _TYPED[setting.name](setting.value)
+            return forms[setting.name](setting.value)
         return setting_value(setting.value, kind)
     except (ValueError, IndexError):
         raise InputError(
@@ -118,11 +125,31 @@ def _parts(text: str) -> Any:  # noqa: ANN401 - kinds with their numbers
     return tuple((kind, _keyed(numbers)) for kind, _, numbers in named)
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    """Read comma lists, one after the other."""
+    return setting_value(text, "Sequence[str]") if text.startswith("[") else _names(text)
+
+
+def _ranges(text: str) -> Any:  # noqa: ANN401 - pairs by name
+    if text.startswith("{"):
+        return setting_value(text, "Mapping")
+    found = {}
+    for part in setting_value(text, "Sequence[str]") or ():
+        name, _, limits = part.rpartition("=")
+        low, _, high = limits.partition(":")
+        found[name] = (float(low), float(high))
+    return found
+
+
 def _is_named(text: str) -> bool:
     """Tell whether a file was asked for: the function takes whether, not where."""
     return text != "false"
 
 
+# Settings that are no keywords, and are recorded.
+_POSITIONAL: Final = frozenset({("query", "kinds")})
+# Texts that may look like numbers.
+_TEXTS: Final = frozenset({("query", "memory")})
 # What is typed in another form than the function takes it.
 _TYPED: Final[Mapping[str, Callable[[str], Any]]] = MappingProxyType(
     {
@@ -135,5 +162,16 @@ _TYPED: Final[Mapping[str, Callable[[str], Any]]] = MappingProxyType(
         "counting_queries": _keyed,
         "compose": _parts,
         "curve": _is_named,
+    }
+)
+_TYPED_FOR: Final[Mapping[str, Mapping[str, Callable[[str], Any]]]] = MappingProxyType(
+    {
+        "query": {
+            "columns": _listed,
+            "ignore": _listed,
+            "categorical": _listed,
+            "keep": _listed,
+            "ranges": _ranges,
+        }
     }
 )

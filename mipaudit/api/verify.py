@@ -13,21 +13,23 @@ if TYPE_CHECKING:
     from mipaudit.report.verification import VerifyReport
 
 
-def verify(
+def verify(  # noqa: PLR0913 - one keyword for each file
     report: Any,  # noqa: ANN401 - a path, bytes, or a report
     *,
     input: Any = (),  # noqa: A002, ANN401 - a path, a frame, an Arrow table, or several
     members: Any = None,  # noqa: ANN401 - a path or an array
     holdout: Any = None,  # noqa: ANN401
     claimed_curve: Any = None,  # noqa: ANN401 - a path
+    synthetic: Any = None,  # noqa: ANN401 - a path or a frame
+    reference: Any = None,  # noqa: ANN401
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> VerifyReport:
     """Say whether a report follows from the scores and settings that it names.
 
     Reports of ``estimate``, ``check``, ``epsilon``, ``records``, ``compare``, ``shift``,
-    ``bounds`` and of ``noise`` without splits are computed again, with the settings that they
-    record; also the verdict of a report that was judged again.
+    ``query``, ``bounds`` and of ``noise`` without splits are computed again, with the
+    settings that they record; also the verdict of a report that was judged again.
 
     Args:
         report: a path, ``"-"``, the bytes of a JSON report, or what a command returned.
@@ -35,6 +37,8 @@ def verify(
         members: the members' own file, with ``holdout``, if the audit had two.
         holdout: the holdout's own.
         claimed_curve: the file of a claimed ROC, if there was one.
+        synthetic: the released records of a report of ``query``, beside members and holdout.
+        reference: its reference records, if there were any.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
 
@@ -49,7 +53,12 @@ def verify(
     data = report_bytes(report)
     found = from_json(data)
     scores = Scores(
-        inputs=_several(input), members=members, holdout=holdout, claimed_curve=claimed_curve
+        inputs=_several(input),
+        members=members,
+        holdout=holdout,
+        claimed_curve=claimed_curve,
+        synthetic=synthetic,
+        reference=reference,
     )
     again = recomputed(found, scores, jobs=jobs, progress=progress)
     return verification(data, found, again, digest=sha256(data).hexdigest())

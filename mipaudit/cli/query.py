@@ -35,6 +35,8 @@ Examples:
   mipaudit query density classifier --reference r.csv --members m.csv --holdout h.csv \
 --synthetic s.csv -o ratio.csv --ignore zip
       Against records of neither class; the column zip is left out.
+  mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
+      The score file has person and sex, for estimate --unit-col and records --by.
 """
 
 
@@ -108,6 +110,18 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     memory: Annotated[
         str, typer.Option("--memory", metavar="SIZE", help="About how much to use, as 500M.")
     ] = "4G",
+    keep: Annotated[
+        list[str] | None,
+        _listed("--keep", "Carry these of members and holdout to the score file: keys, groups."),
+    ] = None,
+    approximate: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--approximate",
+            help="Search neighbours approximately (nn, kth, lnr): faster, and a weaker query. "
+            'Needs pip install "mipaudit[approximate]".',
+        ),
+    ] = False,
     seed: o.SeedOption = 0,
     format: o.FormatOption = "table",  # noqa: A002
     output: Annotated[
@@ -166,6 +180,8 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
             encode_on=encode_on,
             memory=memory,
             seed=seed,
+            approximate=approximate,
+            keep=column_list(keep),
             progress=progress,
             settings=settings_of(context),
         )

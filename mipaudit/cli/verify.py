@@ -21,6 +21,8 @@ Examples:
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
       A report of compare, of several inputs, in the same order and by the same names.
+  mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
+      A report of query: every score again, by its sha256.
   mipaudit verify bounds.json
       Reports that were made without scores: bounds, noise, epsilon from counts.
 """
@@ -48,6 +50,18 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "--claimed-curve", metavar="FILE", help="The claimed ROC of a report of epsilon."
         ),
     ] = None,
+    synthetic: Annotated[
+        str | None,
+        typer.Option(
+            "--synthetic", metavar="FILE", help="The released records of a report of query."
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference", metavar="FILE", help="The reference records of a report of query."
+        ),
+    ] = None,
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
     output: o.OutputOption = None,
@@ -72,7 +86,9 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
     given = tuple(input or ())
     paths = (*given, *(one.partition("=")[2] for one in given if "=" in one))
     destination = Destination.open(
-        output, inputs=(report, *paths, members, holdout, claimed_curve), sha256=sha256
+        output,
+        inputs=(report, *paths, members, holdout, claimed_curve, synthetic, reference),
+        sha256=sha256,
     )
     with progress_bar(quiet=quiet) as progress:
         found = api.verify(
@@ -81,6 +97,8 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
             members=members,
             holdout=holdout,
             claimed_curve=claimed_curve,
+            synthetic=synthetic,
+            reference=reference,
             jobs=jobs,
             progress=progress,
         )

@@ -120,4 +120,6 @@ def _ball(kind: str, text: str | None) -> Query:
             f"The radius of {kind}:R must be a finite number above 0.",
             hint=f"For example: {kind}:0.1, or {kind} alone for the median heuristic.",
         )
-    return Query(kind=kind, column=f"{kind}_{radius:g}", radius=radius)  # type: ignore[arg-type]
+    short = f"{radius:g}"
+    column = f"{kind}_{short if float(short) == radius else repr(radius)}"
+    return Query(kind=kind, column=column, radius=radius)  # type: ignore[arg-type]

@@ -34,6 +34,8 @@ _TOGETHER: Final = 1 << 14
 _UNIT: Final = 2.0**-24  # rounding of single precision
 # Of the rounding errors of the entries, beside those of the sums.
 _SLACK: Final = 8
+# More than all products of an entry can lose by underflow.
+_LEAST: Final = 1e-30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,39 +62,41 @@ class MatrixSearch:
     def __init__(self, points: Points, geometry: Geometry) -> None:
         """Put the rows in an order in which large ones do not spoil the bounds of others."""
         self._geometry = geometry
-        self._centre = np.median(points.numbers, axis=0) if len(points) else 0.0
-        size = _squares(points.numbers - self._centre)
-        self._order = np.argsort(size, kind="stable")
-        self._points = points.take(self._order)
+        self._centre = _centre(points)
+        self._order = size_order(points)
+        # In order already, they are not copied.
+        sorted_ = bool((np.diff(self._order) > 0).all())
+        self._points = points if sorted_ else points.take(self._order)
         self._joint = geometry.metric == "euclidean"
-        self._margin = 0.0
+        self._margin = self._least = 0.0
         if points.numbers.shape[1]:
             width = points.numbers.shape[1] + self._joint * bucket_count(geometry.levels)
             self._margin = 2.0 * (width + _SLACK) * _UNIT
+            self._least = _LEAST
 
     def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
         """Return the k nearest rows of each record, k at most the number of rows."""
         found = NearestRows(len(records), k)
-        for part, block, bound, start in self._blocks(records, tick):
+        for part, block, bound in self._blocks(records, tick):
             self._improve(records, found, part, bound, block)
-            del start
         found.rows = self._order[found.rows]
         return found
 
     def within(
         self, records: Points, figure: float, visit: Visit, tick: Tick | None = None
     ) -> None:
-        """Call ``visit`` with records, rows and figures of all pairs up to ``figure``."""
-        for part, block, bound, _ in self._blocks(records, tick):
+        """Call ``visit`` with records, rows and figures of all pairs up to ``figure``.
+
+        The rows of a record come in the order of ``size_order``.
+        """
+        for part, block, bound in self._blocks(records, tick):
             i, j = np.nonzero(bound <= figure)
             i, j = i + part.start, j + block.start
             exact = self._geometry.figures(records, i, self._points, j)
             near = exact <= figure
             visit(i[near], self._order[j[near]], exact[near])
 
-    def _blocks(
-        self, records: Points, tick: Tick | None
-    ) -> Iterator[tuple[slice, slice, Singles, int]]:
+    def _blocks(self, records: Points, tick: Tick | None) -> Iterator[tuple[slice, slice, Singles]]:
         """Yield records, rows and a lower bound of the figure of each of their pairs."""
         for first in range(0, len(records), _TOGETHER):
             some = records.take(slice(first, first + _TOGETHER))
@@ -103,7 +107,7 @@ class MatrixSearch:
                 for at in range(0, len(some), _RECORDS):
                     part = slice(at, min(at + _RECORDS, len(some)))
                     bound = self._bound(left, part, right)
-                    yield slice(first + part.start, first + part.stop), block, bound, first
+                    yield slice(first + part.start, first + part.stop), block, bound
                 if tick is not None:
                     tick(len(some) * (block.stop - block.start))
 
@@ -129,7 +133,7 @@ class MatrixSearch:
         squares = left.squares[part]
         # (|a| + |b|)^2 bounds the sum of the terms' sizes; each category adds up to 2.
         reach = (np.sqrt(squares + c) + np.sqrt(right.squares.max() + c)) ** 2
-        shift = squares - self._margin * reach
+        shift = squares - self._margin * reach - self._least
         products = left.features[part] @ right.features.T
         if self._joint:
             # Matches were taken off; without any, every category counts 2.
@@ -185,6 +189,15 @@ class MatrixSearch:
         i = np.repeat(np.arange(part.start, part.stop), k)
         exact = self._geometry.figures(records, i, self._points, j)
         return np.asarray(exact.reshape(-1, k).max(axis=1))
+
+
+def size_order(points: Points) -> NDArray[np.intp]:
+    """Return the rows by how far they are from the middle, the nearest first."""
+    return np.argsort(_squares(points.numbers - _centre(points)), kind="stable")
+
+
+def _centre(points: Points) -> Floats:
+    return np.median(points.numbers, axis=0) if len(points) else np.zeros(points.numbers.shape[1])
 
 
 def _squares(numbers: Floats) -> Floats:

@@ -38,6 +38,19 @@ def row_hashes(points: Points) -> NDArray[np.uint64]:
     return state
 
 
+def distinct_places(points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each distinct record stands first, and which of those each record is.
+
+    The distinct ones are in an order of their own, whatever that of the records is.
+    """
+    hashes = row_hashes(points)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    if _are_equal(points, points, first[inverse]):
+        return first, inverse
+    order = np.argsort(hashes, kind="stable")
+    return order, np.argsort(order)
+
+
 def distinct_points(points: Points) -> DistinctPoints:
     """Return the records without repetitions."""
     hashes = row_hashes(points)

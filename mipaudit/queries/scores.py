@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from mipaudit.queries.classifier import fit_classifier
 from mipaudit.queries.density import fit_density_ratio
 from mipaudit.queries.neighbours import Neighbours
+from mipaudit.queries.recall import recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from mipaudit.queries.kind import Query
     from mipaudit.queries.points import Geometry, Points
+    from mipaudit.queries.recall import Recall
 
     Floats = NDArray[np.float64]
     Progress = Callable[[int, int | None], None]
 
 _BALLS = ("mc", "share")
+# Records that are searched exactly beside an approximate search.
+RECALL_RECORDS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,6 +39,7 @@ class Scored:
         search: how neighbours were found; ``none`` where nothing asked for them.
         classifier: what was fitted, None for nothing.
         bandwidth: of the densities, by the query's column.
+        approximation: how neighbours were found approximately; None where they were not.
     """
 
     columns: dict[str, Floats]
@@ -42,6 +47,24 @@ class Scored:
     search: str
     classifier: str | None
     bandwidth: dict[str, float]
+    approximation: Approximation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approximation:
+    """The approximate search of a run, and what it finds.
+
+    Attributes:
+        library: and its version.
+        lists: that the rows were parted into.
+        probes: lists looked at for a record.
+        recall: for each neighbour that was asked for, in order.
+    """
+
+    library: str
+    lists: int
+    probes: int
+    recall: tuple[Recall, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +93,7 @@ class Scoring:
         memory: bytes that a search may take.
         seed: of all draws.
         progress: told how much of how much is done.
+        approximate: whether neighbours are searched approximately, if at all.
     """
 
     records: Points
@@ -79,31 +103,54 @@ class Scoring:
     memory: int
     seed: int
     progress: Progress | None = None
+    approximate: bool = False
     _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def run(self, queries: Sequence[Query]) -> Scored:
         """Return the scores of all queries."""
         neighbours = Neighbours(self.synthetic, self.geometry)
         work = self._work(queries, neighbours)
-        reach = max([*(query.neighbours for query in queries), int(_needs_median(queries))])
+        ranks = _ranks(queries)
         rng = np.random.default_rng([self.seed, 0])
         distances = np.empty((len(self.records), 0))
-        if reach:
+        index = None
+        if ranks and self.approximate:
+            index = neighbours.approximate(seed=self.seed, memory=self.memory)
+        if ranks:
             distances = neighbours.nearest(
-                self.records, reach, rng=rng, memory=self.memory, tick=work.tick
+                self.records, ranks[-1], rng=rng, memory=self.memory, tick=work.tick, ranks=ranks
             )
+        near = dict(zip(ranks, distances.T, strict=True))
         scored = Scored(columns={}, radii={}, search="", classifier=None, bandwidth={})
         said: list[str] = []
         for query in queries:
-            scored.columns[query.column] = self._one(
-                query, neighbours, distances, work, scored, said
-            )
+            scored.columns[query.column] = self._one(query, neighbours, near, work, scored, said)
         return Scored(
             columns=scored.columns,
             radii=scored.radii,
             search=neighbours.method,
             classifier=said[0] if said else None,
             bandwidth=scored.bandwidth,
+            approximation=None
+            if index is None
+            else Approximation(
+                library=index.library,
+                lists=index.lists,
+                probes=index.probes,
+                recall=self._recall(ranks, distances),
+            ),
+        )
+
+    def _recall(self, ranks: Sequence[int], distances: Floats) -> tuple[Recall, ...]:
+        """Search some of the records exactly."""
+        count = min(len(self.records), RECALL_RECORDS)
+        rng = np.random.default_rng([self.seed, 3])
+        some = np.sort(rng.choice(len(self.records), count, replace=False))
+        exact = Neighbours(self.synthetic, self.geometry).nearest(
+            self.records.take(some), ranks[-1], rng=rng, memory=self.memory, ranks=ranks
+        )
+        return tuple(
+            recall(rank, distances[some, at], exact[:, at]) for at, rank in enumerate(ranks)
         )
 
     def _work(self, queries: Sequence[Query], neighbours: Neighbours) -> _Work:
@@ -120,18 +167,18 @@ class Scoring:
         self,
         query: Query,
         neighbours: Neighbours,
-        distances: Floats,
+        near: Mapping[int, Floats],
         work: _Work,
         scored: Scored,
         said: list[str],
     ) -> Floats:
         match query.kind:
             case "nn" | "kth":
-                return distances[:, query.neighbours - 1].copy()
+                return near[query.neighbours].copy()
             case "lnr":
-                return _ratio(distances[:, 0], distances[:, query.neighbours - 1])
+                return _ratio(near[1], near[query.neighbours])
             case "mc" | "share":
-                radius = float(np.median(distances[:, 0])) if query.radius is None else query.radius
+                radius = float(np.median(near[1])) if query.radius is None else query.radius
                 scored.radii[query.column] = radius
                 return self._ball(neighbours, radius, work)[query.kind == "share"]
             case "density":
@@ -170,6 +217,13 @@ class Scoring:
 
 def _needs_median(queries: Sequence[Query]) -> bool:
     return any(query.kind in _BALLS and query.radius is None for query in queries)
+
+
+def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:
+    """Return which neighbours are asked for, in order."""
+    wanted = {query.neighbours for query in queries if query.neighbours}
+    nearest = _needs_median(queries) or any(query.kind == "lnr" for query in queries)
+    return tuple(sorted(wanted | ({1} if nearest else set())))
 
 
 def _ratio(nearest: Floats, other: Floats) -> Floats:

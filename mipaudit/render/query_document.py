@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.figures import count_text, number_text
+from mipaudit.audit.figures import count_text, number_text, percent_text
 from mipaudit.render.document import (
     Case,
     Document,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.render.document import Section
-    from mipaudit.report.query import QueriedScore, QueryReport
+    from mipaudit.report.query import ApproximateNeighbours, QueriedScore, QueryReport
 
 _ROLES: Final = {
     "members": "members",
@@ -66,6 +66,8 @@ def _sections(report: QueryReport) -> Iterator[Section]:
             prose=True,
         ),
     )
+    if report.approximate is not None:
+        yield _approximate(report.approximate)
     yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
     yield (
         Heading(text="How each column was compared"),
@@ -94,6 +96,28 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     yield (Heading(text="What to run next"), Paragraph(text=plain(report.following), hyphens=False))
 
 
+def _approximate(search: ApproximateNeighbours) -> Section:
+    return (
+        Heading(text="What the approximate search found"),
+        Grid(
+            caption="Beside an exact search of some of the records, drawn by the seed",
+            head=("neighbour", "records", "found", "of all (95%)", "too long by", "95% within"),
+            rows=tuple(
+                (
+                    str(one.neighbours),
+                    count_text(one.records),
+                    count_text(one.right),
+                    f"{percent_text(one.share[0])} to {percent_text(one.share[1])}",
+                    percent_text(float(f"{one.excess_mean:.3g}")),
+                    percent_text(float(f"{one.excess_95:.3g}")),
+                )
+                for one in search.found
+            ),
+            words=1,
+        ),
+    )
+
+
 def _score(one: QueriedScore) -> tuple[str, ...]:
     radius = "" if one.radius is None else number_text(float(f"{one.radius:.4g}"))
     return (one.score, one.side, radius, one.says)
@@ -104,7 +128,11 @@ def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
         yield table.role, f"{count_text(table.rows)} {_ROLES[table.role]}"
     yield "metric", _METRICS[report.metric]
     yield "scales from", f"the {report.encoded_on} table alone"
-    yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
+    if report.approximate is None:
+        yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
+    else:
+        lists = f"{report.approximate.probes} of {report.approximate.lists} lists looked at"
+        yield "neighbours by", f"approximate search, {plain(report.approximate.library)}, {lists}"
     if report.run.classifier is not None:
         yield "classifier", plain(report.run.classifier)
     if report.run.seconds is not None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.report.origin import Provenance  # noqa: TC001 - the codec reads it
 
+_ALPHA: Final = 0.05
+_DIGITS: Final = 10_000
 QUERY_SCHEMA: Final = "mipaudit.query/1"
 
 
@@ -31,6 +35,8 @@ class QueriedColumn:
         levels: known words of a category; None for numbers and days.
         missing: empty cells, over all tables.
         unseen: members and holdout records with a word that the released tables lack.
+        unseen_members: members among them.
+        rounded: whether numbers were rounded to the single precision of one of the tables.
     """
 
     column: str
@@ -39,6 +45,8 @@ class QueriedColumn:
     levels: int | None
     missing: int
     unseen: int
+    unseen_members: int = 0
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,7 @@ class QueriedScore:
         side: on which side of its scores members are expected.
         radius: of the ball, None for no ball.
         radius_from: where the radius comes from.
+        sha256: of the column's numbers in the order of the rows, as little-endian float64.
     """
 
     score: str
@@ -60,6 +69,7 @@ class QueriedScore:
     side: Literal["low", "high"]
     radius: float | None = None
     radius_from: Literal["given", "median"] | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +79,56 @@ class ExactCopies:
     role: Literal["members", "holdout"]
     copied: int
     rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNeighbours:
+    """What an approximate search found, beside an exact search of some of the records.
+
+    Attributes:
+        neighbours: number k of the neighbour.
+        records: that were searched exactly, drawn by the seed.
+        right: those whose k nearest were all found.
+        share: limits of the share of such records among all, at 95% confidence (Clopper and
+            Pearson 1934).
+        excess_mean: how much too long the distance to number k was, as a share of the exact
+            one, on average over the records searched exactly.
+        excess_95: in all but 5% of them, at most so much.
+        copies_missed: records that are in the synthetic table k times, for which something
+            farther was found.
+    """
+
+    neighbours: int
+    records: int
+    right: int
+    share: tuple[float, float]
+    excess_mean: float
+    excess_95: float
+    copies_missed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateNeighbours:
+    """How neighbours were searched approximately.
+
+    Attributes:
+        library: that searched, with its version.
+        lists: that the synthetic records were parted into.
+        probes: lists looked at for each record.
+        found: for each neighbour that a query asked for.
+    """
+
+    library: str
+    lists: int
+    probes: int
+    found: tuple[FoundNeighbours, ...]
+
+
+def share_interval(right: int, records: int) -> tuple[float, float]:
+    """Return limits of a share at 95% confidence, rounded outward at 4 digits."""
+    low = float(clopper_pearson_lower(right, records, _ALPHA / 2))
+    high = float(clopper_pearson_upper(right, records, _ALPHA / 2))
+    return math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +156,7 @@ class QueryReport:
         encoded_on: the table that the scales of the columns come from.
         skipped: columns that were not compared, as (column, why).
         following: what to run next.
+        approximate: how neighbours were searched approximately; None where they were not.
     """
 
     command: str
@@ -112,4 +173,5 @@ class QueryReport:
     following: str
     run: QueryRun
     provenance: Provenance
+    approximate: ApproximateNeighbours | None = None
     schema: str = field(default=QUERY_SCHEMA)

@@ -11,7 +11,12 @@ from mipaudit.report.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.report.query import ExactCopies, QueriedColumn, QueriedScore
+    from mipaudit.report.query import (
+        ApproximateNeighbours,
+        ExactCopies,
+        QueriedColumn,
+        QueriedScore,
+    )
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "members", "holdout": "holdout records"}
@@ -81,7 +86,9 @@ def query_findings(
     *,
     constant: Iterable[str],
     shared: int,
+    referenced: tuple[int, int],
     flat: Iterable[str],
+    approximate: ApproximateNeighbours | None = None,
 ) -> tuple[Finding, ...]:
     """Return what the reader must know.
 
@@ -91,9 +98,14 @@ def query_findings(
         scores: that were made.
         constant: columns with one value in the table of the fit.
         shared: members that are among the holdout records, too.
+        referenced: members, and holdout records, that are in the reference table, too.
         flat: scores that are the same for all records.
+        approximate: how neighbours were searched approximately, if they were.
     """
-    found = [*_of_copies(copies, shared), *_of_columns(columns, constant)]
+    found = [*_of_copies(copies, shared), *_of_reference(referenced, scores)]
+    found.extend(_of_columns(columns, constant))
+    if approximate is not None:
+        found.append(_approximate(approximate))
     balls = [score for score in scores if score.radius_from == "median"]
     if balls:
         found.append(_radius(balls))
@@ -136,6 +148,19 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
         )
 
 
+def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
+    taught = [score for score in scores if score.query in {"density", "classifier"}]
+    if taught and any(referenced):
+        members, holdout = map(count_text, referenced)
+        names = " and ".join(quoted_name(score.score) for score in taught)
+        yield Finding(
+            code="reference_overlap",
+            text=f"{members} members and {holdout} holdout records stand in the reference table, "
+            f"too. {names} learned from them that they are not synthetic, which is no leak of the "
+            "release. Remove them from the reference if they are the same people.",
+        )
+
+
 def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
     for name in constant:
         yield Finding(
@@ -145,11 +170,20 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
         )
     for column in columns:
         if column.unseen:
+            members = count_text(column.unseen_members)
+            holdout = count_text(column.unseen - column.unseen_members)
             yield Finding(
                 code="unseen_words",
-                text=f"Column {quoted_name(column.column)}: {count_text(column.unseen)} of the "
-                "records scored hold a word that the released tables lack. It differs from all "
-                "others.",
+                text=f"Column {quoted_name(column.column)}: {members} members and {holdout} "
+                "holdout records hold a word that the released tables lack. It differs from all "
+                "others. If a table only spells it in another way, mend that: the scores would "
+                "show the spelling.",
+            )
+        if column.rounded:
+            yield Finding(
+                code="rounded_numbers",
+                text=f"Column {quoted_name(column.column)} is stored with fewer digits in some of "
+                "the tables: all were rounded alike, or the storage would tell records apart.",
             )
         if column.levels is not None and column.levels > _MANY_LEVELS:
             yield Finding(
@@ -158,6 +192,26 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
                 "different words: names or keys compare badly. Leave it out with --ignore unless "
                 "equal words are what leaks.",
             )
+
+
+def _approximate(search: ApproximateNeighbours) -> Finding:
+    one = search.found[-1]
+    which = "nearest neighbour was" if one.neighbours == 1 else f"{one.neighbours} nearest were all"
+    low, high = (percent_text(share) for share in one.share)
+    missed = f" {count_text(one.copies_missed)} exact copies were missed." * bool(one.copies_missed)
+    return Finding(
+        code="approximate_search",
+        text=f"Neighbours were searched approximately. Of {count_text(one.records)} records that "
+        f"were searched exactly as well, the {which} found for {count_text(one.right)} (of all "
+        f"records {low} to {high}, at 95% confidence); distances were too long by "
+        f"{_excess(one.excess_mean)} on average.{missed} It is the same search for every record, "
+        "so limits found from the scores hold for it; but it is a weaker query than the exact one, "
+        "which may show more.",
+    )
+
+
+def _excess(share: float) -> str:
+    return percent_text(float(f"{share:.3g}"))
 
 
 def _radius(scores: Sequence[QueriedScore]) -> Finding:

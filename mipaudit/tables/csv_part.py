@@ -67,6 +67,7 @@ class CsvPart:
         # Of a compressed file this is too small, which only makes it look harder.
         self.rows_about = rows.rows if whole else rows.rows * blob.size // len(data)
         self._store = ChunkStore()
+        self._words: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -77,6 +78,11 @@ class CsvPart:
     def fields(self) -> tuple[Field, ...]:
         """The columns; of a large file, as its first rows show them until it is loaded."""
         return tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
+
+    def take_as_words(self, names: Collection[str]) -> None:
+        """Read these columns as they are written, whatever their cells look like."""
+        self._words = frozenset(names) & self._kinds.keys()
+        self._kinds |= dict.fromkeys(self._words, "string")
 
     def load(self, names: Collection[str], hashed: Collection[str]) -> None:
         """Parse the named columns.
@@ -92,9 +98,12 @@ class CsvPart:
             self._load_small(self._text, names, hashed)
 
     def _load_small(self, text: CsvText, names: Collection[str], hashed: Collection[str]) -> None:
+        found = {
+            name: text.words(name) if name in self._words else text.column(name) for name in names
+        }
         columns = {
-            name: column_hashes(text.column(name)) if name in hashed else text.column(name)
-            for name in names
+            name: column_hashes(column) if name in hashed else column
+            for name, column in found.items()
         }
         for start in range(0, text.rows, CHUNK_ROWS):
             stop = min(start + CHUNK_ROWS, text.rows)

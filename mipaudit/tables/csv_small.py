@@ -78,6 +78,10 @@ class CsvText:
                 self._columns[name] = column
         return column if isinstance(column, Numbers) else None
 
+    def words(self, name: str) -> Column:
+        """Return the column ``name`` as it is written, numbers too."""
+        return parse_labels(self._cells[name])
+
     def column(self, name: str) -> Column:
         """Return the column ``name``.
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
-from mipaudit.tables.column import Labels, Numbers, column_missing
+from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_missing
+from mipaudit.tables.csv_part import CsvPart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from mipaudit.tables.part import Part
 
 _MICROSECONDS_A_DAY: Final = 86_400_000_000.0
+# Significant bits of stored numbers.
+_DOUBLE: Final = 53
+_BITS: Final = {"float32": 24, "float16": 11}
+# Beyond it, different integers are the same float64.
+_EXACT: Final = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +38,7 @@ class RecordColumn:
         codes: of words, shape (n,), negative where missing; None for numbers.
         words: what the codes stand for.
         missing: which cells are empty, shape (n,).
+        bits: that the stored numbers have at least: 53, or 24 in single precision.
     """
 
     kind: Kind | str
@@ -39,27 +46,42 @@ class RecordColumn:
     codes: NDArray[np.int64] | None
     words: tuple[str, ...]
     missing: NDArray[np.bool_]
+    bits: int = _DOUBLE
 
 
-def read_record_column(parts: Sequence[Part], name: str, kinds: Sequence[str]) -> RecordColumn:
+def read_record_column(
+    parts: Sequence[Part],
+    name: str,
+    kinds: Sequence[str],
+    *,
+    category: bool = False,
+    blank: Collection[str] = (),
+) -> RecordColumn:
     """Return a column of all parts, one after the other.
 
     Args:
         parts: loaded for this column, save the days of Parquet files.
         name: of the column.
         kinds: what the column is, by part.
+        category: take numbers as words, whole ones digit by digit.
+        blank: words that stand for an empty cell.
 
     Raises:
-        InputError: ``mixed_column``, ``infinite_cell``, ``unreadable_column``.
+        InputError: ``mixed_column``, ``infinite_cell``, ``too_many_digits``,
+            ``unreadable_column``.
     """
     found = [
         column
         for part, kind in zip(parts, kinds, strict=True)
         for column in _columns(part, name, kind)
     ]
+    kind = "empty" if all(kind == "empty" for kind in kinds) else _merged(kinds)
+    bits = _least_bits(found)
+    if category:
+        found = [number_labels(c) if isinstance(c, Numbers) else c for c in found]
+    found = [_without(c, blank) if isinstance(c, Labels) else c for c in found]
     missing = np.concatenate([_missing(column) for column in found])
     labels = [column for column in found if isinstance(column, Labels)]
-    empty = all(kind == "empty" for kind in kinds)
     # A part without any value reads as numbers.
     if labels and any(isinstance(c, Numbers) and not _missing(c).all() for c in found):
         raise InputError(
@@ -68,20 +90,83 @@ def read_record_column(parts: Sequence[Part], name: str, kinds: Sequence[str]) -
         )
     if labels:
         codes, words = _joined(found)
-        return RecordColumn(kind="string", numbers=None, codes=codes, words=words, missing=missing)
-    numbers = np.concatenate(
-        [np.asarray(c.values, np.float64) for c in found if isinstance(c, Numbers)]
-    )
+        kind = kind if category else "string"
+        return RecordColumn(
+            kind=kind, numbers=None, codes=codes, words=words, missing=missing, bits=bits
+        )
+    plain = [column for column in found if isinstance(column, Numbers)]
+    _refuse_digits(plain, parts[0].name, name, text=any(isinstance(p, CsvPart) for p in parts))
+    numbers = np.concatenate([np.asarray(column.values, np.float64) for column in plain])
     numbers[missing] = 0.0
     _refuse_infinite(numbers, parts[0].name, name)
-    kind = "empty" if empty else _merged(kinds)
-    return RecordColumn(kind=kind, numbers=numbers + 0.0, codes=None, words=(), missing=missing)
+    return RecordColumn(
+        kind=kind,
+        numbers=numbers + 0.0,
+        codes=None,
+        words=(),
+        missing=missing,
+        bits=bits,
+    )
+
+
+def _least_bits(columns: Sequence[Column]) -> int:
+    names = [column.values.dtype.name for column in columns if isinstance(column, Numbers)]
+    return min((_BITS.get(name, _DOUBLE) for name in names), default=_DOUBLE)
+
+
+def number_labels(column: Numbers) -> Labels:
+    """Return numbers as words: whole ones by all of their digits, true as 1."""
+    gaps = column_missing(column)
+    values = column.values.astype(np.int8) if column.values.dtype == np.bool_ else column.values
+    held = values if gaps is None else values[~gaps]
+    known, places = np.unique(held, return_inverse=True)
+    codes = np.full(values.size, -1, dtype=np.int64)
+    codes[slice(None) if gaps is None else ~gaps] = places
+    return Labels(codes=codes, vocabulary=Vocabulary(tuple(map(number_word, known.tolist()))))
+
+
+def number_word(number: float) -> str:
+    """Return a number as a word: 1 and 1.0 are the same."""
+    whole = number == int(number) if np.isfinite(number) else False
+    exact = isinstance(number, int) or abs(number) < _EXACT
+    return str(int(number)) if whole and exact else repr(number)
+
+
+def _without(column: Labels, blank: Collection[str]) -> Labels:
+    """Return labels whose words in ``blank`` are empty cells."""
+    words = column.vocabulary.words
+    if not set(words) & set(blank):
+        return column
+    gone = np.array([*(word in blank for word in words), True])
+    codes = np.where(gone[column.codes], -1, column.codes)
+    return Labels(codes=codes, vocabulary=column.vocabulary)
+
+
+def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: bool) -> None:
+    """Refuse numbers that are not those in the file: two of them may have become one."""
+    for column in columns:
+        gaps = column_missing(column)
+        held = column.values if gaps is None else column.values[~gaps]
+        # Whole numbers too large for an integer are read from text as floats.
+        whole = held.dtype.kind in "iu" or (
+            text and bool(np.isfinite(held).all() and (np.floor(held) == held).all())
+        )
+        large = held.size > 0 and whole and max(int(held.max()), -int(held.min())) > _EXACT
+        if large or column.rounded is not None:
+            raise InputError(
+                "too_many_digits",
+                f"{source}: column {quoted_name(name)} has numbers of more digits than can be "
+                "told apart.",
+                hint="Leave the column out with --ignore, or take it as words with --categorical.",
+            )
 
 
 def _merged(kinds: Sequence[str]) -> str:
     held = {kind for kind in kinds if kind != "empty"}
     if held in ({"bool"}, {"date"}):
         return held.pop()
+    if "string" in held:
+        return "string"
     return "integer" if held <= {"bool", "integer"} else "float"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -12,6 +10,8 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.queries.points import Geometry, Points
 from mipaudit.report.names import quoted_name
+from mipaudit.tables.plain_word import AS_WRITTEN, PlainWord, are_days, days_of, plain_word
+from mipaudit.tables.record_columns import number_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,14 +26,11 @@ Scale = Literal["robust", "range"]
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]
 
-_DATE: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
-)
-_SECONDS_A_DAY: Final = 86_400.0
+# Significant bits of numbers.
+DOUBLE: Final = 53
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
 _NUMERIC: Final = frozenset({"float", "integer", "bool", "date", "empty"})
-_EXACT: Final = 2.0**53
 # In units of the scale: squares of more would swamp the other columns, and single precision.
 _FARTHEST: Final = 1e12
 
@@ -51,6 +48,8 @@ class ColumnCode:
         words: levels of a category; numbers for columns of numbers.
         blanks: whether a cell of any table is missing.
         constant: whether the table of the fit has one value alone.
+        bits: to which numbers are rounded, 53 for none: those of the coarsest table.
+        plain: of a category, how a word that says the same otherwise is written.
     """
 
     name: str
@@ -61,6 +60,8 @@ class ColumnCode:
     words: tuple[str, ...] = ()
     blanks: bool = False
     constant: bool = False
+    bits: int = DOUBLE
+    plain: PlainWord = AS_WRITTEN
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -76,6 +77,35 @@ class Encoding:
 
     columns: tuple[ColumnCode, ...]
     geometry: Geometry
+
+    def exact(self, tables: Mapping[Role, Mapping[str, RecordColumn]]) -> dict[str, Points]:
+        """Return the tables as they are, not scaled, every word a level of its own.
+
+        Records are equal in all columns just where these points are: scaling can make
+        different numbers the same, and words that were not released share a level.
+        """
+        known = [
+            {word: at for at, word in enumerate(sorted(_all_words(tables, code)))}
+            if code.treated == "category"
+            else {}
+            for code in self.columns
+        ]
+        return {role: self._exact(table, known) for role, table in tables.items()}
+
+    def _exact(
+        self, table: Mapping[str, RecordColumn], known: Sequence[Mapping[str, int]]
+    ) -> Points:
+        rows = len(next(iter(table.values())).missing)
+        numbers, codes = [], []
+        for code, places in zip(self.columns, known, strict=True):
+            column = table[code.name]
+            if code.treated == "category":
+                codes.append(_word_codes(column, code, places, other=-1, missing=-2))
+                continue
+            numbers.append(np.where(column.missing, 0.0, _plain_numbers(column, code)) + 0.0)
+            if code.blanks:
+                codes.append(column.missing.astype(np.int32))
+        return _stacked(numbers, codes, rows)
 
     def points(self, table: Mapping[str, RecordColumn]) -> Points:
         """Return a table's records as points."""
@@ -93,10 +123,16 @@ class Encoding:
             numbers.append(scaled)
             if code.blanks:
                 codes.append(column.missing.astype(np.int32))
-        return Points(
-            numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
-            codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
-        )
+        return _stacked(numbers, codes, rows)
+
+
+def _stacked(
+    numbers: Sequence[NDArray[np.float64]], codes: Sequence[NDArray[np.int32]], rows: int
+) -> Points:
+    return Points(
+        numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+        codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
+    )
 
 
 def _refuse_far(scaled: NDArray[np.float64], name: str) -> None:
@@ -143,7 +179,16 @@ def fit_encoding(
         held: dict[str, RecordColumn] = {role: table[name] for role, table in tables.items()}
         _refuse_empty(name, held)
         treated = _treated(name, held, category=name in categorical)
-        codes.append(_fit(name, held, treated, fit_on=fit_on, scale=scale, given=ranges.get(name)))
+        code = _fit(
+            name,
+            held,
+            treated,
+            fit_on=fit_on,
+            scale=scale,
+            given=ranges.get(name),
+            named=name in categorical,
+        )
+        codes.append(code)
     levels = tuple(count for code in codes for count in code.levels)
     geometry = Geometry(metric=metric, levels=levels, columns=len(names))
     return Encoding(columns=tuple(codes), geometry=geometry)
@@ -172,7 +217,7 @@ def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> 
             return "date"
         raise _differ(name, dates[0], "days", next(r for r in held if r not in dates), "numbers")
     others = [role for role in held if role not in words]
-    dated = {role: _all_dates(held[role].words) for role in words}
+    dated = {role: are_days(held[role].words) for role in words}
     if others and {held[role].kind for role in others} != {"date"}:
         raise _differ(name, words[0], "words", others[0], "numbers")
     if all(dated.values()):
@@ -198,30 +243,12 @@ def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputErro
     )
 
 
-def _all_dates(words: Sequence[str]) -> bool:
-    return (
-        bool(words)
-        and all(_DATE.fullmatch(word.strip()) for word in words)
-        and _parse(words) is not None
-    )
-
-
-def _parse(words: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return days since 1970, or None where a word is no day of the calendar."""
-    try:
-        moments = [datetime.fromisoformat(word.strip()) for word in words]
-    except ValueError:
-        return None
-    aware = [m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments]
-    return np.array([moment.timestamp() / _SECONDS_A_DAY for moment in aware])
-
-
 def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
     """Return numbers or days, anything where missing."""
     if column.numbers is not None:
-        return column.numbers
+        return _rounded(column.numbers, code.bits)
     assert column.codes is not None  # noqa: S101 - words have codes
-    days = _parse(column.words)
+    days = days_of(column.words)
     table = np.append(np.empty(0) if days is None else days, code.centre)
     return np.asarray(table[column.codes])
 
@@ -234,15 +261,24 @@ def _fit(
     fit_on: str,
     scale: Scale,
     given: tuple[float, float] | None,
+    named: bool,
 ) -> ColumnCode:
     blanks = any(bool(column.missing.any()) for column in held.values())
+    kept = {column.bits for column in held.values() if column.kind != "empty"}
+    bits = min(kept) if len(kept) > 1 else DOUBLE
     if treated != "category":
-        plain = ColumnCode(name=name, treated=treated, scale="")
+        plain = ColumnCode(name=name, treated=treated, scale="", bits=bits)
         values = _plain_numbers(held[fit_on], plain)[~held[fit_on].missing]
         centre, width, said = _range(values, scale, given)
         if width > 0:
             return ColumnCode(
-                name=name, treated=treated, scale=said, centre=centre, width=width, blanks=blanks
+                name=name,
+                treated=treated,
+                scale=said,
+                centre=centre,
+                width=width,
+                blanks=blanks,
+                bits=bits,
             )
         # Other values are mismatches: there is no unit to measure them in.
     elif given is not None:
@@ -252,15 +288,18 @@ def _fit(
             hint="A range is for columns of numbers or days.",
         )
     known = [held[role] for role in ("synthetic", "reference") if role in held]
-    words = {word for column in known for word in _words(column)}
-    return ColumnCode(
+    spelling = plain_word({column.kind for column in held.values()}, named=named, bits=bits)
+    code = ColumnCode(
         name=name,
         treated="category",
         scale="equal or not",
-        words=tuple(sorted(words)),
         blanks=blanks,
-        constant=len(set(_words(held[fit_on]))) == 1,
+        bits=bits,
+        plain=spelling,
     )
+    words = {word for column in known for word in _words(column, code)}
+    constant = len(set(_words(held[fit_on], code))) == 1
+    return replace(code, words=tuple(sorted(words)), constant=constant)
 
 
 def _range(
@@ -279,29 +318,44 @@ def _range(
     return centre, width, said
 
 
-def _words(column: RecordColumn) -> tuple[str, ...]:
+def _rounded(numbers: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """Return numbers of so many significant bits: stored more coarsely, they are the same."""
+    if bits == DOUBLE:
+        return numbers
+    fractions, exponents = np.frexp(numbers)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits))
+
+
+def _words(column: RecordColumn, code: ColumnCode) -> tuple[str, ...]:
     """Return the words of a category, numbers written out."""
     if column.numbers is None:
-        return column.words
-    return tuple(map(_number_word, np.unique(column.numbers[~column.missing]).tolist()))
+        return tuple(map(code.plain, column.words))
+    held = _rounded(column.numbers[~column.missing], code.bits)
+    return tuple(map(number_word, np.unique(held).tolist()))
 
 
-def _number_word(number: float) -> str:
-    whole = number == int(number) and abs(number) < _EXACT
-    return str(int(number)) if whole else repr(number)
+def _all_words(tables: Mapping[Role, Mapping[str, RecordColumn]], code: ColumnCode) -> set[str]:
+    return {word for table in tables.values() for word in _words(table[code.name], code)}
 
 
 def _category_codes(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
     place = {word: at for at, word in enumerate(code.words)}
     other = len(code.words)
+    return _word_codes(column, code, place, other=other, missing=other + 1)
+
+
+def _word_codes(
+    column: RecordColumn, code: ColumnCode, place: Mapping[str, int], *, other: int, missing: int
+) -> NDArray[np.int32]:
     if column.numbers is None:
         assert column.codes is not None  # noqa: S101 - words have codes
-        table = np.array([*(place.get(word, other) for word in column.words), other + 1])
+        words = map(code.plain, column.words)
+        table = np.array([*(place.get(word, other) for word in words), missing])
         return np.asarray(table[column.codes], dtype=np.int32)
-    values, inverse = np.unique(column.numbers, return_inverse=True)
-    table = np.array([place.get(_number_word(value), other) for value in values.tolist()])
+    values, inverse = np.unique(_rounded(column.numbers, code.bits), return_inverse=True)
+    table = np.array([place.get(number_word(value), other) for value in values.tolist()])
     found = table[inverse]
-    found[column.missing] = other + 1
+    found[column.missing] = missing
     return np.asarray(found, dtype=np.int32)
 
 

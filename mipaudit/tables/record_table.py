@@ -10,13 +10,15 @@ from mipaudit.report.names import quoted_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.coordinates import is_row_label
+from mipaudit.tables.csv_cells import MISSING
+from mipaudit.tables.csv_part import CsvPart
 from mipaudit.tables.part_opening import open_part
 from mipaudit.tables.paths import input_blobs
 from mipaudit.tables.record_columns import is_date, read_record_column
 from mipaudit.tables.selection import find_column, is_candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field
@@ -28,6 +30,9 @@ Role = Literal["members", "holdout", "synthetic", "reference"]
 _STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
 _NO_DISTANCE: Final = "neither numbers, nor words, nor days"
+_NO_NUMBER: Final = (
+    "Mend the cell, take the column as words with --categorical, or leave it out with --ignore."
+)
 _FIX: Final = "Rename it, leave it out with --ignore, or name what to compare with --columns."
 
 
@@ -54,16 +59,40 @@ class RecordTable:
         """How many rows, as far as known before they are read."""
         return sum(part.rows_about for part in self.parts)
 
-    def read(self, names: Sequence[str]) -> dict[str, RecordColumn]:
+    @property
+    def texts(self) -> frozenset[bool]:
+        """Whether parts are text: True, False, or both."""
+        return frozenset(isinstance(part, CsvPart) for part in self.parts)
+
+    def read(
+        self, names: Sequence[str], *, categorical: Collection[str] = (), mixed: bool = False
+    ) -> dict[str, RecordColumn]:
         """Return the named columns.
+
+        Args:
+            names: of the columns.
+            categorical: those whose numbers are words.
+            mixed: whether some tables are text and some are not: words by which text
+                says that a cell is empty say so everywhere.
 
         Raises:
             InputError: a cell does not fit its column, or a file changed meanwhile.
         """
         for part in self.parts:
+            if isinstance(part, CsvPart):
+                part.take_as_words(categorical)
             plain = [name for name in names if self._kind(part, name) != "date"]
-            part.load(plain, ())
-        found = {name: read_record_column(self.parts, name, self._found(name)) for name in names}
+            _load(part, plain)
+        found = {
+            name: read_record_column(
+                self.parts,
+                name,
+                self._found(name),
+                category=name in categorical,
+                blank=MISSING if mixed else (),
+            )
+            for name in names
+        }
         for blob in self.blobs:
             if blob.changed():
                 raise InputError(
@@ -96,6 +125,15 @@ class RecordTable:
         """Release what is held."""
         for part in self.parts:
             part.close()
+
+
+def _load(part: Part, names: Sequence[str]) -> None:
+    try:
+        part.load(names, ())
+    except InputError as error:
+        if error.code != "unparsable":
+            raise
+        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
 
 
 def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path or a frame

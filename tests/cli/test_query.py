@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -147,3 +148,94 @@ def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
     report = json.loads(done.stdout)
     assert report["metric"] == "euclidean"
     assert report["columns"][0]["scale"] == "full range"
+
+
+def test_approximate_search_says_what_it_found(mipaudit, tmp_path):
+    if find_spec("faiss") is None:
+        pytest.skip("faiss is not installed")
+
+    exact = mipaudit("query", "nn", "kth", *TABLES, "-o", "e.csv", "-f", "json", "-q")
+    done = mipaudit(
+        *("query", "nn", "kth", *TABLES, "--approximate", "-o", "a.csv", "-f", "json", "-q")
+    )
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [one["neighbours"] for one in report["approximate"]["found"]] == [1, 5]
+    for one in report["approximate"]["found"]:
+        # One list holds all: nothing can be missed.
+        assert (one["records"], one["right"], one["share"][1]) == (600, 600, 1.0)
+        assert 0.99 < one["share"][0] < 1
+    assert "approximate_search" in {one["code"] for one in report["findings"]}
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "e.csv").read_bytes()
+    assert json.loads(exact.stdout)["approximate"] is None
+    (tmp_path / "q.json").write_text(done.stdout)
+    page = mipaudit("render", "q.json", "-f", "markdown").stdout
+    assert "What the approximate search found" in page
+
+
+@pytest.mark.parametrize("words", [("mc",), ("nn", "share:1")])
+def test_approximate_search_is_for_neighbours(mipaudit, tmp_path, words):
+    done = mipaudit("query", *words, *TABLES, "--approximate", "-o", "s.csv", "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == "approximate"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def queried(mipaudit, tmp_path):
+    """Return a function that makes a report of query."""
+
+    def run(*words):
+        given = ("--range", "age=17:90", "--ignore", "fnlwgt,race", "--categorical", "sex")
+        written = mipaudit("query", *words, *TABLES, *given, "-o", "s.csv", "-f", "json", "-q")
+        assert written.returncode == 0, written.stderr
+        (tmp_path / "q.json").write_text(written.stdout)
+        return json.loads(written.stdout)
+
+    return run
+
+
+def test_verify_makes_every_score_again(mipaudit, tmp_path, queried):
+    report = queried("nn", "mc", "--seed", "3", "--memory", "500M")
+    assert len(report["scores"][0]["sha256"]) == 64
+
+    assert mipaudit("verify", "q.json", *TABLES).returncode == 0
+    report["scores"][1]["sha256"] = "0" * 64
+    (tmp_path / "q.json").write_text(json.dumps(report))
+    changed = mipaudit("verify", "q.json", *TABLES, "-f", "json")
+
+    assert changed.returncode == 1
+    wrong = [
+        one["part"] for one in json.loads(changed.stdout)["parts"] if one["status"] != "agrees"
+    ]
+    assert wrong == ["scores"]
+
+
+def test_verify_finds_another_table(mipaudit, tmp_path, queried):
+    queried("nn")
+    lines = (SAMPLES / "adult_synthetic.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "other.csv").write_text("".join(lines[:-1]))
+
+    done = mipaudit("verify", "q.json", *TABLES[:4], "--synthetic", "other.csv", "-f", "json")
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["parts"][0]["status"] == "differs"
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (TABLES[:4], "synthetic"),
+        ([*TABLES, "--reference", TABLES[1]], "reference"),
+        (["--input", TABLES[1], *TABLES], "needless_input"),
+    ],
+)
+def test_verify_says_which_table_is_wanted(mipaudit, queried, given, code):
+    queried("nn")
+
+    done = mipaudit("verify", "q.json", *given, "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == code

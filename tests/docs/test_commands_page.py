@@ -114,6 +114,8 @@ def sandbox(tmp_path_factory):
     run(folder, "mipaudit estimate v2.parquet -f json -o new.json -q")
     run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
     run(folder, "mipaudit shift members.csv holdout.csv -f json -o shift.json -q")
+    tables = "--members m.csv --holdout h.csv --synthetic s.csv"
+    run(folder, f"mipaudit query nn {tables} -o queried.csv -f json -q > query.json")
     run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
     for site, row in (("a", "0"), ("b", "1e10")):
         run(
@@ -194,6 +196,9 @@ def _write_tables(folder, rng):
                 "zip": rng.integers(1000, 9999, rows),
             }
         )
+        if name in "mh":
+            people = {"person": np.arange(rows) // 2, "sex": rng.choice(["f", "m"], rows)}
+            records = records.assign(**people)
         records.to_parquet(folder / f"{name}.parquet")
         records.to_csv(folder / f"{name}.csv", index=False)
 

@@ -142,3 +142,84 @@ def test_no_tree_grows_beyond_the_memory(make, monkeypatch):
     search.nearest(records, 1, rng=rng, memory=100_000)
 
     assert search.method == "matrix products"
+
+
+def _ties(rng, n):
+    """Thirds and sevenths at three scales: equal distances that round differently."""
+    numbers = np.stack(
+        [rng.integers(0, 4, n) / 3, rng.integers(0, 4, n) / 7 * 1e3, rng.integers(0, 4, n) / 9], 1
+    )
+    return Points(numbers=numbers, codes=rng.integers(0, 3, (n, 2)).astype(np.int32))
+
+
+def test_both_searches_say_the_same_to_the_last_bit(metric):
+    rng = np.random.default_rng(5)
+    records, rows = _ties(rng, 300), _ties(rng, 2000)
+    geometry = Geometry(metric=metric, levels=(3, 3), columns=5)
+    found = []
+    for kind in (MatrixSearch, TreeSearch):
+        search = Neighbours(rows, geometry)
+        search._search = kind(search._points, geometry)
+        near = search.nearest(records, 40, rng=rng, memory=PLENTY)
+        radius = float(np.median(near[:, 4]))
+        found.append((near, *search.ball(records, radius, rng=rng, memory=PLENTY)))
+
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_ball_holds_what_lies_on_its_edge():
+    """The root of 6 squared is less than 6."""
+    codes = np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int32)
+    one = Points(numbers=np.empty((1, 0)), codes=codes[:1])
+    other = Points(numbers=np.empty((1, 0)), codes=codes[1:])
+    geometry = Geometry(metric="euclidean", levels=(2, 2, 2), columns=3)
+    search = Neighbours(other, geometry)
+    rng = np.random.default_rng(0)
+    radius = float(search.nearest(one, 1, rng=rng, memory=PLENTY)[0, 0])
+
+    logs, share = search.ball(one, radius, rng=rng, memory=PLENTY)
+
+    assert radius**2 < 6
+    assert share.tolist() == [1.0]
+    assert logs[0] == pytest.approx(-np.log(6) / 2)
+
+
+def test_numbers_whose_squares_vanish_in_single_precision():
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate([rng.normal(size=(500, 1)) * 1e-23, rng.normal(size=(50, 1))])
+    none = np.zeros((550, 0), dtype=np.int32)
+    geometry = Geometry(metric="euclidean", levels=(), columns=1)
+    records = Points(numbers=rng.normal(size=(200, 1)) * 1e-23, codes=none[:200])
+
+    found = MatrixSearch(Points(numbers=numbers, codes=none), geometry).nearest(records, 1)
+
+    exact = ((records.numbers[:, None, 0] - numbers[None, :, 0]) ** 2).min(axis=1)
+    np.testing.assert_array_equal(found.figures[:, 0], exact)
+
+
+def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 2000, 2, ()), make(rng, 1200, 2, (), digits=6)
+    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    asked, nearest = [], MatrixSearch.nearest
+    monkeypatch.setattr(MatrixSearch, "nearest", lambda *a: asked.append(len(a[1])) or nearest(*a))
+
+    few = search.nearest(records, 1000, rng=rng, memory=1 << 24, ranks=(1, 1000))
+    all_at_once = search.nearest(records, 1000, rng=rng, memory=PLENTY)
+
+    assert max(asked[:-1]) == 512
+    np.testing.assert_array_equal(few, all_at_once[:, [0, -1]])
+
+
+def test_lists_of_a_ball_stay_short(make, monkeypatch):
+    monkeypatch.setattr("mipaudit.queries.tree_search._PAIRS", 100)
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
+    tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    sizes = []
+
+    tree.within(records, 1e9, lambda i, _j, _f: sizes.append(i.size))
+
+    assert sum(sizes) == 40 * 70
+    assert max(sizes) == 70

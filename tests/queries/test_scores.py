@@ -127,3 +127,31 @@ def test_words_that_are_no_query(words):
 
     assert caught.value.code == "query"
     assert caught.value.hint
+
+
+def test_radii_that_differ_little_have_columns_of_their_own():
+    found = parse_queries(["mc:0.1234567", "mc:0.12345678", "share:1e-6", "share:2"])
+
+    assert [one.column for one in found] == [
+        *("mc_0.1234567", "mc_0.12345678", "share_1e-06", "share_2")
+    ]
+
+
+def test_a_density_is_the_same_wherever_its_record_stands():
+    """A matrix product rounds a row by its place in a block: members stand elsewhere."""
+
+    def points(numbers):
+        return Points(numbers=numbers, codes=np.zeros((len(numbers), 0), dtype=np.int32))
+
+    rng = np.random.default_rng(0)
+    synthetic, reference = points(rng.normal(size=(20_000, 20))), points(rng.normal(size=(500, 20)))
+    ratio = fit_density_ratio(synthetic, reference, (), components=20, rng=rng)
+    one = rng.normal(size=20)
+    found = set()
+    for size in (1, 2, 3, 7, 13, 31, 209, 211):
+        others = rng.normal(size=(size, 20))
+        for at in (0, size // 2, size - 1):
+            others[at] = one
+            found.add(ratio.score(points(others), ())[at])
+
+    assert len(found) == 1

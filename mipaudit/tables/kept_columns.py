@@ -1,0 +1,106 @@
+"""Columns that are carried from the tables of records to the score file, not compared."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import quoted_name
+from mipaudit.tables.selection import find_column, is_candidate, is_score_like
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from mipaudit.tables.record_columns import RecordColumn
+    from mipaudit.tables.record_table import RecordTable
+
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def check_kept(
+    tables: Sequence[RecordTable], names: Sequence[str], *, scores: Collection[str]
+) -> None:
+    """Check that columns can be carried to the score file.
+
+    Args:
+        tables: members and holdout among them.
+        names: of the columns.
+        scores: names of the score file's own columns.
+
+    Raises:
+        UsageError: ``keep``, a column is named twice, or its name would be taken for
+            something else.
+        InputError: ``unknown_column``, or ``unreadable_column``.
+    """
+    if len(set(names)) < len(names):
+        raise UsageError("keep", "--keep: a column is named twice.", hint="Name each once.")
+    for name in names:
+        if name in scores or is_candidate(name) or is_score_like(name):
+            raise UsageError(
+                "keep",
+                f"--keep: in the score file {quoted_name(name)} would be taken for a score, or "
+                "for membership.",
+                hint="Rename the column in the tables.",
+            )
+        for table in scored(tables):
+            find_column(table.fields, name, option=f"--keep, in the {table.role} table")
+            if "other" in table.kinds[name]:
+                raise InputError(
+                    "unreadable_column",
+                    f"--keep: column {quoted_name(name)} of the {table.role} table holds neither "
+                    "numbers, nor words, nor days.",
+                )
+
+
+def scored(tables: Sequence[RecordTable]) -> tuple[RecordTable, ...]:
+    """Return the tables whose records are scored, members first."""
+    return tuple(t for role in ("members", "holdout") for t in tables if t.role == role)
+
+
+def read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of members and holdout as Arrow arrays: whole numbers, or words.
+
+    Raises:
+        InputError: ``not_a_label``, for numbers that are not whole.
+    """
+    read = [table.read(names, categorical=names) for table in scored(tables)]
+    return {name: _labels(name, [one[name] for one in read]) for name in names}
+
+
+def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 - Arrow's
+    import pyarrow as pa
+
+    texts = [_texts(name, column) for column in columns]
+    whole = all(_WHOLE.fullmatch(word) for words in texts for word in words)
+    kind = pa.int64() if whole else pa.string()
+    parts = []
+    for words, column in zip(texts, columns, strict=True):
+        known = pa.array([int(word) for word in words] if whole else words, type=kind)
+        assert column.codes is not None  # noqa: S101 - read as words
+        places = pa.array(np.maximum(column.codes, 0), mask=column.missing)
+        parts.append(known.take(places))
+    return pa.concat_arrays(parts)
+
+
+def _texts(name: str, column: RecordColumn) -> list[str]:
+    if column.kind == "date":
+        return [_day(float(word)) for word in column.words]
+    numbers = column.kind in {"float", "integer", "bool"}
+    if numbers and not all(_WHOLE.fullmatch(word) for word in column.words):
+        raise InputError(
+            "not_a_label",
+            f"--keep: column {quoted_name(name)} holds numbers that are not whole: in the score "
+            "file they would be scores.",
+            hint="Keep columns that name a record, a person or a group.",
+        )
+    return list(column.words)
+
+
+def _day(days: float) -> str:
+    moment = _EPOCH + timedelta(days=days)
+    return str(moment.date()) if days == int(days) else moment.replace(tzinfo=None).isoformat()

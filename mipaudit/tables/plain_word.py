@@ -1,0 +1,105 @@
+"""One spelling for words that say the same: 1 and 1.0, true and 1, a day and its date."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.tables.csv_cells import FALSE, TRUE, is_number
+from mipaudit.tables.record_columns import number_word
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+_DATE: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
+)
+_DOUBLE: Final = 53
+_SECONDS_A_DAY: Final = 86_400.0
+# A code such as 007 is no number, unless another table holds it as one.
+_NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainWord:
+    """What is taken for what in a column of words.
+
+    Attributes:
+        numbers: ``1.0`` for ``1``.
+        padded: ``007`` for ``7``, too.
+        truths: ``true`` for ``1``.
+        days: ``2024-12-31`` for the days since 1970.
+        bits: to which numbers are rounded, 53 for none.
+    """
+
+    numbers: bool = False
+    padded: bool = False
+    truths: bool = False
+    days: bool = False
+    bits: int = _DOUBLE
+
+    def __call__(self, word: str) -> str:
+        """Return the plain spelling of ``word``."""
+        text = word.strip()
+        if self.truths and text in TRUE | FALSE:
+            return "1" if text in TRUE else "0"
+        if self.days and (days := days_of((text,))) is not None:
+            return number_word(float(days[0]))
+        if self.padded if _NUMBER.fullmatch(text) is None else self.numbers:
+            return _number(text, self.bits) if is_number(text) else word
+        return word
+
+
+AS_WRITTEN: Final = PlainWord()
+
+
+def plain_word(kinds: Collection[str], *, named: bool, bits: int = _DOUBLE) -> PlainWord:
+    """Return the spelling of a category.
+
+    Args:
+        kinds: of its columns in the tables.
+        named: whether the user says that it is one: its numbers may be written in two ways.
+        bits: of the coarsest table, 53 where all are alike.
+    """
+    numbers = not {"integer", "float", "bool", "date"}.isdisjoint(kinds)
+    return PlainWord(
+        numbers=named or numbers,
+        padded=not {"integer", "float"}.isdisjoint(kinds),
+        truths=named or "bool" in kinds,
+        days="date" in kinds,
+        bits=bits,
+    )
+
+
+def _number(text: str, bits: int) -> str:
+    if bits < _DOUBLE:
+        fraction, exponent = math.frexp(float(text))
+        return number_word(math.ldexp(round(math.ldexp(fraction, bits)), exponent - bits))
+    # Long numbers keep all of their digits.
+    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))
+
+
+def are_days(words: Sequence[str]) -> bool:
+    """Tell whether there are words, and all are days of the calendar."""
+    return bool(words) and days_of(words) is not None
+
+
+def days_of(words: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return days since 1970, or None where a word is no day of the calendar (ISO 8601)."""
+    stripped = [word.strip() for word in words]
+    if not all(map(_DATE.fullmatch, stripped)):
+        return None
+    try:
+        moments = [datetime.fromisoformat(word) for word in stripped]
+    except ValueError:
+        return None
+    aware = [m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments]
+    return np.array([moment.timestamp() / _SECONDS_A_DAY for moment in aware])
