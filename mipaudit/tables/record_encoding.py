@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.queries.points import Geometry, Points
 from mipaudit.report.names import quoted_name
+from mipaudit.tables.moments import is_day, word_days
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,13 +25,9 @@ Scale = Literal["robust", "range"]
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]
 
-_DATE: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
-)
-_SECONDS_A_DAY: Final = 86_400.0
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
-_NUMERIC: Final = frozenset({"float", "integer", "bool", "date", "empty"})
+_FORMS: Final = {"date": "days", "time": "times of day", "duration": "durations"}
 _EXACT: Final = 2.0**53
 # In units of the scale: squares of more would swamp the other columns, and single precision.
 _FARTHEST: Final = 1e12
@@ -165,16 +160,17 @@ def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> 
         return "category"
     words = [role for role, column in held.items() if column.kind == "string"]
     if not words:
-        dates = [role for role, column in held.items() if column.kind == "date"]
-        if not dates:
-            return "number"
-        if len(dates) == len(held):
-            return "date"
-        raise _differ(name, dates[0], "days", next(r for r in held if r not in dates), "numbers")
+        forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}
+        first = next(iter(forms))
+        other = next((role for role in forms if forms[role] != forms[first]), None)
+        if other is not None:
+            raise _differ(name, first, forms[first], other, forms[other])
+        return "date" if forms[first] == _FORMS["date"] else "number"
     others = [role for role in held if role not in words]
     dated = {role: _all_dates(held[role].words) for role in words}
     if others and {held[role].kind for role in others} != {"date"}:
-        raise _differ(name, words[0], "words", others[0], "numbers")
+        other = next(role for role in others if held[role].kind != "date")
+        raise _differ(name, words[0], "words", other, _FORMS.get(held[other].kind, "numbers"))
     if all(dated.values()):
         return "date"
     # Where what was released holds days, a cell that is none is a fault.
@@ -199,21 +195,7 @@ def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputErro
 
 
 def _all_dates(words: Sequence[str]) -> bool:
-    return (
-        bool(words)
-        and all(_DATE.fullmatch(word.strip()) for word in words)
-        and _parse(words) is not None
-    )
-
-
-def _parse(words: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return days since 1970, or None where a word is no day of the calendar."""
-    try:
-        moments = [datetime.fromisoformat(word.strip()) for word in words]
-    except ValueError:
-        return None
-    aware = [m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments]
-    return np.array([moment.timestamp() / _SECONDS_A_DAY for moment in aware])
+    return bool(words) and all(map(is_day, words)) and word_days(words) is not None
 
 
 def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
@@ -221,7 +203,7 @@ def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64
     if column.numbers is not None:
         return column.numbers
     assert column.codes is not None  # noqa: S101 - words have codes
-    days = _parse(column.words)
+    days = word_days(column.words)
     table = np.append(np.empty(0) if days is None else days, code.centre)
     return np.asarray(table[column.codes])
 
