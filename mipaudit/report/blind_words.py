@@ -14,12 +14,19 @@ if TYPE_CHECKING:
 BLIND_LIMITATION: Final = (
     "What the records alone tell is limited for named attackers on the columns of the tables "
     "that mipaudit shift saw. Columns that it did not see, or attackers that look at them in "
-    "another way, may explain more of the advantage; clusters and families are not seen at all."
+    "another way, may explain more of the advantage; clusters and families are not seen at all. A "
+    "difference between the classes can hide a leak as well as feign one: a limit that is met is "
+    "met for these members and this holdout, not for records that are alike."
 )
 
 
-def blind_words(blind: Blind) -> str:
-    """Return what the records alone tell, and what of the strongest score goes beyond it."""
+def blind_words(blind: Blind, prior: float) -> str:
+    """Return what the records alone tell, and what of the strongest score goes beyond it.
+
+    Args:
+        blind: with what goes beyond it.
+        prior: of the audit.
+    """
     who = against_phrase(blind.attackers)
     if blind.lower > 0:
         known = (
@@ -35,11 +42,11 @@ def blind_words(blind: Blind) -> str:
     if not blind.excess:
         return known
     excess = blind.excess[0]
-    return (
-        f"{known} Only what goes beyond that is held against the model: with "
-        f"{upper_text(excess.taken_off)} taken off, '{safe_name(excess.score)}' still has an "
-        f"advantage of at least {lower_text(excess.lower)}."
-    )
+    name, off = safe_name(excess.score), upper_text(excess.taken_off)
+    held = f"{known} Only what goes beyond that is held against the model: with {off} taken off, "
+    if excess.lower <= abs(2 * prior - 1):
+        return f"{held}'{name}' is not shown to do better than blind guessing."
+    return f"{held}'{name}' still has an advantage of at least {lower_text(excess.lower)}."
 
 
 def blind_line(blind: Blind) -> str:
