@@ -40,7 +40,8 @@ def test_every_limit_is_run_on_every_cell(report):
     assert report.design.estimands == default_estimands()
     ours = [row for row in report.rows if row.source == "mipaudit"]
     assert report.design.tests == len(ours)
-    assert {row.estimand for row in ours} == set(default_estimands())
+    on_a_line = {name for name in default_estimands() if not ESTIMANDS[name].vectorial}
+    assert {row.estimand for row in ours} == on_a_line
     stated = {name for name, one in ALTERNATIVES.items() if one.estimand in default_estimands()}
     assert {row.label for row in report.rows if row.source != "mipaudit"} == stated
     assert {row.scenario for row in ours} == {"null-gaussian", "gauss-shift-2"}
