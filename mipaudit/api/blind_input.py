@@ -71,15 +71,16 @@ def read_blind(
 
 
 def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
-    most = widest(report.estimates)
+    # Without limits, whatever the table says of what was learned, the records may tell all.
+    most = widest(report.estimates) if report.limits else None
     if against is not None:
         named = [one for one in report.estimates if one.attackers == against != "any"]
-        if not named or named[0].upper is None:
-            have = ", ".join(one.attackers for one in report.estimates if one.upper is not None)
+        if not named or not _of_class(report.limits, against):
+            have = ", ".join(dict.fromkeys(one.attackers for one in report.limits))
             raise UsageError(
                 "blind_against",
                 f"The report of shift has no upper limit for attackers '{against}'.",
-                hint=f"It has: {have or 'none'}.",
+                hint=f"It has: {have}." if have else "It has none; its findings say why.",
             )
         most = named[0]
     own = _largest(report.limits) if against is None else _of_class(report.limits, against)

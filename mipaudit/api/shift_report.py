@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from mipaudit.api.shift_terms import ShiftTerms
     from mipaudit.audit.finding import Finding
+    from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.shift_columns import Aspect
     from mipaudit.report.origin import Provenance
     from mipaudit.summaries.sample import BurnInSample
@@ -144,6 +145,9 @@ def _report(
     if terms.max_blind is not None:
         policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
     checks = () if evidence is None else judge([evidence], policy, None, terms.confidence).checks
+    if unknown:
+        # Who knows those texts is in no class of attackers on what was learned.
+        checks = tuple(_without_upper(one) for one in checks)
     verdict = reach_verdict(checks, ())
     used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
     copies = count.copies.copies()
@@ -160,9 +164,11 @@ def _report(
         return ShiftReport(
             command="shift",
             design=design,
-            summary=shift_summary(design, estimates, differing, copies, verdict),
+            summary=shift_summary(
+                design, estimates, differing, copies, verdict, limited=not unknown
+            ),
             estimates=tuple(estimates),
-            limits=_limits(evidence, terms),
+            limits=() if unknown else _limits(evidence, terms),
             columns=tests,
             copies=copies,
             policy=checks,
@@ -173,6 +179,20 @@ def _report(
         )
 
     return finished
+
+
+def _without_upper(check: PolicyCheck) -> PolicyCheck:
+    """Return a check that is open unless it is not met."""
+    if check.status == "not_met":
+        return replace(check, upper=None)
+    return replace(
+        check,
+        upper=None,
+        status="inconclusive",
+        records_to_settle=None,
+        reason="most texts of a column were not looked at (see the findings): how much the records "
+        "tell has no upper limit",
+    )
 
 
 def _estimates(evidence: BlindEvidence | None, terms: ShiftTerms) -> list[Estimate]:

@@ -28,7 +28,12 @@ def blind_words(blind: Blind, prior: float) -> str:
         prior: of the audit.
     """
     who = against_phrase(blind.attackers)
-    if blind.lower > 0:
+    if not blind.limits:
+        known = (
+            "The report of mipaudit shift has no upper limit on what the records alone tell: all "
+            "of the advantage may be theirs."
+        )
+    elif blind.lower > 0:
         known = (
             "Members and holdout differ by themselves: without the model they can be told apart "
             f"with an advantage of at least {lower_text(blind.lower)}, and of at most "
@@ -52,6 +57,8 @@ def blind_words(blind: Blind, prior: float) -> str:
 def blind_line(blind: Blind) -> str:
     """Return in a line what was taken for what the records alone tell."""
     sure = percent_text(blind.confidence)
+    if not blind.limits:
+        return f"at least {lower_text(blind.lower)} ({sure} confidence); no upper limit"
     return (
         f"at least {lower_text(blind.lower)}, at most {upper_text(blind.upper)} "
         f"{against_phrase(blind.attackers)} on what was learned ({sure} confidence)"

@@ -83,8 +83,9 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
         text = (
             f"{_quoted(unknown)}: most records have a text that was not looked at by itself; what "
             f"was learned knows the {MOST_WORDS} most frequent ones, and how frequent a text is. "
-            "Who knows more of these texts may tell more records apart than the upper limits "
-            "allow for. Group them (regions for postcodes) and run again."
+            "Who knows more of these texts may tell all records apart: --max-blind cannot be met, "
+            "and estimate --blind holds nothing against the model. Group them (regions for "
+            "postcodes), or leave them out with --ignore where they cannot differ, and run again."
         )
         found.append(Finding(code="many_texts", text=text))
     return found

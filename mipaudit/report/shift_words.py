@@ -63,13 +63,18 @@ def shift_summary(
     differing: Sequence[ColumnTest],
     copies: Copies,
     verdict: Verdict,
+    *,
+    limited: bool,
 ) -> str:
-    """Return what was compared, how sure the difference is, and what it means."""
+    """Return what was compared, how sure the difference is, and what it means.
+
+    ``limited`` says whether the report has upper limits for `estimate --blind`.
+    """
     parts = [
         _measured(design, estimates),
         _columns(design, differing),
         _copied(copies),
-        _meaning(estimates),
+        _meaning(estimates, limited=limited),
         judged(verdict) if verdict.status != "no_policy" else "",
     ]
     return " ".join(part for part in parts if part)
@@ -140,14 +145,14 @@ def _copied(copies: Copies) -> str:
     return f"{of}{'' if whole else ' that were looked for'}, {' and '.join(parts)}."
 
 
-def _meaning(estimates: Sequence[Estimate]) -> str:
+def _meaning(estimates: Sequence[Estimate], *, limited: bool) -> str:
     lower, most = estimates[0].lower or 0.0, widest(estimates)
     if lower > 0:
         return (
             "What a model seems to leak may be this difference alone: give this report to mipaudit "
             "estimate --blind, or draw members and holdout anew, at random from the same records."
         )
-    if most is None or most.upper is None:
+    if most is None or most.upper is None or not limited:
         return ""
     return (
         "A smaller difference than can be shown here may still be in an advantage that is "

@@ -135,3 +135,42 @@ def test_another_file_of_the_same_name_is_told_apart_in_words(tmp_path, monkeypa
 
 def test_what_a_shift_can_hide_is_said(report):
     assert any("can hide a leak" in one for one in audited(report).limitations)
+
+
+def postcodes(member, rows=1000):
+    """Return records from the south or the north, which only their postcodes tell."""
+    rng = np.random.default_rng([9, member])
+    south = rng.random(rows) < (0.8 if member else 0.2)
+    codes = (rng.integers(0, 200, rows) + 200 * south) * 7919 % 400
+    frame = pd.DataFrame({"x": rng.normal(size=rows), "postcode": [f"p{one}" for one in codes]})
+    return frame, south + 0.1 * rng.normal(size=rows)
+
+
+def test_texts_that_nobody_looked_at_may_explain_everything():
+    """The score tells south from north alone: all of its advantage is the records'."""
+    (members, inside), (holdout, outside) = postcodes(1), postcodes(0)
+    report = mipaudit.shift(members, holdout, max_blind=0.5)
+    assert "many_texts" in {one.code for one in report.findings}
+    assert report.verdict.status == "inconclusive"
+    assert "takes off the upper limit" not in report.summary
+    assert mipaudit.from_json(mipaudit.to_json(report)) == report
+    given = {"members": inside, "holdout": outside, "max_advantage": 0.05}
+    assert mipaudit.estimate(**given).verdict.status == "not_met"
+    found = mipaudit.estimate(**given, blind=mipaudit.to_json(report))
+    assert found.verdict.status == "inconclusive"
+    assert found.blind.excess[0].lower == 0
+    assert "all of the advantage may be theirs" in found.summary
+    with pytest.raises(UsageError) as caught:
+        mipaudit.estimate(**given, blind=report, blind_against="thresholds")
+    assert "findings" in str(caught.value.hint)
+    for form in ("html", "junit", "csv", "markdown"):
+        assert mipaudit.render_report(found, format=form)
+        assert mipaudit.render_report(report, format=form)
+
+
+def test_what_is_shown_to_be_too_much_stays_so():
+    (members, _), (holdout, _) = postcodes(1), postcodes(0)
+    members["x"] += 3
+    report = mipaudit.shift(members, holdout, max_blind=0.1)
+    assert report.verdict.status == "not_met"
+    assert mipaudit.from_json(mipaudit.to_json(report)) == report
