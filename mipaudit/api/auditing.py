@@ -129,7 +129,7 @@ def audit(
             judgement.claims,
             judged.checks,
             verdict,
-            blind="" if blind is None else blind_words(blind),
+            blind="" if blind is None else blind_words(blind, terms.prior),
             incomplete=incomplete,
         ),
         estimates=(

@@ -177,7 +177,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "--blind-against names attackers on the records, and no report of them is given.",
         "Add --blind shift.json.",
     )
-    alone = None if blind is None else read_blind(blind, blind_against)
+    alone = None if blind is None else read_blind(blind, blind_against, strict=terms.strict)
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
         return audit_summaries(data, {**both, **reading}, terms, recorded, alone)

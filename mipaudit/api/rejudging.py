@@ -102,7 +102,7 @@ def rejudged(
         report.claims,
         waived.checks,
         verdict,
-        blind=blind_words(report.blind) if report.blind else "",
+        blind=blind_words(report.blind, design.prior) if report.blind else "",
         incomplete=incomplete,
     )
     kept = (text for text in report.limitations if not is_rejudged_words(text))

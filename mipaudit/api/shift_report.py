@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from mipaudit.audit.judgement import judge
 from mipaudit.audit.policy import Limit, Policy
 from mipaudit.audit.record_copies import KeyForm
 from mipaudit.audit.shift_columns import cut_columns
+from mipaudit.audit.shift_encoding import little_known
 from mipaudit.audit.shift_learner import PRIOR, Learner, learn
 from mipaudit.audit.shift_survey import ShiftCount, ShiftSurvey
 from mipaudit.audit.table import ErrorShare, advantage_estimates
@@ -32,18 +34,20 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError
 from mipaudit.report.shift import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
-from mipaudit.report.shift_words import (
+from mipaudit.report.shift_findings import (
     column_findings,
     copy_findings,
-    shift_limitations,
-    shift_summary,
+    repeated_findings,
+    telling_findings,
 )
+from mipaudit.report.shift_words import shift_limitations, shift_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.api.shift_terms import ShiftTerms
     from mipaudit.audit.finding import Finding
+    from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.shift_columns import Aspect
     from mipaudit.report.origin import Provenance
     from mipaudit.summaries.sample import BurnInSample
@@ -103,14 +107,16 @@ def shift_report(
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
     learner = learn(sample, categories, seed=terms.seed)
     wanted = survey.keys.finish()
-    cells = cut_columns(_burn_in(sample, blocks), categories)
+    seen = _burn_in(sample, blocks)
+    cells = cut_columns(seen, categories)
+    unknown = list(compress([one.name for one in source.columns], little_known(seen, categories)))
     count = fold(
         partitions,
         partial(ShiftCount, cells, wanted, learner, burn_in=blocks, seed=terms.seed),
         workers=workers,
         progress=meter,
     )
-    return _report(source, terms, sample, constant, learner, count)
+    return _report(source, terms, sample, constant, learner, count, unknown)
 
 
 def _burn_in(sample: BurnInSample, blocks: int) -> np.ndarray:
@@ -125,6 +131,7 @@ def _report(
     constant: Sequence[bool],
     learner: Learner | None,
     count: ShiftCount,
+    unknown: Sequence[str],
 ) -> Callable[[Provenance], ShiftReport]:
     names = [column.name for column in source.columns]
     tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
@@ -138,30 +145,54 @@ def _report(
     if terms.max_blind is not None:
         policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
     checks = () if evidence is None else judge([evidence], policy, None, terms.confidence).checks
+    if unknown:
+        # Who knows those texts is in no class of attackers on what was learned.
+        checks = tuple(_without_upper(one) for one in checks)
     verdict = reach_verdict(checks, ())
     used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
     copies = count.copies.copies()
     design = _design(source, terms, sample, used, constant, learner, evidence)
     differing = [one for one in tests if one.adjusted <= 1 - terms.confidence]
-    findings = _findings(source, sample, constant, learner, estimates)
+    sure = {one.column for one in differing}
+    telling = [name for name in compress(names, count.columns.telling()) if name in sure]
+    findings = [
+        *_findings(source, sample, constant, learner, estimates),
+        *telling_findings(telling, unknown),
+    ]
 
     def finished(provenance: Provenance) -> ShiftReport:
         return ShiftReport(
             command="shift",
             design=design,
-            summary=shift_summary(design, estimates, differing, copies, verdict),
+            summary=shift_summary(
+                design, estimates, differing, copies, verdict, limited=not unknown
+            ),
             estimates=tuple(estimates),
-            limits=_limits(evidence, terms),
+            limits=() if unknown else _limits(evidence, terms),
             columns=tests,
             copies=copies,
             policy=checks,
             verdict=verdict,
-            findings=(*findings, *copy_findings(copies)),
+            findings=(*findings, *copy_findings(copies), *repeated_findings(copies, design)),
             limitations=shift_limitations(design),
             provenance=provenance,
         )
 
     return finished
+
+
+def _without_upper(check: PolicyCheck) -> PolicyCheck:
+    """Return a check that is open unless it is not met."""
+    if check.status == "not_met":
+        return replace(check, upper=None)
+    return replace(
+        check,
+        upper=None,
+        status="inconclusive",
+        records_to_settle=None,
+        reason="most texts of a column were not looked at (see the findings): how much the records "
+        "tell has no upper limit",
+    )
 
 
 def _estimates(evidence: BlindEvidence | None, terms: ShiftTerms) -> list[Estimate]:

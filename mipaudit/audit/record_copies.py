@@ -14,7 +14,7 @@ import numpy as np
 from mipaudit.summaries.identity import ranks, splitmix64
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_KEYS: Final = 1 << 21
-_FEWEST_ROWS: Final = 1 << 14
+_FEWEST_ROWS: Final = 1 << 11
+_KEYS_AT_ONCE: Final = 1 << 20  # of a batch's rows together: it may have thousands of columns
 _FEWEST_COLUMNS: Final = 3  # of fewer, all but one say too little
 _DIGITS: Final = 3
-_SIEVE: Final = np.uint64((1 << 20) - 1)
+_LARGEST_SIEVE: Final = 1 << 20
+_SIEVE_A_ROW: Final = 16
 _ROUNDED: Final = 1 << 20  # salts columns of rounded numbers apart from the others
 
 
@@ -78,6 +80,12 @@ class KeyForm:
     def most_rows(self) -> int:
         """Holdout records that are looked for."""
         return max(_MOST_KEYS // self.count, _FEWEST_ROWS)
+
+    def slices(self, rows: int) -> Iterator[slice]:
+        """Yield so many rows in pieces whose keys take little memory."""
+        step = max(1, _KEYS_AT_ONCE // self.count)
+        for start in range(0, rows, step):
+            yield slice(start, start + step)
 
     def keys(self, columns: Sequence[Floats], persons: Words | None) -> list[Words]:
         """Return the keys of rows, each of shape (n,)."""
@@ -136,9 +144,13 @@ class HoldoutKeys:
         rank = ranks(rows, self._seed, chosen, top[chosen])
         inside = rank <= self._limit
         chosen, rank = chosen[inside], rank[inside]
-        columns = [column[chosen] for column in rows.scores]
-        persons = None if rows.keys is None else rows.keys[chosen]
-        self._offer(rank, np.stack(self._form.keys(columns, persons), axis=1))
+        for part in self._form.slices(chosen.size):
+            # A smaller limit by now leaves more of them out.
+            at = chosen[part][rank[part] <= self._limit]
+            columns = [column[at] for column in rows.scores]
+            persons = None if rows.keys is None else rows.keys[at]
+            keys = np.stack(self._form.keys(columns, persons), axis=1)
+            self._offer(rank[part][rank[part] <= self._limit], keys)
 
     def _offer(self, rank: Words, keys: Words) -> None:
         self._pending.append((rank, keys))
@@ -175,7 +187,7 @@ class HoldoutKeys:
 class Wanted:
     """Keys of holdout records, ready to be looked up; read by several threads."""
 
-    __slots__ = ("form", "holdout", "inverse", "rows", "sieves", "sorted")
+    __slots__ = ("form", "holdout", "inverse", "rows", "sieve", "sieves", "sorted")
 
     def __init__(self, form: KeyForm, keys: Words, holdout: int) -> None:
         """Sort the keys, shape (n, form.count), of a holdout of so many records."""
@@ -184,11 +196,13 @@ class Wanted:
         self.rows = len(keys)
         self.sorted: list[Words] = []
         self.inverse: list[NDArray[np.intp]] = []
+        size = min(_LARGEST_SIEVE, 1 << (_SIEVE_A_ROW * self.rows).bit_length())
+        self.sieve = np.uint64(size - 1)
         self.sieves: list[NDArray[np.bool_]] = []
         for column in keys.T:
             values, inverse = np.unique(column, return_inverse=True)
-            sieve = np.zeros(int(_SIEVE) + 1, dtype=np.bool_)
-            sieve[(values & _SIEVE).astype(np.intp)] = True
+            sieve = np.zeros(size, dtype=np.bool_)
+            sieve[(values & self.sieve).astype(np.intp)] = True
             self.sorted.append(values)
             self.inverse.append(inverse.ravel())
             self.sieves.append(sieve)
@@ -212,9 +226,15 @@ class CopyCount:
         every = bool(member.all())
         columns = [column if every else column[member] for column in rows.scores]
         persons = rows.keys if rows.keys is None or every else rows.keys[member]
+        for part in self._wanted.form.slices(columns[0].size):
+            self._look(
+                [column[part] for column in columns], None if persons is None else persons[part]
+            )
+
+    def _look(self, columns: Sequence[Floats], persons: Words | None) -> None:
         wanted = self._wanted
         for at, keys in enumerate(wanted.form.keys(columns, persons)):
-            likely = keys[wanted.sieves[at][(keys & _SIEVE).astype(np.intp)]]
+            likely = keys[wanted.sieves[at][(keys & wanted.sieve).astype(np.intp)]]
             place = np.searchsorted(wanted.sorted[at], likely)
             place = np.minimum(place, wanted.sorted[at].size - 1)
             self._found[at][place[wanted.sorted[at][place] == likely]] = True

@@ -25,6 +25,7 @@ Aspect = Literal["numbers", "categories", "dates", "missing"]
 _MOST_CELLS: Final = 32
 _ROWS_PER_CUT: Final = 20
 _FEWEST_CUTS: Final = 3
+_NEARLY_ALL: Final = 0.8  # total variation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,6 +130,13 @@ class ColumnTallies:
         """Add the counts of another part."""
         pairs = zip(self.counts, other.counts, strict=True)
         self.counts = [mine + theirs for mine, theirs in pairs]
+
+    def telling(self) -> tuple[bool, ...]:
+        """Return for each column whether its cells alone tell nearly all records apart."""
+        shares = (table / np.maximum(table.sum(axis=0), 1) for table in self.counts)
+        return tuple(
+            bool(np.abs(share[:, 1] - share[:, 0]).sum() / 2 >= _NEARLY_ALL) for share in shares
+        )
 
     def tests(self, names: Sequence[str], kinds: Sequence[Aspect]) -> tuple[ColumnTest, ...]:
         """Return the tests of all columns, those that differ most surely first.

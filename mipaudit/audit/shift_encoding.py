@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MOST_WORDS: Final = 16
+MOST_WORDS: Final = 16
 _FEWEST_OF_A_WORD: Final = 5
 
 
@@ -115,14 +115,30 @@ def _words(at: int, present: Floats) -> list[Coordinate]:
     words, rows = np.unique(present, return_counts=True)
     if words.size == 1:
         return []
-    frequent = np.argsort(-rows, kind="stable")[:_MOST_WORDS]
+    frequent = np.argsort(-rows, kind="stable")[:MOST_WORDS]
     kept = [word for word in frequent.tolist() if rows[word] >= _FEWEST_OF_A_WORD]
     if words.size == len(kept) == 2:  # noqa: PLR2004 - the other says the same
         kept = kept[:1]
     found: list[Coordinate] = [OneOf(column=at, word=float(words[word])) for word in kept]
-    if words.size > _MOST_WORDS or not kept:
+    if words.size > MOST_WORDS or not kept:
         found.append(Frequency(column=at, words=words, rows=rows.astype(np.float64)))
     return found
+
+
+def little_known(values: Floats, categories: Sequence[bool]) -> tuple[bool, ...]:
+    """Return for each column whether most of its rows have a text that no coordinate is about.
+
+    Args:
+        values: of the burn-in, shape (n, d), NaN where missing.
+        categories: for each column, whether its numbers stand for texts.
+    """
+    found = []
+    for column, category in zip(values.T, categories, strict=True):
+        present = column[~np.isnan(column)]
+        rows = np.sort(np.unique(present, return_counts=True)[1])[::-1][:MOST_WORDS]
+        known = int(rows[rows >= _FEWEST_OF_A_WORD].sum())
+        found.append(category and 2 * known < present.size)
+    return tuple(found)
 
 
 def encode(coordinates: Sequence[Coordinate], columns: Sequence[Floats]) -> list[Floats]:

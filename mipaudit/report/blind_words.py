@@ -14,14 +14,26 @@ if TYPE_CHECKING:
 BLIND_LIMITATION: Final = (
     "What the records alone tell is limited for named attackers on the columns of the tables "
     "that mipaudit shift saw. Columns that it did not see, or attackers that look at them in "
-    "another way, may explain more of the advantage; clusters and families are not seen at all."
+    "another way, may explain more of the advantage; clusters and families are not seen at all. A "
+    "difference between the classes can hide a leak as well as feign one: a limit that is met is "
+    "met for these members and this holdout, not for records that are alike."
 )
 
 
-def blind_words(blind: Blind) -> str:
-    """Return what the records alone tell, and what of the strongest score goes beyond it."""
+def blind_words(blind: Blind, prior: float) -> str:
+    """Return what the records alone tell, and what of the strongest score goes beyond it.
+
+    Args:
+        blind: with what goes beyond it.
+        prior: of the audit.
+    """
     who = against_phrase(blind.attackers)
-    if blind.lower > 0:
+    if not blind.limits:
+        known = (
+            "The report of mipaudit shift has no upper limit on what the records alone tell: all "
+            "of the advantage may be theirs."
+        )
+    elif blind.lower > 0:
         known = (
             "Members and holdout differ by themselves: without the model they can be told apart "
             f"with an advantage of at least {lower_text(blind.lower)}, and of at most "
@@ -35,16 +47,18 @@ def blind_words(blind: Blind) -> str:
     if not blind.excess:
         return known
     excess = blind.excess[0]
-    return (
-        f"{known} Only what goes beyond that is held against the model: with "
-        f"{upper_text(excess.taken_off)} taken off, '{safe_name(excess.score)}' still has an "
-        f"advantage of at least {lower_text(excess.lower)}."
-    )
+    name, off = safe_name(excess.score), upper_text(excess.taken_off)
+    held = f"{known} Only what goes beyond that is held against the model: with {off} taken off, "
+    if excess.lower <= abs(2 * prior - 1):
+        return f"{held}'{name}' is not shown to do better than blind guessing."
+    return f"{held}'{name}' still has an advantage of at least {lower_text(excess.lower)}."
 
 
 def blind_line(blind: Blind) -> str:
     """Return in a line what was taken for what the records alone tell."""
     sure = percent_text(blind.confidence)
+    if not blind.limits:
+        return f"at least {lower_text(blind.lower)} ({sure} confidence); no upper limit"
     return (
         f"at least {lower_text(blind.lower)}, at most {upper_text(blind.upper)} "
         f"{against_phrase(blind.attackers)} on what was learned ({sure} confidence)"

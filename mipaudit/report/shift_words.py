@@ -12,7 +12,6 @@ from mipaudit.audit.figures import (
     upper_text,
     value_text,
 )
-from mipaudit.audit.finding import Finding
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.names import safe_name
 from mipaudit.report.verdict_words import judged
@@ -64,13 +63,18 @@ def shift_summary(
     differing: Sequence[ColumnTest],
     copies: Copies,
     verdict: Verdict,
+    *,
+    limited: bool,
 ) -> str:
-    """Return what was compared, how sure the difference is, and what it means."""
+    """Return what was compared, how sure the difference is, and what it means.
+
+    ``limited`` says whether the report has upper limits for `estimate --blind`.
+    """
     parts = [
         _measured(design, estimates),
         _columns(design, differing),
         _copied(copies),
-        _meaning(estimates),
+        _meaning(estimates, limited=limited),
         judged(verdict) if verdict.status != "no_policy" else "",
     ]
     return " ".join(part for part in parts if part)
@@ -141,14 +145,14 @@ def _copied(copies: Copies) -> str:
     return f"{of}{'' if whole else ' that were looked for'}, {' and '.join(parts)}."
 
 
-def _meaning(estimates: Sequence[Estimate]) -> str:
+def _meaning(estimates: Sequence[Estimate], *, limited: bool) -> str:
     lower, most = estimates[0].lower or 0.0, widest(estimates)
     if lower > 0:
         return (
             "What a model seems to leak may be this difference alone: give this report to mipaudit "
             "estimate --blind, or draw members and holdout anew, at random from the same records."
         )
-    if most is None or most.upper is None:
+    if most is None or most.upper is None or not limited:
         return ""
     return (
         "A smaller difference than can be shown here may still be in an advantage that is "
@@ -167,78 +171,6 @@ def shift_limitations(design: ShiftDesign) -> tuple[str, ...]:
         *(() if design.strict else (_APPROXIMATE,)),
         *(() if design.id_column is not None else (_PERSONS,)),
     )
-
-
-def copy_findings(copies: Copies) -> list[Finding]:
-    """Return what is said of records that are in both classes."""
-    found = []
-    searched = count_text(copies.searched)
-    if copies.searched < copies.holdout:
-        text = (
-            f"Copies were looked for of {searched} of {count_text(copies.holdout)} holdout "
-            "records, a random sample."
-        )
-        found.append(Finding(code="copies_sampled", text=text))
-    if copies.exact:
-        within = ""
-        if copies.exact_within is not None:
-            within = (
-                f" For comparison, {count_text(copies.exact_within)} have another copy in the "
-                "holdout itself."
-            )
-        text = (
-            f"{count_text(copies.exact)} of {searched} holdout records have an exact copy among "
-            f"the members.{within} Such a record is in both classes: it hides a leak."
-        )
-        found.append(Finding(code="exact_copies", text=text))
-    if copies.but_one:
-        text = (
-            f"{count_text(copies.but_one)} of {searched} holdout records have a copy among the "
-            "members that differs in one column only."
-        )
-        found.append(Finding(code="near_copies", text=text))
-    if copies.rounded:
-        text = (
-            f"{count_text(copies.rounded)} of {searched} holdout records have a copy among the "
-            "members once numbers are rounded to 3 digits."
-        )
-        found.append(Finding(code="rounded_copies", text=text))
-    if copies.persons:
-        text = (
-            f"{count_text(copies.persons)} of {searched} holdout records are of a person who is "
-            "among the members too: the model may know the person."
-        )
-        found.append(Finding(code="shared_persons", text=text))
-    return found
-
-
-def column_findings(
-    constant: Sequence[str], skipped: Sequence[tuple[str, str]], dropped: int
-) -> list[Finding]:
-    """Return what is said of columns and rows that were left out.
-
-    Args:
-        constant: names of columns that are the same in all rows.
-        skipped: (name, why) of columns that were not read.
-        dropped: rows of persons who have another row in the same class.
-    """
-    found = []
-    if constant:
-        names = ", ".join(f"'{safe_name(name)}'" for name in constant)
-        text = f"The same in all rows, and so left out: {names}."
-        found.append(Finding(code="constant_column", text=text))
-    lone = [name for name, why in skipped if why.startswith("in one")]
-    if lone:
-        names = ", ".join(f"'{safe_name(name)}'" for name in lone)
-        text = f"In one of the two tables only, and so not compared: {names}."
-        found.append(Finding(code="column_in_one_table", text=text))
-    if dropped:
-        text = (
-            f"{count_text(dropped)} rows are of a person with another row in the same class: one "
-            "row for each person and class is kept."
-        )
-        found.append(Finding(code="rows_of_a_person", text=text))
-    return found
 
 
 def _many(count: int, noun: str) -> str:

@@ -42,7 +42,6 @@ class AdvantageBlind(Estimand):
 
     name = "advantage_blind"
     meaning = "advantage of attackers who see the records alone"
-    by_name_only = True
     vectorial = True
 
     def applies(self, law: Law) -> bool:

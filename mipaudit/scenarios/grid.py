@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.scenarios.cell import Cell
 from mipaudit.scenarios.laws import LAWS, law
+from mipaudit.scenarios.vector_law import VECTOR_LAWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +45,8 @@ _FEWER: Final = (
 )
 _FEWEST: Final = ("null-gaussian", "leaked-atoms", "multinomial-1000", "laplace-4")
 _UNEVEN: Final = ("null-gaussian", "gauss-shift-1", "null-discrete-1000", "leaked-shift")
+# Records of several columns: no shift, and one that no column shows by itself.
+_RECORDS: Final = ("null-cube-2", "plane-xor-0.3")
 _SMALL: Final = (50, 1_000)
 _LARGE: Final = 10_000
 _LARGEST: Final = 100_000
@@ -72,11 +75,16 @@ class Choice:
     priors: tuple[float, ...] = ()
     replications: int | None = None
 
+    @property
+    def narrows(self) -> bool:
+        """Tell whether it says which cells: then all combinations are run."""
+        return bool(self.scenarios or self.sizes or self.priors)
+
 
 def cells_of(form: Form, choice: Choice) -> list[Cell]:
     """Return the form's own cells, or all combinations once any of them is chosen."""
     replications = choice.replications or _REPLICATIONS[form]
-    if choice.scenarios or choice.sizes or choice.priors:
+    if choice.narrows:
         chosen = product(
             choice.scenarios or (TELLING if form == "quick" else tuple(LAWS)),
             choice.sizes or (_SMALL if form == "quick" else (*_SMALL, _LARGE, _LARGEST)),
@@ -109,6 +117,8 @@ def _quick() -> Iterator[_Setting]:
     yield from product(_FEWEST[:2], _SMALL, (_LOWEST,))
     yield from ((name, _LARGE, _EVEN) for name in ("multinomial-1000", "gauss-shift-1"))
     yield from (("null-gaussian", _LARGE, _LOW), ("leaked-atoms", _LARGE, _LOWEST))
+    yield from product(_RECORDS, _SMALL[:1], (_EVEN,))
+    yield from product(_RECORDS[1:], _SMALL[1:], (_EVEN,))
 
 
 def _full() -> Iterator[_Setting]:
@@ -119,6 +129,8 @@ def _full() -> Iterator[_Setting]:
     yield from product(_FEWER, (_LARGEST,), (_EVEN,))
     yield from ((name, _LARGEST, _LOW) for name in ("null-gaussian", "laplace-4"))
     yield from ((name, _LARGEST, _LOWEST) for name in ("null-gaussian", "leaked-atoms"))
+    yield from product(VECTOR_LAWS, _SMALL[:1], (_EVEN,))
+    yield from product(_RECORDS, _SMALL[1:], (_EVEN,))
 
 
 def _uneven(replications: int) -> list[Cell]:

@@ -18,9 +18,12 @@ from mipaudit.scenarios.replication import Task
 from mipaudit.scenarios.vector_law import VECTOR_LAWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mipaudit.report.validation import CoverageRow
     from mipaudit.scenarios.cell import Cell
     from mipaudit.scenarios.crew import Progress
+    from mipaudit.scenarios.estimand import Estimand
     from mipaudit.scenarios.grid import Form
     from mipaudit.scenarios.outcome import Outcome
 
@@ -72,17 +75,30 @@ def make_run(
         strict=strict,
         named=bool(named),
     )
-    if not choice.scenarios and all(ESTIMANDS[name].vectorial for name in panel.estimands):
-        choice = replace(choice, scenarios=tuple(VECTOR_LAWS))
-    cells = tuple(cells_of(form, choice))
     asked = [ESTIMANDS[name] for name in panel.estimands]
-    if not any(one.concerns(law(cell.scenario)) for one in asked for cell in cells):
+    vectorial = all(one.vectorial for one in asked)
+    usual = set(panel.estimands) <= set(default_estimands()) and not choice.narrows
+    if not choice.scenarios and vectorial and not usual:
+        choice = replace(choice, scenarios=tuple(VECTOR_LAWS))
+    cells = tuple(
+        cell
+        for cell in cells_of(form, choice)
+        # Records of several columns cost more than scores: not for nothing.
+        if choice.narrows
+        or _concern(asked, cell)
+        or (law(cell.scenario).width == 1 and not vectorial)
+    )
+    if not any(_concern(asked, cell) for cell in cells):
         raise UsageError(
             "nothing_to_validate",
             "None of the estimands is defined for these scenarios.",
             hint="Leave --estimand or --scenario out.",
         )
     return Run(form=form, choice=choice, panel=panel, cells=cells, seed=seed)
+
+
+def _concern(asked: Sequence[Estimand], cell: Cell) -> bool:
+    return any(one.concerns(law(cell.scenario)) for one in asked)
 
 
 def carry_out(run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None) -> Outcome:

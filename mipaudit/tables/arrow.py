@@ -12,6 +12,7 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Field, Labels, Numbers, Vocabulary
+from mipaudit.tables.moments import moment_days, moment_of, tick_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,18 +26,25 @@ if TYPE_CHECKING:
 def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
     """Return the columns of ``schema`` by kind."""
     return tuple(
-        Field(name=field.name, kind=arrow_kind(field.type), storage=_storage(field.type))
+        Field(
+            name=field.name,
+            kind=arrow_kind(field.type),
+            storage=_storage(field.type),
+            moment=moment_of(_value_type(field.type)),
+        )
         for field in schema
     )
 
 
-def _storage(kind: pa.DataType) -> str | None:
-    """Return the name of a type that rounds."""
+def _value_type(kind: pa.DataType) -> pa.DataType:
     from pyarrow import types
 
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return _dtype(kind) if arrow_kind(kind) == "float" else None
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _storage(kind: pa.DataType) -> str | None:
+    """Return the name of a type that rounds."""
+    return _dtype(_value_type(kind)) if arrow_kind(kind) == "float" else None
 
 
 def read_columns(
@@ -66,8 +74,7 @@ def arrow_kind(kind: pa.DataType) -> Kind:
     """Return what ``kind`` is to an audit."""
     from pyarrow import types
 
-    if types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = _value_type(kind)
     if types.is_floating(kind) or types.is_decimal(kind):
         return "float"
     if types.is_boolean(kind):
@@ -108,6 +115,8 @@ class ArrowReader:
             return _decimals(array)
         if types.is_null(array.type):
             return Numbers(values=np.full(len(array), np.nan))
+        if moment_of(array.type) is not None:
+            return _moments(array)
         return _numbers(array)
 
     def _labels(self, array: pa.DictionaryArray) -> Labels:
@@ -134,17 +143,33 @@ def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Lab
 def _numbers(array: pa.Array) -> Numbers:
     from pyarrow import types
 
+    if types.is_boolean(array.type):
+        validity, data = array.buffers()
+        size, offset = len(array), array.offset
+        missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
+        return Numbers(values=_bits(data, offset, size), missing=missing)
+    return _fixed_width(array, _dtype(array.type))
+
+
+def _fixed_width(array: pa.Array, name: str) -> Numbers:
+    """Return the stored numbers of an array, whose type numpy calls ``name``."""
     validity, data = array.buffers()
     size, offset = len(array), array.offset
     missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
-    if types.is_boolean(array.type):
-        return Numbers(values=_bits(data, offset, size), missing=missing)
-    dtype = np.dtype(_dtype(array.type))
+    dtype = np.dtype(name)
     if data is None:
         return Numbers(values=np.zeros(size, dtype=dtype), missing=missing)
     return Numbers(
         values=np.frombuffer(data, dtype=dtype, count=size, offset=offset * dtype.itemsize),
         missing=missing,
+    )
+
+
+def _moments(array: pa.Array) -> Numbers:
+    """Return days, in which all that is stored about time has its place."""
+    ticks = _fixed_width(array, tick_dtype(array.type))
+    return Numbers(
+        values=moment_days(ticks.values.astype(np.int64), array.type), missing=ticks.missing
     )
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.tables.moments import Moment
+
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 
@@ -29,13 +31,15 @@ class Field:
     """A column of an input before any choice is made.
 
     ``storage`` names the stored type of floats, such as ``float32``; None for text. A
-    ``folder`` column is a key of the folders that files lie in: one value a file.
+    ``folder`` column is a key of the folders that files lie in: one value a file. A column
+    of kind ``other`` that is read as days has a ``moment``.
     """
 
     name: str
     kind: Kind
     storage: str | None = None
     folder: bool = False
+    moment: Moment | None = None
 
 
 class Vocabulary:

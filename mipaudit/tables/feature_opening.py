@@ -5,35 +5,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
-from mipaudit.tables.column import Labels, Numbers
+from mipaudit.tables.feature_kinds import name_features, nested_columns
 from mipaudit.tables.feature_source import (
-    DAY,
-    FeatureColumn,
-    FeatureKind,
     FeatureRequest,
     FeatureSource,
     mixed_column,
 )
-from mipaudit.tables.layout import merge_fields
+from mipaudit.tables.layout import merge_fields, merged_kind, unreadable_column
 from mipaudit.tables.part_opening import open_part
 from mipaudit.tables.paths import check_different, input_blobs
 from mipaudit.tables.selection import find_column, is_id_like
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from mipaudit.tables.blob import Blob
-    from mipaudit.tables.column import Column, Field
+    from mipaudit.tables.column import Field
     from mipaudit.tables.part import Part
 
 _STDIN_IN_MEMORY: Final = 4 << 20
-_WORDS_LOOKED_AT: Final = 1000
-_ROWS_TO_TELL: Final = 20  # fewer may differ by chance
 _NAMES: Final = "a column that names a record"
 _MEMBERSHIP: Final = frozenset(
     {"member", "is_member", "membership", "in_train", "canary", "included", "split", "part"}
@@ -97,7 +90,9 @@ def _opened(
 ) -> FeatureSource:
     tables = [(side, parts) for side, parts, _ in opened]
     kept, skipped = _selected(tables, request)
-    names = [one.name for one in kept]
+    nested = nested_columns([one.name for one in kept], tables, asked=bool(request.columns))
+    skipped += [(name, "neither numbers, nor text, nor times") for name in nested]
+    names = [one.name for one in kept if one.name not in nested]
     _require_one_kind(tables, request.id_column)
     hashed = {request.id_column} - {None, *names}
     for _, parts in tables:
@@ -105,7 +100,7 @@ def _opened(
             _require_same(part, names, request.id_column)
             part.load({*names, *(name for name in hashed if name)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
-    features, empty = _features(names, kinds, tables, asked=bool(request.columns))
+    features, empty = name_features(names, kinds, tables, asked=bool(request.columns))
     source = FeatureSource(
         columns=features,
         skipped=(*skipped, *empty),
@@ -191,8 +186,11 @@ def _require_one_kind(
     tables: Sequence[tuple[bool, tuple[Part, ...]]], id_column: str | None
 ) -> None:
     """Refuse ids that are numbers in one place and text in another: none would be shared."""
-    fields = merge_fields([part for _, parts in tables for part in parts])
-    if any(one.name == id_column and one.kind == "other" for one in fields):
+    fields = [f for _, parts in tables for p in parts for f in p.fields if f.name == id_column]
+    forms = {(one.kind, one.moment) for one in fields if one.kind != "empty"}
+    if forms == {("other", None)}:
+        raise unreadable_column(str(id_column), option="--id-col")
+    if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
         raise mixed_column(str(id_column))
 
 
@@ -205,79 +203,3 @@ def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> No
             f"{part.name}: columns that other files of the table have are missing: {shown}.",
             hint="Give all files of a table the same columns, or leave them out with --ignore.",
         )
-
-
-def _features(
-    names: Sequence[str],
-    kinds: Mapping[str, str],
-    tables: Sequence[tuple[bool, tuple[Part, ...]]],
-    *,
-    asked: bool,
-) -> tuple[tuple[FeatureColumn, ...], list[tuple[str, str]]]:
-    found: list[FeatureColumn] = []
-    skipped: list[tuple[str, str]] = []
-    for name in names:
-        kind = kinds[name]
-        if kind == "empty":
-            skipped.append((name, "no value in any row"))
-        elif kind == "other":
-            own = {f.kind for _, ps in tables for p in ps for f in p.fields if f.name == name}
-            if own - {"other", "empty"}:
-                raise mixed_column(name)
-            skipped.append((name, "neither numbers nor text"))
-        elif not asked and _tells_rows_apart(name, tables):
-            skipped.append((name, "another value in every row: it names records"))
-        else:
-            days = kind == "string" and _holds_days(name, tables)
-            text: FeatureKind = "date" if days else "category"
-            found.append(
-                FeatureColumn(
-                    name=name,
-                    kind=text if kind == "string" else "number",
-                    fractions=kind == "float",
-                )
-            )
-    if not found:
-        raise InputError(
-            "no_features",
-            "No column is left to compare: all are empty, ids, or left out.",
-            hint="Name them with --columns.",
-        )
-    return tuple(found), skipped
-
-
-def _first(
-    name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]
-) -> Iterator[tuple[Column, int]]:
-    """Yield the first rows of a column in each table, and how many they are."""
-    for _, parts in tables:
-        piece = next((piece for part in parts for piece in part.pieces()), None)
-        chunk = None if piece is None else next(iter(piece.chunks({name}, 0)), None)
-        if chunk is not None:
-            yield chunk.columns[name], chunk.rows
-
-
-def _holds_days(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
-    """Tell whether the first texts of both tables are days as 2024-05-31."""
-    words: list[str] = []
-    for column, _ in _first(name, tables):
-        if isinstance(column, Labels):
-            words += column.vocabulary.words[:_WORDS_LOOKED_AT]
-    return bool(words) and all(map(DAY.match, words))
-
-
-def _tells_rows_apart(name: str, tables: Sequence[tuple[bool, tuple[Part, ...]]]) -> bool:
-    """Tell whether the first rows of both tables hold as many texts, or are counted on."""
-    looked = 0
-    for column, rows in _first(name, tables):
-        if isinstance(column, Labels):
-            apart = np.unique(column.codes).size == rows and int(column.codes.min(initial=0)) >= 0
-            apart = apart and not all(map(DAY.match, column.vocabulary.words[:_WORDS_LOOKED_AT]))
-        elif isinstance(column, Numbers) and column.values.dtype.kind in "iu":
-            apart = column.missing is None and bool((np.diff(column.values) == 1).all())
-        else:
-            return False
-        if not apart or rows < _ROWS_TO_TELL:
-            return False
-        looked += 1
-    return looked > 0

@@ -1,14 +1,13 @@
 """Two tables of records, members and holdout, as columns of numbers.
 
 A number is itself and NaN where it is missing; a text is a hash of itself, which orders
-nothing but tells texts apart; a day written as 2024-05-31 counts the days.
+nothing but tells texts apart; a day, a time or a duration counts in days.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from mipaudit.report.names import quoted_name
 from mipaudit.report.origin import InputFile
 from mipaudit.summaries.rows import Rows
 from mipaudit.tables.blob import describe_blob
-from mipaudit.tables.column import Labels, Numbers, column_hashes, column_scores
+from mipaudit.tables.column import Labels, column_hashes, column_scores
+from mipaudit.tables.moments import word_days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from mipaudit.tables.units import Chosen
 
 FeatureKind = Literal["number", "category", "date"]
-
-DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,20 +196,33 @@ class FeatureSource:
 
 def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
     found = chunk.columns[column.name]
-    if column.kind == "date" and isinstance(found, Labels):
-        days = np.array([_day(word) for word in found.vocabulary.words] + [np.nan])
-        return np.asarray(days[found.codes], dtype=np.float64)
-    if column.kind == "number" and not isinstance(found, Numbers):
+    if isinstance(found, Labels) and column.kind == "date":
+        return _days(found, column.name)
+    if isinstance(found, Labels) and column.kind == "number":
         raise mixed_column(column.name)
     return column_scores(found)
 
 
-def _day(word: str) -> float:
-    """Return the days since 1970 of a text that begins with a day; NaN for any other."""
-    try:
-        return float(np.datetime64(word[:10], "D").astype(np.int64))
-    except ValueError:
-        return np.nan
+def _days(labels: Labels, name: str) -> NDArray[np.float64]:
+    """Return the days of texts, NaN where missing.
+
+    Raises:
+        InputError: ``not_a_date``.
+    """
+    # A dictionary may hold words that no row has.
+    used = np.unique(labels.codes[labels.codes >= 0])
+    days = word_days([labels.vocabulary.words[at] for at in used.tolist()])
+    if days is None:
+        raise InputError(
+            "not_a_date",
+            f"Column {quoted_name(name)} holds days in its first rows, and text that is no day "
+            "further down.",
+            hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column out "
+            "with --ignore.",
+        )
+    table = np.full(len(labels.vocabulary.words) + 1, np.nan)
+    table[used] = days
+    return np.asarray(table[labels.codes], dtype=np.float64)
 
 
 def mixed_column(name: str) -> InputError:

@@ -5,24 +5,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from mipaudit.tables.csv_cells import FALSE, TRUE, is_number
+from mipaudit.tables.moments import word_days
 from mipaudit.tables.record_columns import number_word
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
-    from numpy.typing import NDArray
-
-_DATE: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
-)
 _DOUBLE: Final = 53
-_SECONDS_A_DAY: Final = 86_400.0
 # A code such as 007 is no number, unless another table holds it as one.
 _NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
@@ -51,7 +43,7 @@ class PlainWord:
         text = word.strip()
         if self.truths and text in TRUE | FALSE:
             return "1" if text in TRUE else "0"
-        if self.days and (days := days_of((text,))) is not None:
+        if self.days and (days := word_days((text,))) is not None:
             return number_word(float(days[0]))
         if self.padded if _NUMBER.fullmatch(text) is None else self.numbers:
             return _number(text, self.bits) if is_number(text) else word
@@ -85,21 +77,3 @@ def _number(text: str, bits: int) -> str:
         return number_word(math.ldexp(round(math.ldexp(fraction, bits)), exponent - bits))
     # Long numbers keep all of their digits.
     return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))
-
-
-def are_days(words: Sequence[str]) -> bool:
-    """Tell whether there are words, and all are days of the calendar."""
-    return bool(words) and days_of(words) is not None
-
-
-def days_of(words: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return days since 1970, or None where a word is no day of the calendar (ISO 8601)."""
-    stripped = [word.strip() for word in words]
-    if not all(map(_DATE.fullmatch, stripped)):
-        return None
-    try:
-        moments = [datetime.fromisoformat(word) for word in stripped]
-    except ValueError:
-        return None
-    aware = [m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments]
-    return np.array([moment.timestamp() / _SECONDS_A_DAY for moment in aware])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.tables.column import Column, Kind
+    from mipaudit.tables.moments import Moment
     from mipaudit.tables.part import Part
 
-_MICROSECONDS_A_DAY: Final = 86_400_000_000.0
+MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
 _DOUBLE: Final = 53
 _BITS: Final = {"float32": 24, "float16": 11}
@@ -33,7 +34,8 @@ class RecordColumn:
     """One column of a table.
 
     Attributes:
-        kind: ``date`` for days and times of day, as days since 1970.
+        kind: ``date`` for days with or without a time, as days since 1970; ``time`` of a day
+            and ``duration``, in days.
         numbers: shape (n,), 0 where missing; None for words.
         codes: of words, shape (n,), negative where missing; None for numbers.
         words: what the codes stand for.
@@ -60,7 +62,7 @@ def read_record_column(
     """Return a column of all parts, one after the other.
 
     Args:
-        parts: loaded for this column, save the days of Parquet files.
+        parts: loaded for this column.
         name: of the column.
         kinds: what the column is, by part.
         category: take numbers as words, whole ones digit by digit.
@@ -70,11 +72,8 @@ def read_record_column(
         InputError: ``mixed_column``, ``infinite_cell``, ``too_many_digits``,
             ``unreadable_column``.
     """
-    found = [
-        column
-        for part, kind in zip(parts, kinds, strict=True)
-        for column in _columns(part, name, kind)
-    ]
+    found = [column for part in parts for column in _columns(part, name)]
+    _refuse_some_times(parts, name, kinds)
     kind = "empty" if all(kind == "empty" for kind in kinds) else _merged(kinds)
     bits = _least_bits(found)
     if category:
@@ -107,6 +106,16 @@ def read_record_column(
         missing=missing,
         bits=bits,
     )
+
+
+def _refuse_some_times(parts: Sequence[Part], name: str, kinds: Sequence[str]) -> None:
+    held = set(kinds) - {"empty"}
+    if held & MOMENT_KINDS and len(held) > 1:
+        raise InputError(
+            "mixed_column",
+            f"{parts[0].name}: column {quoted_name(name)} holds times in one part of the table and "
+            "something else in another.",
+        )
 
 
 def _least_bits(columns: Sequence[Column]) -> int:
@@ -163,7 +172,7 @@ def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: 
 
 def _merged(kinds: Sequence[str]) -> str:
     held = {kind for kind in kinds if kind != "empty"}
-    if held in ({"bool"}, {"date"}):
+    if len(held) == 1 and held <= {"bool", *MOMENT_KINDS}:
         return held.pop()
     if "string" in held:
         return "string"
@@ -178,10 +187,7 @@ def _missing(column: Column) -> NDArray[np.bool_]:
     return np.zeros(held.shape, dtype=np.bool_)
 
 
-def _columns(part: Part, name: str, kind: str) -> Iterator[Column]:
-    if kind == "date":
-        yield _days(part, name)
-        return
+def _columns(part: Part, name: str) -> Iterator[Column]:
     row = 0
     for piece in part.pieces():
         for chunk in piece.chunks([name], row):
@@ -214,34 +220,6 @@ def _refuse_infinite(numbers: NDArray[np.float64], source: str, name: str) -> No
         )
 
 
-def is_date(kind: Any) -> bool:  # noqa: ANN401 - an Arrow type
-    """Tell whether an Arrow type is a day or a point in time."""
-    from pyarrow import types
-
-    return bool(types.is_date(kind) or types.is_timestamp(kind))
-
-
-def _days(part: Part, name: str) -> Numbers:
-    """Return the days since 1970 of a Parquet file's or a frame's column."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from mipaudit.tables.frame_part import ArrowPart
-
-    try:
-        if isinstance(part, ArrowPart):
-            column = part.table.column(name)
-        else:
-            assert part.blob is not None  # noqa: S101 - only frames have none
-            with part.blob.open() as stream:
-                column = pq.read_table(stream, columns=[name]).column(name)
-        whole = column.cast(pa.timestamp("us"), safe=False).combine_chunks()
-    except (pa.ArrowException, OSError, ValueError):
-        # Arrow's message may quote the data.
-        raise InputError(
-            "unreadable_column", f"{part.name}: column {quoted_name(name)} cannot be read."
-        ) from None
-    missing = np.asarray(whole.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-    ticks = whole.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    days = np.asarray(ticks, dtype=np.float64) / _MICROSECONDS_A_DAY
-    return Numbers(values=days, missing=missing if missing.any() else None)
+def moment_kind(moment: Moment) -> str:
+    """Return the kind of a column of moments: ``date``, ``time`` or ``duration``."""
+    return "date" if moment in {"day", "zoned"} else moment

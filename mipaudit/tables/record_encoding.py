@@ -10,7 +10,8 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.queries.points import Geometry, Points
 from mipaudit.report.names import quoted_name
-from mipaudit.tables.plain_word import AS_WRITTEN, PlainWord, are_days, days_of, plain_word
+from mipaudit.tables.moments import are_days, word_days
+from mipaudit.tables.plain_word import AS_WRITTEN, PlainWord, plain_word
 from mipaudit.tables.record_columns import number_word
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Table = dict[str, "RecordColumn"]
 DOUBLE: Final = 53
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
-_NUMERIC: Final = frozenset({"float", "integer", "bool", "date", "empty"})
+_FORMS: Final = {"date": "days", "time": "times of day", "duration": "durations"}
 # In units of the scale: squares of more would swamp the other columns, and single precision.
 _FARTHEST: Final = 1e12
 
@@ -210,16 +211,17 @@ def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> 
         return "category"
     words = [role for role, column in held.items() if column.kind == "string"]
     if not words:
-        dates = [role for role, column in held.items() if column.kind == "date"]
-        if not dates:
-            return "number"
-        if len(dates) == len(held):
-            return "date"
-        raise _differ(name, dates[0], "days", next(r for r in held if r not in dates), "numbers")
+        forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}
+        first = next(iter(forms))
+        other = next((role for role in forms if forms[role] != forms[first]), None)
+        if other is not None:
+            raise _differ(name, first, forms[first], other, forms[other])
+        return "date" if forms[first] == _FORMS["date"] else "number"
     others = [role for role in held if role not in words]
     dated = {role: are_days(held[role].words) for role in words}
     if others and {held[role].kind for role in others} != {"date"}:
-        raise _differ(name, words[0], "words", others[0], "numbers")
+        other = next(role for role in others if held[role].kind != "date")
+        raise _differ(name, words[0], "words", other, _FORMS.get(held[other].kind, "numbers"))
     if all(dated.values()):
         return "date"
     # Where what was released holds days, a cell that is none is a fault.
@@ -248,7 +250,7 @@ def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64
     if column.numbers is not None:
         return _rounded(column.numbers, code.bits)
     assert column.codes is not None  # noqa: S101 - words have codes
-    days = days_of(column.words)
+    days = word_days(column.words)
     table = np.append(np.empty(0) if days is None else days, code.centre)
     return np.asarray(table[column.codes])
 

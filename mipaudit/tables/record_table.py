@@ -14,7 +14,7 @@ from mipaudit.tables.csv_cells import MISSING
 from mipaudit.tables.csv_part import CsvPart
 from mipaudit.tables.part_opening import open_part
 from mipaudit.tables.paths import input_blobs
-from mipaudit.tables.record_columns import is_date, read_record_column
+from mipaudit.tables.record_columns import MOMENT_KINDS, moment_kind, read_record_column
 from mipaudit.tables.selection import find_column, is_candidate
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Role = Literal["members", "holdout", "synthetic", "reference"]
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
-_NO_DISTANCE: Final = "neither numbers, nor words, nor days"
+_NO_DISTANCE: Final = "neither numbers, nor words, nor times"
 _NO_NUMBER: Final = (
     "Mend the cell, take the column as words with --categorical, or leave it out with --ignore."
 )
@@ -81,8 +81,7 @@ class RecordTable:
         for part in self.parts:
             if isinstance(part, CsvPart):
                 part.take_as_words(categorical)
-            plain = [name for name in names if self._kind(part, name) != "date"]
-            _load(part, plain)
+            _load(part, names)
         found = {
             name: read_record_column(
                 self.parts,
@@ -105,10 +104,7 @@ class RecordTable:
     def _found(self, name: str) -> tuple[str, ...]:
         """Return the kinds by part, now that all rows are parsed and not only the first."""
         pairs = zip(self.parts, self.kinds[name], strict=True)
-        return tuple(kind if kind == "date" else _kind_of(part, name) for part, kind in pairs)
-
-    def _kind(self, part: Part, name: str) -> str:
-        return self.kinds[name][self.parts.index(part)]
+        return tuple(kind if kind in MOMENT_KINDS else _kind_of(part, name) for part, kind in pairs)
 
     def described(self, rows: int) -> tuple[InputFile, ...]:
         """Return how the report names what was read."""
@@ -182,21 +178,7 @@ def _kind_of(part: Part, name: str) -> str:
             f"{part.name}: column {quoted_name(name)} of the first part is missing.",
             hint="All parts of a table need the same columns.",
         )
-    if field.kind != "other":
-        return field.kind
-    schema = _schema(part)
-    return "date" if schema is not None and is_date(schema.field(name).type) else "other"
-
-
-def _schema(part: Part) -> Any:  # noqa: ANN401 - Arrow's
-    from mipaudit.tables.frame_part import ArrowPart
-    from mipaudit.tables.parquet import ParquetPart
-
-    if isinstance(part, ArrowPart):
-        return part.table.schema
-    if isinstance(part, ParquetPart):
-        return part.metadata.schema.to_arrow_schema()
-    return None
+    return field.kind if field.moment is None else moment_kind(field.moment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -305,3 +305,54 @@ def test_a_report_of_shift_is_verified(tmp_path):
     assert mipaudit.verify(data, members=paths[0], holdout=paths[1]).agrees
     assert not mipaudit.verify(data, members=paths[1], holdout=paths[0]).agrees
     assert mipaudit.from_json(data) == report
+
+
+# --- what a newcomer should know
+
+
+def found_in(report):
+    return {one.code: one.text for one in report.findings}
+
+
+def test_a_column_that_tells_all_apart_is_named_and_can_be_left_out():
+    rng = np.random.default_rng(3)
+    members, holdout = table(1), table(2)
+    members["record"] = rng.permutation(N)
+    holdout["record"] = rng.permutation(np.arange(N, 2 * N))
+    members["site"] = rng.choice(list("abcdefgh"), N)
+    holdout["site"] = rng.choice(list("stuvwxyz"), N)
+    report = mipaudit.shift(members, holdout)
+    assert report.estimates[0].lower > 0.9
+    text = found_in(report)["telling_column"]
+    assert "'site', 'record'" in text
+    assert "--ignore site,record" in text
+    left = mipaudit.shift(members, holdout, ignore=["record,site"])
+    assert left.estimates[0].lower == 0
+    assert "telling_column" not in found_in(left)
+
+
+@pytest.mark.parametrize("rows", [3, 20, 40])
+def test_chance_in_few_rows_is_no_column_that_tells_all(rows):
+    for seed in range(0, 20, 2):
+        report = mipaudit.shift(table(seed, rows), table(seed + 1, rows), columns=["age,ward"])
+        assert "telling_column" not in found_in(report)
+
+
+def test_columns_of_many_texts_are_named():
+    rng = np.random.default_rng(4)
+    members, holdout = table(1), table(2)
+    for frame in (members, holdout):
+        frame["postcode"] = rng.integers(0, 150, N).astype(str)
+        frame["postcode"] = "p" + frame["postcode"]
+    assert "'postcode'" in found_in(mipaudit.shift(members, holdout))["many_texts"]
+    assert "many_texts" not in found_in(mipaudit.shift(table(1), table(2)))
+
+
+def test_rows_that_repeat_are_named_unless_persons_are_known():
+    members, holdout = table(1, N // 4), table(2, N // 4)
+    members, holdout = (pd.concat([frame] * 4) for frame in (members, holdout))
+    several = found_in(mipaudit.shift(members, holdout, columns=["age,ward,smoker"]))
+    assert "--id-col" in several["repeated_rows"]
+    one = mipaudit.shift(members, holdout, id_column="patient")
+    assert "repeated_rows" not in found_in(one)
+    assert one.estimates[0].lower == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mipaudit.audit import record_copies
 from mipaudit.audit.record_copies import CopyCount, HoldoutKeys, KeyForm
 from mipaudit.summaries.identity import rank_bytes
 from mipaudit.summaries.rows import Rows
@@ -111,3 +112,23 @@ def test_a_large_holdout_is_sampled_alike_in_any_order(monkeypatch):
     one, other = count(values, member), count(values, member, parts=7)
     assert one == other
     assert (one.searched, one.holdout, one.exact_within) == (50, 300, None)
+
+
+def test_wide_tables_are_looked_through_in_pieces(monkeypatch):
+    rng = np.random.default_rng(7)
+    values = rng.integers(0, 3, (200, 6)).astype(float)
+    member = rng.random(200) < 0.5
+    whole = count(values, member)
+    assert whole.exact
+    assert whole.but_one
+    monkeypatch.setattr(record_copies, "_KEYS_AT_ONCE", 40)
+    assert count(values, member) == whole
+
+
+def test_a_thousand_columns_take_little_memory():
+    form = KeyForm(columns=1000, fractions=(False,) * 1000, persons=False)
+    assert form.most_rows * form.count * 8 < 1 << 25
+    assert max(part.stop - part.start for part in form.slices(70_000)) * form.count <= 1 << 20
+    sieves = CopyCount(HoldoutKeys(form, 3).finish())._wanted.sieves
+    assert len(sieves) == form.count
+    assert sum(one.size for one in sieves) < 1 << 12

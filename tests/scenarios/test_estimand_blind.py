@@ -10,7 +10,10 @@ import pytest
 from mipaudit.audit import shift_learner
 from mipaudit.scenarios.audited_vector import AuditedVector
 from mipaudit.scenarios.estimand_blind import AdvantageBlind
-from mipaudit.scenarios.estimands import ESTIMANDS, default_estimands
+from mipaudit.scenarios.estimands import default_estimands
+from mipaudit.scenarios.grid import Choice
+from mipaudit.scenarios.laws import law
+from mipaudit.scenarios.validation import make_run
 from mipaudit.scenarios.vector_law import VECTOR_LAWS
 
 ESTIMAND = AdvantageBlind()
@@ -30,9 +33,27 @@ def audited(name, number, *, prior=0.5, n=200):
     )
 
 
-def test_it_is_run_by_name_only():
-    assert ESTIMANDS["advantage_blind"].by_name_only
-    assert "advantage_blind" not in default_estimands()
+def test_it_is_run_without_being_asked_for():
+    assert "advantage_blind" in default_estimands()
+    for form in ("quick", "full"):
+        run = make_run(form, Choice(), estimands=(), strict=False, seed=0)
+        on = [cell for cell in run.cells if ESTIMAND.concerns(law(cell.scenario))]
+        assert {cell.records for cell in on} >= {50, 1000}
+        assert {cell.prior for cell in on} == {0.5}
+        assert any(law(cell.scenario).advantage(0.5) == 0 for cell in on)
+        assert any(law(cell.scenario).advantage(0.5) > 0 for cell in on)
+
+
+def test_asked_for_alone_it_is_run_where_it_says_something():
+    alone = make_run("quick", Choice(), estimands=("advantage_blind",), strict=False, seed=0)
+    assert {law(cell.scenario).width for cell in alone.cells} == {2}
+    other = make_run("quick", Choice(), estimands=("auc",), strict=False, seed=0)
+    assert {law(cell.scenario).width for cell in other.cells} == {1}
+    named = make_run("quick", Choice(), estimands=("advantage_vector",), strict=False, seed=0)
+    assert {cell.scenario for cell in named.cells} == set(VECTOR_LAWS)
+    sizes = Choice(sizes=(60,))
+    sized = make_run("quick", sizes, estimands=("advantage_blind",), strict=False, seed=0)
+    assert {cell.scenario for cell in sized.cells} == set(VECTOR_LAWS)
 
 
 def test_it_is_at_prior_one_half():
