@@ -186,9 +186,16 @@ def _log_p(file: ArrayFile, *, logits: bool) -> tuple[NDArray[np.float64], tuple
     if not logits:
         return _log_of(values, file.name), findings
     if _sum_to_one(values):
+        raise InputError(
+            "look_like_probabilities",
+            f"{file.name}: every row has numbers from 0 to 1 that add up to 1, as probabilities "
+            "do and logits do not.",
+            hint="Give them with --probabilities.",
+        )
+    if values.shape[1] == 1 and _within_0_and_1(values):
         text = (
-            f"{file.name}: every row has numbers from 0 to 1 that add up to 1. If they are "
-            "probabilities, give them with --probabilities: as logits they make false scores."
+            f"{file.name}: every number is from 0 to 1. If they are probabilities, give them with "
+            "--probabilities: as logits they make false scores."
         )
         findings += (Finding(code="look_like_probabilities", text=text),)
     return log_probabilities(binary_logits(values) if values.shape[1] == 1 else values), findings
@@ -230,10 +237,13 @@ def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding,
     return (Finding(code="unseen_classes", text=text),)
 
 
+def _within_0_and_1(values: NDArray[np.float64]) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
 def _sum_to_one(values: NDArray[np.float64]) -> bool:
-    within = bool(((values >= 0) & (values <= 1)).all())
-    single = values.shape[1] == 1
-    return within and (single or bool((np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all()))
+    several = values.shape[1] > 1 and _within_0_and_1(values)
+    return several and bool((np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all())
 
 
 def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:

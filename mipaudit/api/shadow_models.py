@@ -21,6 +21,8 @@ _SINGLE_GAP: Final = 2.0**-25
 _SAME: Final = 1e-4
 # By chance a model is trained on just the target's records with probability 2^-n.
 _TELLING: Final = 40
+# Of so many numbers phi is not always from 0 to 1.
+_MANY: Final = 20
 # Standard errors between the models that members and holdout records have.
 _APART: Final = 5.0
 
@@ -29,11 +31,18 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
     """Return phi = log(p / (1-p)), and how many were 0 or 1 up to rounding and were moved.
 
     Raises:
-        InputError: ``bad_confidences``.
+        InputError: ``bad_confidences``, ``look_like_probabilities``.
     """
     from mipaudit.queries.model_losses import phi_of_loss, phi_of_probability
 
     if kind == "phi":
+        if values.size >= _MANY and bool(((values >= 0) & (values <= 1)).all()):
+            raise InputError(
+                "look_like_probabilities",
+                f"{name}: every confidence is from 0 to 1, as probabilities are and phi = "
+                "log(p / (1-p)) is not.",
+                hint="Say so with --values probability.",
+            )
         return values, 0
     low, high = (0.0, 1.0) if kind == "probability" else (0.0, np.inf)
     wrong = int(np.count_nonzero((values < low) | (values > high)))

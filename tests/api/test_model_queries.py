@@ -302,10 +302,13 @@ def test_the_columns_taken_and_classes_never_seen_are_said(model, tmp_path):
     assert "unseen_classes" in said
 
 
-def test_probabilities_given_as_logits_are_pointed_out(model, tmp_path):
+def test_probabilities_given_as_logits_are_refused(model, tmp_path):
     logits, labels, member = model
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    made = mipaudit.query_losses(logits=p, labels=labels, membership=member)
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(logits=p, labels=labels, membership=member)
+    assert caught.value.code == "look_like_probabilities"
+    made = mipaudit.query_losses(logits=p[:, :1], labels=labels % 2, membership=member)
     assert "look_like_probabilities" in {one.code for one in made.report.findings}
     np.savez(tmp_path / "m.npz", probabilities=p, labels=labels, member=member)
     with pytest.raises(InputError) as caught:
@@ -397,3 +400,10 @@ def test_p_of_one_in_single_precision_is_next_to_its_neighbour(shadows):
     assert (single["shadow"] == 1).any()
     found = mipaudit.query_lira(**{**shadows, **single}, values="probability")
     assert found.columns["phi"].max() < 17.5
+
+
+def test_probabilities_given_as_phi_are_refused(shadows):
+    p = {name: 1 / (1 + np.exp(-shadows[name])) for name in ("shadow", "target")}
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_lira(**{**shadows, **p})
+    assert caught.value.code == "look_like_probabilities"
