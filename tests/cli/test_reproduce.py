@@ -122,7 +122,7 @@ def test_a_figure_on_a_file_says_which(mipaudit, name, option):
 def test_a_file_that_is_not_there(mipaudit):
     done = mipaudit("reproduce", "humphries-fig2", "--adult", "nothing.csv")
     assert done.returncode == 2
-    assert "cannot be read" in done.stderr
+    assert "There is no file 'nothing.csv', which --adult names." in done.stderr
     assert "Traceback" not in done.stderr
 
 
