@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipaudit.api.checking import require
+from mipaudit.api.model_probabilities import read_log_probabilities
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
 
@@ -17,15 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.report.origin import InputFile
-    from mipaudit.tables.coordinates import Coordinates
     from mipaudit.tables.model_outputs import ArrayFile
-
-_LOGITS: Final = ("logits", "outputs", "scores")
-_PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
-# Sums of float32 or rounded probabilities stray from 1.
-_SUM_TOLERANCE: Final = 1e-2
-# A softmax or a mean of votes may leave [0, 1] by rounding.
-_ROUNDING: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,9 +32,11 @@ class ModelAnswers:
         member: shape (n,).
         inputs: the files.
         findings: what was taken, where a table left it open, and what looks wrong.
+        classes: names of the columns of a table, in the order of ``log_p``; none of an array.
     """
 
     log_p: NDArray[np.float64]
+    classes: tuple[str, ...]
     labels: NDArray[np.intp] | None
     reference: NDArray[np.float64] | None
     member: NDArray[np.bool_]
@@ -78,7 +73,7 @@ def read_answers(
 
     _require_one(outputs, f"the {name}")
     file = _opened_one(outputs, f"the {name}")
-    log_p, findings = _log_p(file, logits=outputs[0] is not None)
+    log_p, classes, findings = read_log_probabilities(file, logits=outputs[0] is not None)
     rows = log_p.shape[0]
     label_file = opened(labels, "the labels") or file
     truth = _labels(label_file, log_p.shape[1], alone=labels is not None, need=need_labels)
@@ -90,12 +85,14 @@ def read_answers(
         member = member_file.member(alone=membership is not None)
         require_rows(member.size, rows, member_file.name)
     else:
+        _refuse_others(file, inside=inside)
         member = np.full(rows, inside)
     compared, reference_file = None, None
     if any(one is not None for one in reference):
         _require_one(reference, "the reference model")
         reference_file = _opened_one(reference, "the reference model")
-        answers, _ = _log_p(reference_file, logits=reference[0] is not None)
+        answers, names, _ = read_log_probabilities(reference_file, logits=reference[0] is not None)
+        _require_same_classes((classes, names), reference_file.name)
         require_rows(answers.shape[0], rows, reference_file.name)
         compared = _of_true_class(answers, log_p, truth, reference_file.name)
     files = [one for one in (file, label_file, member_file, reference_file) if one is not None]
@@ -105,6 +102,7 @@ def read_answers(
         one.close()
     return ModelAnswers(
         log_p=log_p,
+        classes=classes,
         labels=truth,
         reference=compared,
         member=member,
@@ -118,11 +116,18 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
 
     Raises:
         InputError: ``classes_differ``, ``no_reference`` or ``no_labels``: one set has what the
-            other has not.
+            other has not; ``same_outputs``: both are the same.
     """
     if len({one.log_p.shape[1] for one in sides}) > 1:
         raise InputError(
             "classes_differ", "Members and holdout records have outputs for different classes."
+        )
+    _require_same_classes([one.classes for one in sides], "The holdout's outputs")
+    if len(sides) > 1 and np.array_equal(sides[0].log_p, sides[1].log_p):
+        raise InputError(
+            "same_outputs",
+            "Members and holdout records have the same outputs, row for row.",
+            hint="Was one file given for both?",
         )
     references = [one.reference for one in sides if one.reference is not None]
     if references and len(references) < len(sides):
@@ -140,6 +145,7 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
         )
     return ModelAnswers(
         log_p=np.concatenate([one.log_p for one in sides]),
+        classes=sides[0].classes,
         labels=np.concatenate(labels) if labels else None,
         reference=np.concatenate(references) if references else None,
         member=np.concatenate([one.member for one in sides]),
@@ -153,6 +159,38 @@ def _teller(file: ArrayFile, label_file: ArrayFile) -> ArrayFile:
     from mipaudit.tables.membership import CANDIDATES
 
     return label_file if label_file.has(CANDIDATES) and not file.has(CANDIDATES) else file
+
+
+def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
+    """Refuse a file of members, or of the holdout, that says otherwise of some rows."""
+    from mipaudit.tables.membership import CANDIDATES
+
+    if not file.has(CANDIDATES, dimensions=1):
+        return
+    try:
+        told = file.member(alone=False)
+    except InputError:
+        # A column of that name with other words says nothing of membership.
+        return
+    others = int(np.count_nonzero(told != inside))
+    if others:
+        kind, whose = ("holdout records", "members") if inside else ("members", "the holdout")
+        raise InputError(
+            "contradicted_membership",
+            f"{file.name}: it is given as outputs of {whose}, and says itself that {others:,} rows "
+            f"are {kind}.",
+            hint="Give one file with all records and its membership, or one of each kind.",
+        )
+
+
+def _require_same_classes(names: Sequence[tuple[str, ...]], name: str) -> None:
+    """Require that tables have the same columns in the same order; arrays have no names."""
+    if len({one for one in names if one}) > 1:
+        raise InputError(
+            "classes_differ",
+            f"{name}: the columns of the classes have other names, or stand in another order.",
+            hint="Column number c has to be the same class in every table.",
+        )
 
 
 def _require_one(outputs: tuple[Any, Any], what: str) -> None:
@@ -174,58 +212,6 @@ def _opened_one(outputs: tuple[Any, Any], name: str) -> ArrayFile:
     return file
 
 
-def _log_p(file: ArrayFile, *, logits: bool) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:
-    """Return log probabilities of each class, shape (n, c), and what was taken for them."""
-    from mipaudit.queries.model_losses import binary_logits, log_probabilities
-    from mipaudit.tables.membership import CANDIDATES
-    from mipaudit.tables.model_outputs import LABELS
-
-    _refuse_other_kind(file, logits=logits)
-    found = file.coordinates(_LOGITS if logits else _PROBABILITIES, reserved=(*LABELS, *CANDIDATES))
-    values, findings = found.values, _taken(found, file.name)
-    if not logits:
-        return _log_of(values, file.name), findings
-    if _sum_to_one(values):
-        raise InputError(
-            "look_like_probabilities",
-            f"{file.name}: every row has numbers from 0 to 1 that add up to 1, as probabilities "
-            "do and logits do not.",
-            hint="Give them with --probabilities.",
-        )
-    if values.shape[1] == 1 and _within_0_and_1(values):
-        text = (
-            f"{file.name}: every number is from 0 to 1. If they are probabilities, give them with "
-            "--probabilities: as logits they make false scores."
-        )
-        findings += (Finding(code="look_like_probabilities", text=text),)
-    return log_probabilities(binary_logits(values) if values.shape[1] == 1 else values), findings
-
-
-def _refuse_other_kind(file: ArrayFile, *, logits: bool) -> None:
-    if file.sheet is not None:
-        return
-    wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
-    if file.has(other) and not file.has(wanted):
-        given, instead = ("logits", "probabilities") if logits else ("probabilities", "logits")
-        raise InputError(
-            "other_outputs",
-            f"{file.name}: it holds {instead} and is given as {given}.",
-            hint=f"Use --{instead}.",
-        )
-
-
-def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
-    """Return which columns of a table the classes are."""
-    from mipaudit.tables.selection import shown_names
-
-    if not found.columns:
-        return ()
-    text = f"{name}: the classes are, from 0 on, the columns {shown_names(found.columns)}."
-    if found.skipped:
-        text += f" Passed over: {shown_names(found.skipped)}."
-    return (Finding(code="columns_taken", text=text),)
-
-
 def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding, ...]:
     unseen = classes - np.unique(labels).size
     if not unseen:
@@ -235,36 +221,6 @@ def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding,
         "column is a class."
     )
     return (Finding(code="unseen_classes", text=text),)
-
-
-def _within_0_and_1(values: NDArray[np.float64]) -> bool:
-    return bool(((values >= 0) & (values <= 1)).all())
-
-
-def _sum_to_one(values: NDArray[np.float64]) -> bool:
-    several = values.shape[1] > 1 and _within_0_and_1(values)
-    return several and bool((np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all())
-
-
-def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Return the logarithms of probabilities, scaled to add up to 1."""
-    outside = ((values < -_ROUNDING) | (values > 1 + _ROUNDING)).any(axis=1)
-    values = np.clip(values, 0.0, 1.0)
-    if values.shape[1] == 1:
-        values = np.concatenate([1 - values, values], axis=1)
-    total = values.sum(axis=1)
-    wrong = np.flatnonzero(outside | (np.abs(total - 1) > _SUM_TOLERANCE))
-    if wrong.size:
-        raise InputError(
-            "no_probabilities",
-            f"{name}: {wrong.size:,} rows are no probabilities that add up to 1, first in "
-            f"row {wrong[0] + 1}.",
-            hint="If these are outputs before softmax, use --logits.",
-        )
-    with np.errstate(divide="ignore"):
-        log_p = np.log(values)
-    # Rounded probabilities do not quite add up to 1.
-    return np.asarray(log_p - np.log(total)[:, None])
 
 
 def _labels(file: ArrayFile, classes: int, *, alone: bool, need: bool) -> NDArray[np.intp] | None:

@@ -407,3 +407,56 @@ def test_probabilities_given_as_phi_are_refused(shadows):
     with pytest.raises(InputError) as caught:
         mipaudit.query_lira(**{**shadows, **p})
     assert caught.value.code == "look_like_probabilities"
+
+
+def saved(folder, name, values, labels, **more):
+    frame = pd.DataFrame(values, columns=list("abcd")).assign(label=labels, **more)
+    frame.to_csv(folder / name, index=False)
+    return frame, str(folder / name)
+
+
+@pytest.mark.parametrize("change", ["order", "names", "reference"])
+def test_tables_with_their_classes_in_another_order_are_refused(model, tmp_path, change):
+    logits, labels, member = model
+    _, ours = saved(tmp_path, "m.csv", logits[member], labels[member])
+    frame, theirs = saved(tmp_path, "h.csv", logits[~member], labels[~member])
+    given = {"logits": ours, "holdout_logits": theirs}
+    assert mipaudit.query_losses(**given).report.n_members == member.sum()
+    if change == "names":
+        frame.rename(columns={"a": "e"}).to_csv(theirs, index=False)
+    else:
+        frame[["b", "a", "c", "d", "label"]].to_csv(theirs, index=False)
+    if change == "reference":
+        given = {
+            "logits": logits[~member],
+            "holdout_logits": logits[member],
+            "labels": labels[~member],
+            "holdout_labels": labels[member],
+        }
+        _, straight = saved(tmp_path, "s.csv", logits[~member], labels[~member])
+        given |= {"logits": straight, "reference_logits": theirs}
+        given["holdout_reference_logits"] = logits[member] + 1
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(**given)
+    assert caught.value.code == "classes_differ"
+
+
+def test_a_file_of_members_that_holds_others_is_refused(model, tmp_path):
+    logits, labels, member = model
+    _, everybody = saved(tmp_path, "m.csv", logits, labels, member=member)
+    _, theirs = saved(tmp_path, "h.csv", logits[~member], labels[~member], split="test")
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(logits=everybody, holdout_logits=theirs)
+    assert caught.value.code == "contradicted_membership"
+    _, ours = saved(tmp_path, "m.csv", logits[member], labels[member], member=1)
+    made = mipaudit.query_losses(logits=ours, holdout_logits=theirs)
+    assert made.report.n_holdout == (~member).sum()
+
+
+def test_one_file_for_members_and_holdout_is_refused(model):
+    logits, labels, _ = model
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(
+            logits=logits, labels=labels, holdout_logits=logits, holdout_labels=labels
+        )
+    assert caught.value.code == "same_outputs"
