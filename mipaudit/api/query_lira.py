@@ -12,6 +12,7 @@ from mipaudit.api.shadow_models import (
     odds,
     oriented,
     refuse_target,
+    require_same_order,
 )
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
@@ -102,10 +103,10 @@ def query_lira(
     asked = opened(target, "the target") or _within(main, _TARGET, "--target")
     told = opened(membership, "the membership") or _teller(main, asked)
     read, moved = odds(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
-    raw = oriented(main.matrix(_SHADOW), read.size, rows, main.name)
-    included = inclusion_bits(
-        oriented(bits.matrix(_INCLUSION), read.size, rows, bits.name), bits.name
-    )
+    said, kept = main.coordinates(_SHADOW), bits.coordinates(_INCLUSION)
+    require_same_order(said.columns, kept.columns, bits.name)
+    raw = oriented(said.values, read.size, rows, main.name)
+    included = inclusion_bits(oriented(kept.values, read.size, rows, bits.name), bits.name)
     if raw.shape != included.shape:
         raise InputError(
             "shapes_differ",

@@ -10,6 +10,8 @@ from mipaudit.api.checking import require
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 Values = Literal["phi", "probability", "loss"]
@@ -106,6 +108,20 @@ def _gap(values: NDArray[np.float64]) -> float:
     """Return how far from 1 a p that was rounded to 1 is taken to be."""
     single = bool((values == values.astype(np.float32)).all())
     return _SINGLE_GAP if single else _LEAST
+
+
+def require_same_order(said: Sequence[str], included: Sequence[str], name: str) -> None:
+    """Require that the columns of two tables, where they have the same names, stand alike.
+
+    Raises:
+        InputError: ``columns_differ``.
+    """
+    if sorted(said) == sorted(included) and tuple(said) != tuple(included):
+        raise InputError(
+            "columns_differ",
+            f"{name}: the columns have the names of the shadow file's, in another order.",
+            hint="The inclusion stands at the same place as the confidence that it is of.",
+        )
 
 
 def refuse_target(

@@ -460,3 +460,19 @@ def test_one_file_for_members_and_holdout_is_refused(model):
             logits=logits, labels=labels, holdout_logits=logits, holdout_labels=labels
         )
     assert caught.value.code == "same_outputs"
+
+
+def test_shadow_tables_with_columns_in_another_order_are_refused(shadows, tmp_path):
+    names = [f"model_{at}" for at in range(40)]
+    pd.DataFrame(shadows["shadow"].T, columns=names).to_csv(tmp_path / "phi.csv", index=False)
+    coins = pd.DataFrame(shadows["inclusion"].T.astype(int), columns=names)
+    coins.to_csv(tmp_path / "in.csv", index=False)
+    given = {"target": shadows["target"], "membership": shadows["membership"]}
+    paths = {"shadow": str(tmp_path / "phi.csv"), "inclusion": str(tmp_path / "in.csv")}
+    made = mipaudit.query_lira(**given, **paths)
+    wanted = table(mipaudit.query_lira(**shadows))["lira_online"].to_numpy()
+    assert made.columns["lira_online"] == pytest.approx(wanted)
+    coins[names[::-1]].to_csv(tmp_path / "in.csv", index=False)
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_lira(**given, **paths)
+    assert caught.value.code == "columns_differ"
