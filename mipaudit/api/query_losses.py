@@ -32,6 +32,10 @@ _DEFAULT: Final = (
 _MEANING: Final = (
     "loss less the reference model's loss on the same record (Watson et al. 2022); low for members"
 )
+_BOTH: Final = (
+    "Mark members with 1 and holdout records with 0, or give the holdout in a file of its own, "
+    "with --holdout-logits or --holdout-probabilities."
+)
 _SAME_RECORD: Final = (
     "The reference model must not have been trained on the audited records, and its outputs must "
     "be of the same records in the same order."
@@ -136,7 +140,7 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
             "Add --holdout-logits or --holdout-probabilities.",
         )
     whole = together(sides)
-    require_both_classes(whole.member)
+    require_both_classes(whole.member, _BOTH)
     made = model_scores(whole.log_p, _labels_or_none(whole))
     columns: dict[str, tuple[str, NDArray[Any]]] = {
         name: (meaning, made[name]) for name, meaning in SCORES.items() if name in wanted

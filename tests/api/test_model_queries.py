@@ -476,3 +476,10 @@ def test_shadow_tables_with_columns_in_another_order_are_refused(shadows, tmp_pa
     with pytest.raises(InputError) as caught:
         mipaudit.query_lira(**given, **paths)
     assert caught.value.code == "columns_differ"
+
+
+def test_members_alone_are_told_where_the_holdout_goes(model):
+    logits, labels, _ = model
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_losses(logits=logits, labels=labels, membership=np.ones(200))
+    assert "--holdout-logits" in caught.value.hint
