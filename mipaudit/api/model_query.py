@@ -74,13 +74,13 @@ def require_rows(found: int, wanted: int, name: str) -> None:
         )
 
 
-def require_both_classes(member: NDArray[np.bool_]) -> None:
+def require_both_classes(
+    member: NDArray[np.bool_], hint: str = "Check who is marked as a member."
+) -> None:
     """Raise InputError ``empty_class`` unless there are members and holdout records."""
     for chosen, missing in ((member, "member"), (~member, "holdout record")):
         if not chosen.any():
-            raise InputError(
-                "empty_class", f"No row is a {missing}.", hint="Check who is marked as a member."
-            )
+            raise InputError("empty_class", f"No row is a {missing}.", hint=hint)
 
 
 def model_query(  # noqa: PLR0913 - what a report of either kind says

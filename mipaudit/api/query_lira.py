@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-import numpy as np
-
 from mipaudit.api.checking import one_of, require
+from mipaudit.api.shadow_models import (
+    Values,
+    counts_tell,
+    inclusion_bits,
+    odds,
+    oriented,
+    refuse_target,
+    require_same_order,
+)
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from mipaudit.api.model_query import ModelQuery
     from mipaudit.queries.likelihood_ratio import ShadowLaw
     from mipaudit.report.origin import Setting
     from mipaudit.tables.model_outputs import ArrayFile
 
-Values = Literal["phi", "probability", "loss"]
 Variance = Literal["fixed", "per-record"]
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
@@ -29,8 +33,6 @@ _MEMBER: Final = (
     *("target_member", "target_inclusion", "member", "is_member", "membership"),
     *("in_train", "included"),
 )
-# As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
-_LEAST: Final = 2.0**-53
 _FEW: Final = 16
 _ENOUGH: Final = 2
 _MEANINGS: Final = {
@@ -100,22 +102,25 @@ def query_lira(
     bits = opened(inclusion, "the inclusion") or _within(main, _INCLUSION, "--inclusion")
     asked = opened(target, "the target") or _within(main, _TARGET, "--target")
     told = opened(membership, "the membership") or _teller(main, asked)
-    read, moved = _phi(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
-    raw = _oriented(main.matrix(_SHADOW), read.size, rows, main.name)
-    included = _bits(_oriented(bits.matrix(_INCLUSION), read.size, rows, bits.name), bits.name)
+    read, moved = odds(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
+    said, kept = main.coordinates(_SHADOW), bits.coordinates(_INCLUSION)
+    require_same_order(said.columns, kept.columns, bits.name)
+    raw = oriented(said.values, read.size, rows, main.name)
+    included = inclusion_bits(oriented(kept.values, read.size, rows, bits.name), bits.name)
     if raw.shape != included.shape:
         raise InputError(
             "shapes_differ",
             f"{bits.name}: the inclusion has not the shape of the confidences.",
             hint="One value for each model and record, in the same order.",
         )
-    phi, shadows_moved = _phi(raw, values, main.name)
+    phi, shadows_moved = odds(raw, values, main.name)
     member = told.member(_MEMBER)
     require_rows(member.size, read.size, told.name)
     require_both_classes(member)
-    _refuse_target(phi, read)
-    outside = shadow_law(phi, ~included, variance)
-    inside = shadow_law(phi, included, variance)
+    refuse_target(phi, included, read, member)
+    level = counts_tell(included, member)
+    outside = shadow_law(phi, ~included, variance, level=level)
+    inside = shadow_law(phi, included, variance, level=level)
     least = 1 if variance == "fixed" else _ENOUGH
     outside = _usable(outside, least)
     if outside is None:
@@ -140,7 +145,10 @@ def query_lira(
         {"member": member},
         models=int(phi.shape[0]),
         variance=variance,
-        findings=tuple(_findings(inside, outside, moved + shadows_moved, variance)),
+        findings=(
+            *(_levelled(outside, inside) if level else ()),
+            *_findings(inside, outside, moved + shadows_moved, variance),
+        ),
         limitations=_LIMITATIONS,
         provenance=provenance(seed=None, inputs=inputs, settings=settings),
     )
@@ -164,69 +172,20 @@ def _teller(main: ArrayFile, asked: ArrayFile) -> ArrayFile:
     return _within(main, _MEMBER, "--membership")
 
 
-def _phi(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[np.float64], int]:
-    from mipaudit.queries.model_losses import phi_of_loss, phi_of_probability
-
-    if kind == "phi":
-        return values, 0
-    low, high = (0.0, 1.0) if kind == "probability" else (0.0, np.inf)
-    wrong = int(np.count_nonzero((values < low) | (values > high)))
-    if wrong:
-        what = "from 0 to 1" if kind == "probability" else "of at least 0"
-        raise InputError(
-            "bad_confidences",
-            f"{name}: {wrong:,} confidences are no number {what}.",
-            hint="Say what they are with --values phi, probability or loss.",
-        )
-    convert = phi_of_probability if kind == "probability" else phi_of_loss
-    found, moved = convert(values, _LEAST)
-    return found, int(np.count_nonzero(moved))
-
-
-def _oriented(
-    matrix: NDArray[np.float64], records: int, rows: str | None, name: str
-) -> NDArray[np.float64]:
-    """Return a matrix by model and record."""
-    fits = {
-        "models": matrix.shape[1] == records,
-        "records": matrix.shape[0] == records,
-    }
-    if rows is None:
-        require(
-            not all(fits.values()),
-            "rows",
-            f"{name}: as many models as records: which is a row?",
-            "Add --rows models or --rows records.",
-        )
-        rows = next((kind for kind, fit in fits.items() if fit), "models")
-    if not fits[rows]:
-        raise InputError(
-            "rows_differ",
-            f"{name}: {matrix.shape[0]:,} by {matrix.shape[1]:,} numbers, where the target has "
-            f"{records:,} records.",
-            hint="One value for each model and record, in the order of the target.",
-        )
-    return matrix if rows == "models" else matrix.T
-
-
-def _bits(values: NDArray[np.float64], name: str) -> NDArray[np.bool_]:
-    if not np.isin(values, (0.0, 1.0)).all():
-        raise InputError("bad_inclusion", f"{name}: the inclusion is not 0 or 1 everywhere.")
-    return np.asarray(values == 1.0)
-
-
-def _refuse_target(phi: NDArray[np.float64], target: NDArray[np.float64]) -> None:
-    same = int(np.count_nonzero((phi == target).all(axis=1)))
-    if same:
-        raise InputError(
-            "target_among_shadows",
-            f"{same} of the shadow models say exactly what the target says of every record.",
-            hint="Leave the target out of the shadow models: the score would know the answer.",
-        )
-
-
 def _usable(law: ShadowLaw | None, least: int) -> ShadowLaw | None:
     return None if law is None or int(law.count.min()) < least else law
+
+
+def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> tuple[Finding, ...]:
+    without = int(outside.count.min())
+    with_it = 0 if inside is None else int(inside.count.min())
+    text = (
+        "Members and holdout records have different numbers of shadow models that were trained "
+        "with them, as where all models, the target among them, share out every record evenly. "
+        "The numbers alone would tell who is a member. So every record is judged by the same: "
+        f"{with_it} models with it and {without} without it."
+    )
+    return (Finding(code="counts_tell", text=text),)
 
 
 def _findings(
@@ -254,7 +213,7 @@ def _findings(
         yield Finding(code="variance_floored", text=text)
     if moved:
         text = (
-            f"{moved:,} confidences are 0 or 1 up to rounding and count as 2^-53 away from it: "
+            f"{moved:,} confidences are 0 or 1 up to rounding and count as that far away from it: "
             "phi made of logits would tell them apart."
         )
         yield Finding(code="saturated", text=text)

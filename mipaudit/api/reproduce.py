@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.api.checking import path_of, require, whole
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,12 +115,17 @@ def require_files(
     Raises:
         UsageError: an id is unknown, or a file is not given.
         InputError: a file is not what it should be.
+        MissingExtraError: figures with DP-SGD need dp-accounting.
     """
+    from mipaudit.maths.loss_grid import accountant
     from mipaudit.scenarios.reproductions.catalogue import find_reproduction
     from mipaudit.scenarios.reproductions.people import adult_people, compas_people
 
+    chosen = [find_reproduction(figure) for figure in figures]
+    if any(found.accounts for found in chosen):
+        accountant()
     checked = set()
-    for found in map(find_reproduction, figures):
+    for found in chosen:
         if found.needs is None or found.needs in checked:
             continue
         table = read_needed(found, adult=adult, compas=compas)
@@ -161,6 +167,12 @@ def _table(path: Any, needs: Needs) -> Any:  # noqa: ANN401 - a path; a data fra
                 table = pd.read_csv(
                     path, skipinitialspace=True, header=None, names=list(_ADULT_COLUMNS)
                 )
+    except FileNotFoundError:
+        raise InputError(
+            "no_such_file",
+            f"There is no file {quoted_name(str(path))}, which --{needs} names.",
+            hint=_SOURCES[needs],
+        ) from None
     except (OSError, ValueError, UnicodeError):
         raise InputError(
             f"unreadable_{needs}",

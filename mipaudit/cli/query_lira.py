@@ -25,6 +25,8 @@ Examples:
       An archive with shadow, inclusion, target and member.
   mipaudit query lira --shadow phi.npy --inclusion coins.npy --target target.csv -o lira.csv
       The target's table has columns member and phi.
+  mipaudit query lira --shadow p.npz --values probability -o lira.csv
+      The archive has p of the true class, in place of phi = log(p / (1-p)).
   mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
       Each record has a variance of its own: for many shadow models.
 """

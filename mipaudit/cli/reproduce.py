@@ -2,6 +2,8 @@
 
 # Annotations are objects here, not strings, which typer would compile: twice for each option.
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -9,7 +11,7 @@ import typer
 
 from mipaudit.cli import exit_status
 from mipaudit.cli import options as o
-from mipaudit.errors import OutputError
+from mipaudit.errors import MipauditError, OutputError
 
 HELP: Final = """Compute figures of the five papers anew.
 
@@ -97,8 +99,8 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if output is not None:
         places = open_places(_folder(output), chosen, picture, (adult, compas))
     passed = True
-    for name in chosen:
-        with progress_bar(quiet=quiet, doing=name) as progress:
+    for place, name in enumerate(chosen):
+        with _finished(place), progress_bar(quiet=quiet, doing=name) as progress:
             figure = api.reproduce(
                 name, quick=quick, adult=adult, compas=compas, seed=seed, progress=progress
             )
@@ -111,6 +113,23 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if not passed:
         note("Some numbers did not come out: see above.", quiet=quiet)
     return exit_status.OK if passed else exit_status.NOT_MET
+
+
+@contextmanager
+def _finished(figures: int) -> Iterator[None]:
+    """Say, when control-C ends the run, that finished figures are not lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not figures:
+            raise
+        interrupted = MipauditError(
+            "interrupted",
+            f"Interrupted; the figures that were finished before, {figures}, are whole.",
+            hint="Run the command again with the ids of the others.",
+        )
+        interrupted.exit_code = exit_status.INTERRUPTED
+        raise interrupted from None
 
 
 def _chosen(figures: list[str], everything: tuple[str, ...]) -> tuple[str, ...]:

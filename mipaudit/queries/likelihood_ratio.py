@@ -39,7 +39,11 @@ class ShadowLaw:
 
 
 def shadow_law(
-    phi: NDArray[np.float64], chosen: NDArray[np.bool_], variance: Variance
+    phi: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    variance: Variance,
+    *,
+    level: bool = False,
 ) -> ShadowLaw | None:
     """Return the laws of the chosen confidences.
 
@@ -48,18 +52,19 @@ def shadow_law(
         chosen: bool, shape (m, n): models that were trained with the record, or without.
         variance: ``fixed``: one for all records, about their own means, with a degree of
             freedom less for each; ``per-record``: each has its own.
+        level: judge every record by as many models as any has. The one variance of all
+            records is of all models.
 
     Returns:
         None where the confidences do not vary, or no record has two models.
     """
-    count = chosen.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(chosen, phi, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
-    squares = np.where(chosen, (phi - np.where(count > 0, mean, 0.0)) ** 2, 0.0).sum(axis=0)
+    count, mean, squares = _moments(phi, chosen)
     freedom = int(np.maximum(count - 1, 0).sum())
     pooled = float(np.sqrt(squares.sum() / freedom)) if freedom else 0.0
     if pooled <= 0:
         return None
+    if level:
+        count, mean, squares = _moments(phi, first_models(chosen))
     if variance == "fixed":
         return ShadowLaw(count=count, mean=mean, spread=np.full(mean.shape, pooled), floored=0)
     own = np.sqrt(squares / np.maximum(count - 1, 1))
@@ -70,6 +75,27 @@ def shadow_law(
         spread=np.maximum(own, least),
         floored=int(np.count_nonzero(own < least)),
     )
+
+
+def _moments(
+    phi: NDArray[np.float64], chosen: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return count, mean and sum of squares about it, of each record, shape (n,)."""
+    count = chosen.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(chosen, phi, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
+    squares = np.where(chosen, (phi - np.where(count > 0, mean, 0.0)) ** 2, 0.0).sum(axis=0)
+    return count, mean, squares
+
+
+def first_models(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return, of the chosen models of each record, as many as every record has, the first.
+
+    Args:
+        chosen: bool, shape (m, n).
+    """
+    least = int(chosen.sum(axis=0).min())
+    return np.asarray(chosen & (np.cumsum(chosen, axis=0, dtype=np.int32) <= least))
 
 
 def lira_online(

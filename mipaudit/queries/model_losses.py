@@ -37,7 +37,8 @@ def log_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     rows = np.arange(logits.shape[0])
     largest = logits.argmax(axis=1)
-    below = logits - logits[rows, largest][:, None]
+    with np.errstate(over="ignore"):  # further than 1e308 below: p is 0
+        below = logits - logits[rows, largest][:, None]
     others = np.exp(below)
     others[rows, largest] = 0.0
     return np.asarray(below - np.log1p(others.sum(axis=1))[:, None])
@@ -83,7 +84,8 @@ def _scores(
     away[rows, labels] = 0.0
     modified = -_times(np.exp(rest_true), true) - away.sum(axis=1)
     return {
-        "loss": -true,
+        # Of p = 1 a loss of 0, not -0.
+        "loss": 0.0 - true,
         "conf_true": np.exp(true),
         "conf_max": p.max(axis=1),
         "entropy": np.maximum(entropy, 0.0),
@@ -111,11 +113,11 @@ def log_others(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def phi_of_probability(
-    p: NDArray[np.float64], least: float
+    p: NDArray[np.float64], least: float, gap: float
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return log(p / (1-p)), and where p was moved to be ``least`` away from 0 and 1."""
-    moved = (p < least) | (p > 1 - least)
-    kept = np.clip(p, least, 1 - least)
+    """Return log(p / (1-p)), and where p was moved to ``least`` above 0 or ``gap`` below 1."""
+    moved = (p < least) | (p > 1 - gap)
+    kept = np.clip(p, least, 1 - gap)
     return np.log(kept) - np.log1p(-kept), moved
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from io import BytesIO
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.render.bounds_plot import own_style, quiet_plotting, require_plotting
@@ -14,9 +15,14 @@ if TYPE_CHECKING:
     from mipaudit.report.reproduction import Curve, Panel, ReproducedFigure
 
 _WIDTH: Final = 4.6  # inches for each panel
+_LEAST_WIDTH: Final = 6.4
+_TITLE_LETTERS: Final = 12  # of the title, in an inch
 _HEIGHT: Final = 3.8
+_LEGEND_HEIGHT: Final = 0.6  # more, for a legend below
+_MOST_INSIDE: Final = 4  # curves of which the legend stands inside the axes
 _DPI: Final = 75
-_COLOURS: Final = 64
+_COLOURS: Final = 256
+_DECADE: Final = 10.0
 _STYLES: Final[dict[str, str]] = {"line": "-", "dashed": "--", "dotted": ":"}
 _METADATA: Final[dict[str, dict[str, None]]] = {
     "png": {"Software": None},
@@ -40,10 +46,12 @@ def draw_reproduction(figure: ReproducedFigure, form: str) -> bytes:
     panels = figure.outcome.panels
     picture = BytesIO()
     with quiet_plotting(), own_style():
-        drawn = Figure(
-            figsize=(_WIDTH * max(1, len(panels)), _HEIGHT), dpi=_DPI, layout="constrained"
-        )
-        drawn.suptitle(f"{figure.source}: {figure.title}", fontsize=10)
+        width = max(_LEAST_WIDTH, _WIDTH * len(panels))
+        below = any(len(panel.curves) > _MOST_INSIDE for panel in panels)
+        height = _HEIGHT + _LEGEND_HEIGHT * below
+        drawn = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+        title = fill(f"{figure.source}: {figure.title}", round(_TITLE_LETTERS * width))
+        drawn.suptitle(title, fontsize=10)
         for axes, panel in zip(
             drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
         ):
@@ -78,11 +86,26 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.set_xticks(range(len(panel.groups)), panel.groups)
     if panel.log_x:
         axes.set_xscale("log")
+        _plain_ticks(axes, panel)
     if panel.log_y:
         axes.set_yscale("log")
     axes.grid(visible=True, alpha=0.3)
-    if len(panel.curves) > 1:
+    if len(panel.curves) > _MOST_INSIDE:
+        axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+    elif len(panel.curves) > 1:
         axes.legend(fontsize=7)
+
+
+def _plain_ticks(axes: Axes, panel: Panel) -> None:
+    """Write 2, 3, 4 where powers of ten would leave a short axis without numbers."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    places = [x for curve in panel.curves for x in curve.x if x > 0]
+    if places and max(places) < _DECADE * min(places):
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axes.xaxis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    else:
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _line(axes: Axes, curve: Curve) -> None:

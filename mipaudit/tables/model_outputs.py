@@ -13,10 +13,18 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import ZIP_MAGIC, blob_format
-from mipaudit.tables.coordinates import coordinate_hints, read_coordinates
+from mipaudit.tables.coordinates import Coordinates, read_coordinates
 from mipaudit.tables.hashing import words64
 from mipaudit.tables.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.tables.npy import read_array, read_npy
+from mipaudit.tables.output_faults import (
+    LABEL_HINT,
+    not_given,
+    output_hints,
+    refuse_row_numbers,
+    several_columns,
+    unknown_labels,
+)
 from mipaudit.tables.selection import find_column
 from mipaudit.tables.sheet import ArraySheet
 from mipaudit.tables.sheet_opening import content_kind, only_blob, open_sheet
@@ -67,73 +75,117 @@ class ArrayFile:
         if self.blob is not None:
             self.blob.close()
 
-    def has(self, names: Sequence[str]) -> bool:
-        """Tell whether the file holds an array or a column by one of these names."""
-        return self._found(names) is not None
+    def has(self, names: Sequence[str], *, dimensions: int | None = None) -> bool:
+        """Tell whether the file holds an array or a column by one of these names.
+
+        Args:
+            names: that it may have.
+            dimensions: of an array in an archive: 1 for one number per record, 2 for several;
+                None for either.
+        """
+        return self._found(names, dimensions) is not None
 
     def matrix(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> NDArray[np.float64]:
-        """Return finite numbers of shape (rows, columns).
+        """Return the values of `coordinates`, shape (rows, columns)."""
+        return self.coordinates(names, reserved=reserved).values
+
+    def coordinates(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> Coordinates:
+        """Return finite numbers of shape (rows, columns), with the names that a table has.
 
         Args:
             names: what the array may be called in an archive; the only matrix otherwise.
             reserved: columns of a table that have another role.
 
         Raises:
-            InputError: there is no such array, or it holds no finite numbers.
+            InputError: there is no such array, or it holds no finite numbers;
+                ``row_numbers``: a column counts the rows.
         """
-        if self.sheet is not None:
-            folded = {name.casefold() for name in reserved}
-            taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
-            with coordinate_hints():
-                return read_coordinates(self.sheet, self.name, reserved=taken).values
-        return self._numbers(self._array(names, dimensions=_MATRIX))
+        with output_hints():
+            if self.sheet is not None:
+                folded = {name.casefold() for name in reserved}
+                taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
+                found = read_coordinates(self.sheet, self.name, reserved=taken)
+            else:
+                values = self._numbers(self._matrix(names))
+                found = Coordinates(columns=(), values=values, skipped=())
+        refuse_row_numbers(found, self.name)
+        return found
 
-    def vector(self, names: Sequence[str], what: str) -> NDArray[np.float64]:
+    def vector(self, names: Sequence[str], what: str, *, alone: bool = True) -> NDArray[np.float64]:
         """Return finite numbers of shape (rows,).
 
         Args:
-            names: what the array or the column may be called; the only one otherwise.
+            names: what the array or the column may be called.
             what: what messages call it.
+            alone: the file was given for it, and its only array or column is meant whatever
+                its name; where it was given for something else, the name must be right.
 
         Raises:
-            InputError: there is no such array or column, or it holds no finite numbers.
+            InputError: there is no such array or column, or it holds no finite numbers;
+                ``several_columns``: it has more than one number for each record.
         """
-        if self.sheet is None:
-            array = self._array(names, dimensions=1)
-            return self._numbers(array.reshape(array.shape[0], -1))[:, 0]
-        return self._column(self.sheet, names, what)
+        with output_hints():
+            if self.sheet is not None:
+                return self._column(self.sheet, names, what, alone=alone)
+            array = self._vector(names, what, alone=alone)
+            if _dimensions(array) != 1:
+                raise several_columns(self.name, what)
+            return self._numbers(array)[:, 0]
 
-    def member(self, names: Sequence[str] = CANDIDATES) -> NDArray[np.bool_]:
+    def member(self, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> NDArray[np.bool_]:
         """Return which rows are members, bool, shape (rows,).
 
+        Args:
+            names: what the array or the column may be called.
+            alone: as of `vector`.
+
         Raises:
-            InputError: ``unknown_labels``: neither 0 and 1 nor well-known words.
+            InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
         """
         found = self._found(names)
         if self.sheet is not None and found is not None:
             kind = next(f.kind for f in self.sheet.fields if f.name == found)
             if kind == "string":
                 return self._from_words(self.sheet, found)
-        values = self.vector(names, "membership")
+        values = self.vector(names, "membership", alone=alone)
         if not np.isin(values, (0.0, 1.0, -1.0)).all():
-            raise _unknown_labels(self.name)
+            raise unknown_labels(self.name)
         return np.asarray(values == 1.0)
 
-    def _found(self, names: Sequence[str]) -> str | None:
+    def _found(self, names: Sequence[str], dimensions: int | None = None) -> str | None:
         here = [f.name for f in self.sheet.fields] if self.sheet is not None else [*self.arrays]
+        if self.sheet is None and dimensions is not None:
+            here = [name for name in here if _dimensions(self.arrays[name]) == dimensions]
         folded = {name.strip().casefold(): name for name in reversed(here)}
         return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
 
-    def _array(self, names: Sequence[str], *, dimensions: int) -> NDArray[Any]:
-        found = self._found(names)
+    def _matrix(self, names: Sequence[str]) -> NDArray[Any]:
+        found = self._found(names, _MATRIX) or self._found(names)
         if found is not None:
             return self.arrays[found]
-        fitting = [one for one in self.arrays.values() if _dimensions(one) == dimensions]
+        fitting = [one for one in self.arrays.values() if _dimensions(one) == _MATRIX]
         if len(fitting) == 1:
             return fitting[0]
         if "" in self.arrays:
             return self.arrays[""]
-        raise InputError(
+        raise self._absent(names)
+
+    def _vector(self, names: Sequence[str], what: str, *, alone: bool) -> NDArray[Any]:
+        """Return the array by one of the names; without one, only if it was given for this."""
+        found = self._found(names, 1) or self._found(names)
+        if found is not None:
+            return self.arrays[found]
+        if not alone:
+            raise not_given(self.name, names[0], what)
+        fitting = [one for one in self.arrays.values() if _dimensions(one) == 1]
+        if len(fitting) == 1:
+            return fitting[0]
+        if len(self.arrays) == 1:
+            raise several_columns(self.name, what)
+        raise self._absent(names)
+
+    def _absent(self, names: Sequence[str]) -> InputError:
+        return InputError(
             "no_such_array",
             f"{self.name}: there is no array called {quoted_name(names[0])}.",
             hint=f"It holds: {', '.join(safe_name(name) for name in sorted(self.arrays))}.",
@@ -151,9 +203,13 @@ class ArrayFile:
         names = [f"c{at}" for at in range(array.shape[1])]
         return ArraySheet(name=self.name, array=array).matrix(names).values
 
-    def _column(self, sheet: Sheet, names: Sequence[str], what: str) -> NDArray[np.float64]:
+    def _column(
+        self, sheet: Sheet, names: Sequence[str], what: str, *, alone: bool
+    ) -> NDArray[np.float64]:
         found = self._found(names)
         if found is None:
+            if not alone:
+                raise not_given(self.name, names[0], what)
             fields = sheet.fields
             if len(fields) != 1:
                 find_column(fields, names[0], option=f"{self.name}, {what}")
@@ -162,8 +218,9 @@ class ArrayFile:
         if kind in {"string", "other"}:
             raise InputError(
                 "text_column",
-                f"{self.name}: column {quoted_name(found)} holds text where {what} is expected "
-                "as numbers.",
+                f"{self.name}: column {quoted_name(found)} holds text in place of the numbers of "
+                f"{what}.",
+                hint=LABEL_HINT if what == "labels" else None,
             )
         return sheet.matrix([found]).values[:, 0]
 
@@ -177,19 +234,11 @@ class ArrayFile:
         outside = np.isin(hashes.values, words64(spelled[False]))
         missing = hashes.missing is not None and bool(hashes.missing.any())
         if missing or not (inside | outside).all():
-            raise _unknown_labels(self.name)
+            raise unknown_labels(self.name)
         return np.asarray(inside)
 
 
 _SPELLINGS: Final = (str.lower, str.upper, str.capitalize)
-
-
-def _unknown_labels(name: str) -> InputError:
-    return InputError(
-        "unknown_labels",
-        f"{name}: membership is neither 0 and 1 nor a well-known pair of words everywhere.",
-        hint="Write 1 for members and 0 for holdout records.",
-    )
 
 
 def _dimensions(array: NDArray[Any]) -> int:
@@ -212,7 +261,11 @@ def arrays_of(data: object, name: str) -> ArrayFile:
     except (TypeError, ValueError):
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "biuf" or not array.ndim:
-        raise InputError("bad_array", f"{name}: no array of numbers.")
+        raise InputError(
+            "bad_array",
+            f"{name}: no array of numbers.",
+            hint="Give numbers of one type: text and Python objects are not read.",
+        )
     return ArrayFile(name=name, arrays={"": array}, sheet=None, blob=None)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from mipaudit.api.reproduce import list_reproductions
 from mipaudit.cli import program
+from mipaudit.errors import MipauditError
 from mipaudit.report.reproduction import Check, Claim, Curve, Outcome, Panel, ReproducedFigure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,7 +123,7 @@ def test_a_figure_on_a_file_says_which(mipaudit, name, option):
 def test_a_file_that_is_not_there(mipaudit):
     done = mipaudit("reproduce", "humphries-fig2", "--adult", "nothing.csv")
     assert done.returncode == 2
-    assert "cannot be read" in done.stderr
+    assert "There is no file 'nothing.csv', which --adult names." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -172,3 +173,20 @@ def test_a_place_that_is_taken_is_an_error_before_any_work(mipaudit, tmp_path):
     done = mipaudit("reproduce", "izzo-fig1", "lecture-thm2", "--quick", "-o", "out")
     assert done.returncode == 2
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["lecture-thm2.csv"]
+
+
+@pytest.mark.parametrize("finished", [0, 1])
+def test_control_c_says_what_is_finished(monkeypatch, finished):
+    left = [figure_with(0.5)] * finished
+
+    def stopped(*_, **__):
+        if not left:
+            raise KeyboardInterrupt
+        return left.pop()
+
+    monkeypatch.setattr("mipaudit.api.reproduce.reproduce", stopped)
+    with pytest.raises(MipauditError if finished else KeyboardInterrupt) as caught:
+        program.run(["reproduce", "izzo-fig1", "humphries-fig1"])
+    if finished:
+        assert caught.value.exit_code == 130
+        assert "finished before, 1, are whole" in caught.value.message

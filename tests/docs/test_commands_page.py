@@ -182,6 +182,8 @@ def _write_model_outputs(folder, rng, member):
     phi, target = rng.normal(size=(20, 2000)) + coins, rng.normal(size=2000) + member
     shadows = {"shadow": phi, "inclusion": coins, "target": target, "member": member}
     np.savez(folder / "shadows.npz", **shadows)
+    p = {name: 1 / (1 + np.exp(-shadows[name])) for name in ("shadow", "target")}
+    np.savez(folder / "p.npz", **{**shadows, **p})
     np.save(folder / "phi.npy", phi)
     np.save(folder / "coins.npy", coins)
     pd.DataFrame({"member": member, "phi": target}).to_csv(folder / "target.csv", index=False)

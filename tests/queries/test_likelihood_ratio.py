@@ -81,3 +81,17 @@ def test_the_online_score_is_the_likelihood_ratio_where_the_laws_hold():
     inside, outside = (shadow_law(phi, one, "fixed") for one in (included, ~included))
     exact = 1.5 * target - 1.5**2 / 2
     assert lira_online(target, inside, outside) == pytest.approx(exact, abs=0.25)
+
+
+@pytest.mark.parametrize("variance", ["fixed", "per-record"])
+def test_level_laws_are_those_of_the_first_models_of_each_record(variance):
+    phi, included, _ = shadows(models=40)
+    law = shadow_law(phi, included, variance, level=True)
+    least = included.sum(axis=0).min()
+    firsts = [phi[included[:, at], at][:least] for at in range(phi.shape[1])]
+    assert law.count.tolist() == [least] * phi.shape[1]
+    assert law.mean.tolist() == pytest.approx([one.mean() for one in firsts])
+    if variance == "per-record":
+        assert law.spread.tolist() == pytest.approx([one.std(ddof=1) for one in firsts])
+    else:
+        assert law.spread.tolist() == shadow_law(phi, included, variance).spread.tolist()

@@ -99,9 +99,9 @@ def test_log_others_is_the_log_of_the_rest():
 def test_phi_from_a_probability_or_a_loss():
     p = np.array([0.2, 0.9, 1 - 1e-9])
     wanted = np.log(p / (1 - p))
-    assert phi_of_probability(p, 1e-16)[0] == pytest.approx(wanted)
+    assert phi_of_probability(p, 1e-16, 1e-16)[0] == pytest.approx(wanted)
     assert phi_of_loss(-np.log(p), 1e-16)[0] == pytest.approx(wanted)
-    found, moved = phi_of_probability(np.array([0.0, 0.5, 1.0]), 2.0**-53)
+    found, moved = phi_of_probability(np.array([0.0, 0.5, 1.0]), 2.0**-53, 2.0**-53)
     assert moved.tolist() == [True, False, True]
     assert np.abs(found).max() == pytest.approx(53 * np.log(2))
     assert phi_of_loss(np.array([0.0, 800.0]), 2.0**-53)[0].tolist() == pytest.approx(

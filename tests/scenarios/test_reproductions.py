@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.api import reproduce as reproduce_api
 from mipaudit.api.reproduce import list_reproductions, reproduce, reproducible
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, MissingExtraError
 from mipaudit.maths.composition import Composition, DpSgd
 from mipaudit.scenarios.laws import law
 from mipaudit.scenarios.reproductions import guessing, network, people, tree
@@ -310,3 +312,62 @@ def test_an_unreadable_file_is_named_by_its_option(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="--adult"):
         reproduce("humphries-fig2", adult=tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"income": "<=50K"}, "0 of 900 rows have an income above 50K"),
+        ({"income": "secret"}, "neither >50K nor <=50K"),
+        ({"education": "Bachelors"}, "0 of 900 rows have the education HS-grad"),
+        ({"age": "secret"}, "column age holds numbers in 0 of 900 rows"),
+        ({"age": float("inf")}, "column age holds numbers in 0 of 900 rows"),
+        ({"workclass": float("nan")}, "column workclass holds values in 0 of 900 rows"),
+        ({"workclass": "?"}, "column workclass holds values in 0 of 900 rows"),
+    ],
+)
+def test_a_table_that_cannot_be_divided_is_refused_before_anything_is_computed(
+    change, said, tmp_path
+):
+    table = adult_table(900).assign(**change)
+    table.to_csv(tmp_path / "adult.csv", index=False)
+    with pytest.raises(InputError) as caught:
+        reproduce_api.require_files(("humphries-fig3",), adult=tmp_path / "adult.csv", compas=None)
+    assert said in caught.value.message
+    assert "secret" not in caught.value.message
+
+
+def test_an_income_of_0_and_1_is_the_income():
+    table = adult_table(900).rename(columns=lambda name: name.replace("-", "_"))
+    bits = table.assign(income=table["income"].eq(">50K").astype(int))
+    assert (people.adult_people(bits).labels == people.adult_people(table).labels).all()
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(InputError) as caught:
+        reproduce("humphries-fig2", adult=tmp_path / "nowhere.csv")
+    assert caught.value.code == "no_such_file"
+
+
+def test_the_accountant_is_asked_for_before_anything_is_computed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld.common", None)
+    with pytest.raises(MissingExtraError):
+        reproduce_api.require_files(("izzo-fig1", "mace-fig6"), adult=None, compas=None)
+    reproduce_api.require_files(("izzo-fig1",), adult=None, compas=None)
+
+
+def test_clusters_with_hardly_anybody_on_a_side_are_refused():
+    far = np.zeros((600, 2))
+    far[:3] = far[300:303] = 1e6
+    crowd = people.People(inputs=far, labels=np.repeat([0.0, 1.0], 300))
+    # Whether the few of both classes are on one side is a matter of chance.
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="fewer than 100 records"):
+        [people.clusters(crowd, rng) for _ in range(8)]
+
+
+def test_every_check_on_a_file_could_fail(files):
+    # The least that any attacker gains is never below 0: 'from 0 to 1' would show nothing.
+    for name in ("humphries-fig2", "humphries-fig3"):
+        checks = reproduce(name, quick=True, adult=files["adult"]).outcome.checks
+        assert all((check.low, check.high) != (0.0, 1.0) for check in checks)

@@ -87,7 +87,9 @@ def _outcome(
     claim: str,
     *,
     reaches: float = 0.0,
+    least: float | None,
 ) -> Outcome:
+    """Return what came out; ``least`` is what any attacker must reach, None where none is sure."""
     apart, alike, size = found
     slack = 5 * math.sqrt(0.5 / size)
     broken = broken_at(apart)
@@ -117,12 +119,18 @@ def _outcome(
                 high=slack,
                 why="the bound holds there; 5 standard errors",
             ),
-            Check(
-                name="any attacker, at least, at the largest epsilon",
-                found=top.best.value,
-                low=0.05 if reaches else 0.0,
-                high=1.0,
-                why="members and holdout differ, and the model's losses show it",
+            *(
+                ()
+                if least is None
+                else (
+                    Check(
+                        name="any attacker, at least, at the largest epsilon",
+                        found=top.best.value,
+                        low=least,
+                        high=1.0,
+                        why="members and holdout differ, and the model's losses show it",
+                    ),
+                )
             ),
         ),
         errata=(_UNFAIR,),
@@ -147,12 +155,15 @@ def run_education(bench: Bench) -> Outcome:
         "Adult: high-school graduates are trained on",
         found,
         "The attacks are modest (below 0.15) but above the bound for epsilon below 0.1.",
+        # Of a few records, a few epochs and a small network, nobody may learn anything.
+        least=bench.pick(0.03, None),
     )
 
 
 def _run_clusters(bench: Bench, people: People, title: str, claim: str, reaches: float) -> Outcome:
     owner = clusters(people, bench.rng(7))
-    return _outcome(title, _evaluate(bench, people, owner), claim, reaches=reaches)
+    found = _evaluate(bench, people, owner)
+    return _outcome(title, found, claim, reaches=reaches, least=0.05)
 
 
 def run_adult_clusters(bench: Bench) -> Outcome:
@@ -189,6 +200,7 @@ HUMPHRIES_FIG2: Final = Reproduction(
     shows=_AXES + "Adult data: members are high-school graduates, the holdout has the others, and "
     "the education is removed.",
     claim="The bound does not hold where members and holdout differ.",
+    accounts=True,
     run=run_education,
     needs="adult",
 )
@@ -198,6 +210,7 @@ HUMPHRIES_FIG3: Final = Reproduction(
     source="Humphries et al. 2023, Figure 3",
     shows=_AXES + "Adult data: of each class, members are one of two k-means clusters.",
     claim="With geometrically different members the attack is strong at any epsilon.",
+    accounts=True,
     run=run_adult_clusters,
     needs="adult",
 )
@@ -207,6 +220,7 @@ HUMPHRIES_FIG4: Final = Reproduction(
     source="Humphries et al. 2023, Figure 4",
     shows=_AXES + "COMPAS data: of each class, members are one of two k-means clusters.",
     claim="The same on a second data set.",
+    accounts=True,
     run=run_compas_clusters,
     needs="compas",
 )

@@ -172,5 +172,6 @@ MACE_FIG6: Final = Reproduction(
     shows="(a) Estimated advantage over the training of DP-cGAN with different budgets; (b, c) "
     "the individual risks |f| at epsilon 2 and 10, delta 1e-5, beside tanh(epsilon/2).",
     claim="Differential privacy is far more conservative than attackers require.",
+    accounts=True,
     run=run,
 )

@@ -85,6 +85,7 @@ class Reproduction:
         claim: what the paper concludes from it.
         run: computes it.
         needs: the file that the user must supply, if any.
+        accounts: whether it trains with DP-SGD, whose epsilon dp-accounting counts.
     """
 
     id: str
@@ -94,3 +95,4 @@ class Reproduction:
     claim: str
     run: Callable[[Bench], Outcome]
     needs: Needs | None = None
+    accounts: bool = False
