@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from numpy.typing import NDArray
 
 _FEWEST_ROWS: Final = 60  # fewer do not fill a leaf on either side
@@ -27,7 +30,26 @@ class Boosting:
         Args:
             columns: coordinates on the common scale, each of shape (n,).
         """
-        return np.asarray(self.trees.decision_function(np.stack(columns, axis=1)))
+        rows = np.stack(columns, axis=1)
+        with _one_thread():
+            return np.asarray(self.trees.decision_function(rows))
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which trees take one thread of their library.
+
+    More wait for each other longer than they compute, on few rows by far; and parts of a
+    large input have threads of their own.
+    """
+    found: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="openmp")
+    return found
+
+
+@cache
+def _pools() -> Any:  # noqa: ANN401 - threadpoolctl has no types
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 def fit_boosting(
@@ -44,8 +66,8 @@ def fit_boosting(
         return None
     try:
         import sklearn
+        import threadpoolctl  # noqa: F401 - needed later
         from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError:
         return None
     small = len(rows) < _SMALL
@@ -59,7 +81,6 @@ def fit_boosting(
         class_weight="balanced",
         random_state=seed % 2**32,
     )
-    # One thread: more wait for each other longer than they compute, on few rows by far.
-    with threadpool_limits(limits=1):
+    with _one_thread():
         trees.fit(rows, member)
     return Boosting(trees=trees, library=f"scikit-learn {sklearn.__version__}")
