@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.limit_reason import limit_reason
 from mipaudit.audit.policy import against_phrase, check_status
-from mipaudit.audit.verdict import Verdict
+from mipaudit.audit.verdict import Verdict, plain_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,27 +101,10 @@ def increase_reason(
     upper: float | None,
 ) -> str:
     """Return what decided about an increase: the limit of it that the status rests on."""
-    class_, most = against_phrase(against), number_text(limit)
-    at_least = "" if lower is None else f" is at least {lower_text(lower)}"
-    at_most = "" if upper is None else f" is at most {upper_text(upper)}"
-    match status:
-        case "not_met":
-            return f"the increase{at_least} {class_}, above the limit of {most}"
-        case "met":
-            return f"the increase{at_most} {class_}, within the limit of {most}"
-        case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            return f"the increase{known or ' has no limits'} {class_}; the limit is {most}"
+    among = against_phrase(against)
+    return limit_reason(status, "the increase", limit, (lower, upper), among=among)
 
 
 def increase_verdict(checks: Sequence[Increase]) -> Verdict:
-    """Return the verdict over all checks: one that is not met decides, then one that is open."""
-    if not checks:
-        return Verdict(status="no_policy", reasons=("no limit was given to compare with",))
-    for status in ("not_met", "inconclusive"):
-        found = [f"query '{one.query}': {one.reason}" for one in checks if one.status == status]
-        if found:
-            return Verdict(status=status, reasons=tuple(found))
-    return Verdict(
-        status="met", reasons=tuple(f"query '{one.query}': {one.reason}" for one in checks)
-    )
+    """Return the verdict over all checks."""
+    return plain_verdict([(one.status, f"query '{one.query}': {one.reason}") for one in checks])

@@ -11,7 +11,7 @@ from mipaudit.audit.policy import (
     CheckStatus,
     check_status,
 )
-from mipaudit.audit.verdict import INCOMPLETE, Verdict
+from mipaudit.audit.verdict import INCOMPLETE, Verdict, plain_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,16 +100,10 @@ def changes_verdict(
         several: whether there is more than one new report, so that they are named.
         incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
     """
-    if not checks:
-        return Verdict(status="no_policy", reasons=("no limit was given to compare with",))
-    for status in ("not_met", "inconclusive"):
-        found = tuple(_named(one, several=several) for one in checks if one.status == status)
-        if found:
-            return Verdict(status=status, reasons=found)
-    kept = tuple(_named(one, several=several) for one in checks)
-    if incomplete:
-        return Verdict(status="inconclusive", reasons=(INCOMPLETE, *kept))
-    return Verdict(status="met", reasons=kept)
+    verdict = plain_verdict([(one.status, _named(one, several=several)) for one in checks])
+    if incomplete and verdict.status == "met":
+        return Verdict(status="inconclusive", reasons=(INCOMPLETE, *verdict.reasons))
+    return verdict
 
 
 def _named(check: ScoreIncrease, *, several: bool) -> str:

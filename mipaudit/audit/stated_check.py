@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.limit_reason import limit_reason
 from mipaudit.audit.policy import CheckStatus, check_status
-from mipaudit.audit.verdict import Verdict
+from mipaudit.audit.verdict import Verdict, plain_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,7 @@ def stated_check(
         unjudged: why there are no limits; the check is then open.
     """
     status = check_status(limit, *limits)
+    unknown = "has no limits" if unjudged is None else f"is not known ({unjudged})"
     return StatedCheck(
         subject=subject,
         score=score,
@@ -65,41 +66,16 @@ def stated_check(
         lower=limits[0],
         upper=limits[1],
         status=status,
-        reason=_reason(status, name, limit, limits, unjudged),
+        reason=limit_reason(status, name, limit, limits, unknown=unknown),
     )
 
 
-def _reason(
-    status: CheckStatus,
-    name: str,
-    limit: float,
-    limits: tuple[float | None, float | None],
-    unjudged: str | None,
-) -> str:
-    lower, upper = limits
-    most = number_text(limit)
-    at_least = "" if lower is None else f" is at least {lower_text(lower)}"
-    at_most = "" if upper is None else f" is at most {upper_text(upper)}"
-    match status:
-        case "not_met":
-            return f"{name}{at_least}, above the limit of {most}"
-        case "met":
-            return f"{name}{at_most}, within the limit of {most}"
-        case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            why = f" is not known ({unjudged})" if unjudged is not None else known
-            return f"{name}{why}; the limit is {most}"
-
-
 def stated_verdict(checks: Sequence[StatedCheck]) -> Verdict:
-    """Return the verdict over all checks: one that is not met decides, then one that is open."""
-    if not checks:
-        return Verdict(status="no_policy", reasons=("no limit was given to compare with",))
-    for status in ("not_met", "inconclusive"):
-        found = tuple(_about(one) for one in checks if one.status == status)
-        if found:
-            return Verdict(status=status, reasons=found)
-    return Verdict(status="met", reasons=(*map(_about, checks), ALONE))
+    """Return the verdict over all checks; what is met says of whom it speaks."""
+    verdict = plain_verdict([(one.status, _about(one)) for one in checks])
+    if verdict.status != "met":
+        return verdict
+    return replace(verdict, reasons=(*verdict.reasons, ALONE))
 
 
 def _about(check: StatedCheck) -> str:

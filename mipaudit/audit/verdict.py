@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.claims import Claim
-    from mipaudit.audit.policy import PolicyCheck
+    from mipaudit.audit.policy import CheckStatus, PolicyCheck
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 OnInconclusive = Literal["fail", "review", "pass"]
 
+_GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
+NO_LIMIT: Final = "no limit was given to compare with"
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
@@ -46,6 +48,23 @@ def verdict_note(verdict: Verdict) -> str:
         passes = verdict.on_inconclusive == "pass"
         note += f", which this policy {'lets pass' if passes else 'counts as a failure'}"
     return note
+
+
+def plain_verdict(checks: Sequence[tuple[CheckStatus, str]]) -> Verdict:
+    """Return the verdict over checks that nobody can waive.
+
+    One that is not met decides, then one that is open.
+
+    Args:
+        checks: the status of each, and what decided it.
+    """
+    if not checks:
+        return Verdict(status="no_policy", reasons=(NO_LIMIT,))
+    held = {status for status, _ in checks}
+    gravest: CheckStatus = next(one for one in _GRAVEST_FIRST if one in held)
+    return Verdict(
+        status=gravest, reasons=tuple(reason for status, reason in checks if status == gravest)
+    )
 
 
 def reach_verdict(
@@ -91,7 +110,7 @@ def _decided(
         return "not_met", tuple(broken)
     notes = tuple(f"score '{c.score}': {c.reason}" for c in claims)
     if not judged:
-        return "no_policy", notes or ("no limit was given to compare with",)
+        return "no_policy", notes or (NO_LIMIT,)
     open_ones = [_reason(c) for c in checks if c.status == "inconclusive"]
     if open_ones:
         return "inconclusive", (*open_ones, *notes)

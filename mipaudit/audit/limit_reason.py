@@ -1,0 +1,44 @@
+"""What decided about a limit, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.audit.figures import lower_text, number_text, upper_text
+
+if TYPE_CHECKING:
+    from mipaudit.audit.policy import CheckStatus
+
+
+def limit_reason(
+    status: CheckStatus,
+    name: str,
+    limit: float,
+    limits: tuple[float | None, float | None],
+    *,
+    among: str = "",
+    unknown: str = "has no limits",
+) -> str:
+    """Return what a status rests on.
+
+    Args:
+        status: of the limit.
+        name: of what is limited, to begin a sentence with.
+        limit: the largest value that is accepted.
+        limits: the lower and the upper one.
+        among: the attackers that it holds for, where ``name`` does not say.
+        unknown: what is said where there are no limits.
+    """
+    lower, upper = limits
+    most = number_text(limit)
+    whom = f" {among}" if among else ""
+    at_least = "" if lower is None else f" is at least {lower_text(lower)}"
+    at_most = "" if upper is None else f" is at most {upper_text(upper)}"
+    match status:
+        case "not_met":
+            return f"{name}{at_least}{whom}, above the limit of {most}"
+        case "met":
+            return f"{name}{at_most}{whom}, within the limit of {most}"
+        case "inconclusive":
+            known = " and".join(part for part in (at_least, at_most) if part)
+            return f"{name}{known or f' {unknown}'}{whom}; the limit is {most}"
