@@ -1,19 +1,52 @@
-"""The limit on what named attackers achieve, judged on their limits."""
+"""What the limits of named attackers and of the best one say together, and a policy on them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mipaudit.api.attack_rows import advantage_limits, plots_of
 from mipaudit.audit.stated_check import StatedCheck, stated_check
+from mipaudit.report.attack import TogetherLimit
 from mipaudit.report.attack_words import ADVERSARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attack_rows import Attacked
+    from mipaudit.api.attack_rows import Attacked, Plot
     from mipaudit.api.attacking import Held
+    from mipaudit.report.attack import Adversary
+
+
+def shared_error(plots: Sequence[Sequence[Plot]], question: AttackQuestion) -> float:
+    """Return the two-sided error of each limit where one of them may be picked afterwards.
+
+    Args:
+        plots: the attackers of each score; the best one of each is another.
+        question: the settings.
+    """
+    return (1 - question.confidence) / (sum(map(len, plots)) + len(plots))
+
+
+def together_limits(
+    scores: Sequence[Attacked], held: Held, question: AttackQuestion
+) -> Iterator[TogetherLimit]:
+    """Yield, of each score, the largest lower limit of any who sees it and no more.
+
+    All limits share the error as in `attack_checks`: a policy is not met where one is above.
+    """
+    plots = [tuple(plots_of(one, question)) for one in scores]
+    shared = shared_error(plots, question)
+    for one, some in zip(scores, plots, strict=True):
+        found: list[tuple[float, Adversary | Literal["any"]]] = []
+        for plot in some:
+            limits = advantage_limits(plot, one, question, shared)
+            # Thresholds for each class need the class of a record beside its score.
+            if plot.name != "per-class" and not isinstance(limits, str):
+                found.append((limits.lower, plot.name))
+        found.insert(0, (held.evidence[one.at].lower(shared / 2), "any"))
+        lower, name = max(found, key=lambda pair: pair[0])
+        yield TogetherLimit(score=one.name, lower=lower, rests_on=name)
 
 
 def attack_checks(
@@ -31,7 +64,7 @@ def attack_checks(
         return ()
     plots = [tuple(plots_of(one, question)) for one in scores]
     alpha = 1 - question.confidence
-    shared = alpha / (sum(map(len, plots)) + len(scores))
+    shared = shared_error(plots, question)
     found: list[StatedCheck] = []
     for one, some in zip(scores, plots, strict=True):
         for plot in some:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.api.attack_groups import class_attacks
-from mipaudit.api.attack_policy import attack_checks
+from mipaudit.api.attack_policy import attack_checks, together_limits
 from mipaudit.api.attack_rows import attacked, named_attacks, real_loss
 from mipaudit.api.generalization_gap import generalization_gap
 from mipaudit.audit.finding import Finding
@@ -47,6 +47,7 @@ def attack_report(
         groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
     checks = attack_checks(scores, held, question)
     verdict = stated_verdict(checks)
+    together = tuple(together_limits(scores, held, question))
     design = _design(source, held, scores, question)
     findings = [
         *source.findings(),
@@ -67,7 +68,7 @@ def attack_report(
     return AttackReport(
         command="attack",
         design=design,
-        summary=attack_summary(design, optimum, attacks, gaps, (checks, verdict)),
+        summary=attack_summary(design, optimum, attacks, (gaps, together), (checks, verdict)),
         optimum=tuple(optimum),
         attacks=tuple(attacks),
         groups=groups,
@@ -76,6 +77,7 @@ def attack_report(
         limitations=attack_limitations(attacks, held=bool(checks)),
         policy=checks,
         verdict=verdict,
+        together=together,
         provenance=provenance,
     )
 

@@ -47,6 +47,7 @@ def attack_document(report: AttackReport) -> Document:
 def _sections(report: AttackReport) -> Iterator[Section]:
     yield stated_section(report.policy, _SUBJECTS)
     yield _optimum(report)
+    yield _together(report)
     for name in report.design.score_columns:
         yield from _score(report, name)
     yield _gaps(report)
@@ -62,6 +63,27 @@ def _optimum(report: AttackReport) -> Section:
         Paragraph(text=text),
         *class_grids("Advantage of the best attacker", "score", _HEAD, rows),
     )
+
+
+def _together(report: AttackReport) -> Section:
+    """Return one lower limit of each score, where several could be picked from."""
+    if not report.together:
+        return ()
+    text = (
+        "All limits together: any attacker who sees the score has at least this. It is the largest "
+        "lower limit of the best attacker and of the named ones, with the error shared over all "
+        "of them and the scores; every limit of the other tables holds by itself."
+    )
+    grid = Grid(
+        caption="All limits together: advantage of any attacker",
+        head=("score", "at least", "rests on"),
+        rows=tuple(
+            (safe_name(one.score), lower_text(one.lower), _SUBJECTS[one.rests_on])
+            for one in report.together
+        ),
+        words=1,
+    )
+    return (Paragraph(text=text), grid)
 
 
 def _score(report: AttackReport, name: str) -> Iterator[Section]:

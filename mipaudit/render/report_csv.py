@@ -21,7 +21,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "records": ("cells",),
     "compare": ("advantages", "differences", "best_of", "together", "gains"),
     "compare reports": ("changes", "beside_any", "policy"),
-    "attack": ("attacks", "groups", "optimum", "gaps"),
+    "attack": ("attacks", "groups", "optimum", "together", "gaps"),
     "attribute": ("figures", "by_value"),
     "query losses": ("scores",),
     "query lira": ("scores",),

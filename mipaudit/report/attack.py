@@ -142,6 +142,24 @@ class GeneralizationGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TogetherLimit:
+    """The largest of the lower limits of one score, which share the error.
+
+    Each limit of the tables holds by itself, so the largest of them, picked afterwards, does
+    not. This one may be picked: whoever sees the score can do what any of these attackers does.
+
+    Attributes:
+        score: the score column.
+        lower: any attacker who sees the score has at least this advantage.
+        rests_on: whose limit it is; ``any`` for the best attacker's own.
+    """
+
+    score: str
+    lower: float
+    rests_on: Adversary | Literal["any"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttackReport:
     """Named adversaries beside the optimum's limits.
 
@@ -153,6 +171,7 @@ class AttackReport:
         gaps: generalization gap of each score.
         policy: one check for each named adversary, and one for the best attacker (``any``)
             where it is surely above the limit. 'Met' says nothing of the best attacker.
+        together: of each score, what its limits say of any attacker, taken together.
     """
 
     command: str
@@ -167,4 +186,5 @@ class AttackReport:
     provenance: Provenance
     policy: tuple[StatedCheck, ...] = ()
     verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
+    together: tuple[TogetherLimit, ...] = ()
     schema: str = field(default=ATTACK_SCHEMA)

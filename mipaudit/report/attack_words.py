@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         GapOrder,
         GeneralizationGap,
         NamedAttack,
+        TogetherLimit,
     )
 
 ADVERSARIES: Final[Mapping[Adversary, str]] = {
@@ -51,8 +52,7 @@ _SAME_ROWS: Final = (
 )
 _NO_SAFETY: Final = (
     "That a named adversary fails shows nothing about others. The limits of the best attacker "
-    "who sees the score stand beside it; another query may tell more. A lower limit of a named "
-    "adversary that is above that of the best attacker is no contradiction: both hold."
+    "who sees the score stand beside it; another query may tell more."
 )
 _POLICY: Final = (
     "A policy is judged on limits: it is not met where one named attack, or the best attacker, is "
@@ -61,8 +61,10 @@ _POLICY: Final = (
 )
 _LONGEST_REASON: Final = 2000
 _NOT_JOINT: Final = (
-    "Each pair of limits holds by itself, jointly over the score columns. To pick the strongest "
-    "named adversary after looking at the table and quote its limits is not covered."
+    "Each pair of limits holds by itself, jointly over the score columns. A lower limit of a named "
+    "attack may so be above that of the best attacker: both hold, and the best attacker has what "
+    "any other has. To pick the largest of them after looking is not covered; 'all limits "
+    "together' is that largest one, with the error shared over them."
 )
 _ALIKE: Final = (
     "Members and holdout records are taken to be independent draws, and alike but for membership."
@@ -82,14 +84,14 @@ def attack_summary(
     design: AttackDesign,
     optimum: Sequence[Estimate],
     attacks: Sequence[NamedAttack],
-    gaps: Sequence[GeneralizationGap],
+    beside: tuple[Sequence[GeneralizationGap], Sequence[TogetherLimit]],
     judged_by: tuple[Sequence[StatedCheck], Verdict],
 ) -> str:
     """Return what the best attacker and the named ones have, for the first scores."""
     rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
     parts = [f"Named attacks of the literature were run on {rows}."]
     for name in design.score_columns[:_MOST_SCORES]:
-        parts += _score(name, design, optimum, attacks, gaps)
+        parts += _score(name, design, optimum, attacks, beside)
     more = len(design.score_columns) - _MOST_SCORES
     if more > 0:
         parts.append(f"{more} more score{'s are' if more > 1 else ' is'} in the tables.")
@@ -103,8 +105,9 @@ def _score(
     design: AttackDesign,
     optimum: Sequence[Estimate],
     attacks: Sequence[NamedAttack],
-    gaps: Sequence[GeneralizationGap],
+    beside: tuple[Sequence[GeneralizationGap], Sequence[TogetherLimit]],
 ) -> Iterator[str]:
+    gaps, together = beside
     sure = percent_text(design.confidence)
     best = next(one for one in optimum if one.score == name and one.attackers == "any")
     assert best.lower is not None  # noqa: S101 - a lower limit always exists
@@ -124,6 +127,17 @@ def _score(
     ]
     if found:
         yield f"Each by itself, named attacks have: {'; '.join(found)}."
+    if any(
+        one.lower is not None and one.lower > best.lower and one.adversary != "per-class"
+        for one in attacks
+        if one.score == name
+    ):
+        joint = next(one for one in together if one.score == name)
+        yield (
+            "The best attacker has what any of these has: that a limit here is above its own is no "
+            "contradiction, as each holds by itself. With the error shared over all of them, the "
+            f"best attacker has at least {lower_text(joint.lower)}."
+        )
     gap = next(one for one in gaps if one.score == name)
     if gap.lower is not None and gap.upper is not None:
         yield gap_sentence(gap, design)
