@@ -86,6 +86,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         attribute_column != guess_column,
         "two_roles",
         "The attribute and the guess are the same column.",
+        "Name two columns: --attribute-col NAME --guess-col NAME.",
     )
     limits = _limits(max_attribute_advantage, max_advantage, prior)
     if settings is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.report.origin import InputFile
 
 _ROUNDING: Final = 1e-9
+_MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 
 
 def blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
@@ -54,7 +55,7 @@ def read_blind(
     if isinstance(path_of(given), str) or isinstance(given, (bytes, bytearray)):
         given = report_bytes(given)
         digest = sha256(given).hexdigest()
-    report = read_report(given)
+    report = _report(given)
     if not isinstance(report, ShiftReport):
         raise UsageError(
             "blind",
@@ -68,6 +69,16 @@ def read_blind(
             hint="Run mipaudit shift with --strict, too.",
         )
     return _blind(report, digest, against)
+
+
+def _report(given: Any) -> Any:  # noqa: ANN401 - of any command
+    """Read a report, with a hint that names the command whose report is wanted."""
+    try:
+        return read_report(given)
+    except InputError as error:
+        if error.code not in {"bad_report", "report_schema"}:
+            raise
+        raise InputError(error.code, f"--blind: {error.message}", hint=_MAKE) from None
 
 
 def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:

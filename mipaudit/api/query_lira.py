@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.model_outputs import ArrayFile
 
 Variance = Literal["fixed", "per-record"]
+_EXAMPLE: Final = "For example: mipaudit query lira --shadow shadows.npz -o scores.parquet"
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
 _TARGET: Final = ("target", "target_confidences", "target_phi", "phi", "confidence", "conf_true")
@@ -97,7 +98,7 @@ def query_lira(
             {"values": values, "variance": variance, "rows": rows}, source="api"
         )
     main = opened(shadow, "the shadow models")
-    require(main is not None, "shadow", "The confidences of shadow models are needed.")
+    require(main is not None, "shadow", "The confidences of shadow models are needed.", _EXAMPLE)
     assert main is not None  # noqa: S101 - just required
     bits = opened(inclusion, "the inclusion") or _within(main, _INCLUSION, "--inclusion")
     asked = opened(target, "the target") or _within(main, _TARGET, "--target")

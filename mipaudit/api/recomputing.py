@@ -94,6 +94,12 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores)
         )
     counted = any(keywords.get(name) is not None for name in _FROM_COUNTS)
     wanted = report.command in _OF_SCORES and not (report.command == "epsilon" and counted)
+    require(
+        report.command != "shift" or (scores.given and not scores.inputs),
+        "no_input",
+        "A report of shift is verified from the two tables of records.",
+        "Give --members FILE --holdout FILE.",
+    )
     if wanted and not scores.given:
         raise UsageError(
             "no_input",

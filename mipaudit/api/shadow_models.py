@@ -100,7 +100,12 @@ def inclusion_bits(values: NDArray[np.float64], name: str) -> NDArray[np.bool_]:
         InputError: ``bad_inclusion``.
     """
     if not np.isin(values, (0.0, 1.0)).all():
-        raise InputError("bad_inclusion", f"{name}: the inclusion is not 0 or 1 everywhere.")
+        raise InputError(
+            "bad_inclusion",
+            f"{name}: the inclusion is not 0 or 1 everywhere.",
+            hint="It says of each model and record whether that model was trained with it; the "
+            "confidences go to --shadow.",
+        )
     return np.asarray(values == 1.0)
 
 

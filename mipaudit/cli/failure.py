@@ -97,25 +97,26 @@ def failure_of(error: BaseException) -> Failure:
     return _internal_failure(error)
 
 
-def usage_failure(error: Exception, place: str | None = None) -> Failure:
+def usage_failure(error: Exception, place: str | None = None, better: str | None = None) -> Failure:
     """Return what to say about arguments that could not be parsed.
 
     Args:
         error: one of the parser's usage errors. typer has carried its own copy of the
             parser's classes since 0.20-odd, so they are known by their attributes.
         place: what to try, where the value was not typed.
+        better: what to try, where more is known than the parser knows.
     """
     message = str(getattr(error, "message", error))
     render = getattr(error, "format_message", None)
     options: Sequence[str] = getattr(error, "possibilities", None) or ()
     if options:  # the closest comes first
-        return _usage(error, message, f"Did you mean {options[0]}?")
+        return _usage(error, message, better or f"Did you mean {options[0]}?")
     if callable(render):
         message = str(render())
     message, _, guess = message.partition(" Did you mean ")
     if guess:
-        return _usage(error, message, f"Did you mean {guess}")
-    return _usage(error, message, place or _see_help(error))
+        return _usage(error, message, better or f"Did you mean {guess}")
+    return _usage(error, message, better or place or _see_help(error))
 
 
 def show(failure: Failure, style: ErrorStyle) -> None:

@@ -202,11 +202,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     from mipaudit.cli.failure import error_style, show, usage_failure
+    from mipaudit.cli.misplaced import misplaced
 
     if type(error).__name__ == "NoArgsIsHelpError":
         # The message is the help itself.
         typer.echo(str(error), err=True)
         return exit_status.USAGE
-    failure = usage_failure(error, usage_place(error))
+    better = misplaced(error, tuple(COMMANDS))
+    failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))
     return failure.status

@@ -147,8 +147,10 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
     from mipaudit.cli.settings import settings_of
+    from mipaudit.queries.kind import parse_queries
 
     tame_warnings(verbose=verbose)
+    parse_queries(tuple(kinds or ()))
     require(
         output is not None and output != "-",
         "output",

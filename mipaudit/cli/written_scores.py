@@ -44,7 +44,9 @@ def write_scores(
     form = output_format(output)
     if form is None:
         raise UsageError(
-            "output", "-o takes a file name that ends in .csv, .csv.gz or .parquet here."
+            "output",
+            "The scores go to a file that ends in .csv, .csv.gz or .parquet.",
+            hint="For example: -o scores.parquet. The report itself goes to standard output.",
         )
     scores, shown = Destination.open(output, inputs=inputs), Destination.open(None)
     made = make()

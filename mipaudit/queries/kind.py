@@ -79,8 +79,13 @@ def _known() -> str:
 def _parse(word: str) -> Query:
     kind, colon, text = word.partition(":")
     if kind not in _DEFAULTS:
+        is_file = "." in kind or "/" in kind
         raise UsageError(
-            "query", "A query is named that does not exist.", hint=f"Choose among: {_known()}."
+            "query",
+            "A query is named that does not exist.",
+            hint="Tables are given with --members, --holdout and --synthetic."
+            if is_file
+            else f"Choose among: {_known()}.",
         )
     if kind in _RADIUS:
         return _ball(kind, text if colon else None)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.part import Part
 
 _STDIN_IN_MEMORY: Final = 4 << 20
+_NO_NUMBER: Final = "Mend the cell, or leave the column out with --ignore."
 _NAMES: Final = "a column that names a record"
 _MEMBERSHIP: Final = frozenset(
     {"member", "is_member", "membership", "in_train", "canary", "included", "split", "part"}
@@ -98,7 +99,7 @@ def _opened(
     for _, parts in tables:
         for part in parts:
             _require_same(part, names, request.id_column)
-            part.load({*names, *(name for name in hashed if name)}, {n for n in hashed if n})
+            _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
     features, empty = name_features(names, kinds, tables, asked=bool(request.columns))
     source = FeatureSource(
@@ -116,6 +117,15 @@ def _opened(
         batches = (rows for part in source.partitions() for rows in part.batches())
         source.chosen = choose_units(batches, request.seed)
     return source
+
+
+def _load(part: Part, names: set[str], hashed: set[str]) -> None:
+    try:
+        part.load(names, hashed)
+    except InputError as error:
+        if error.code != "unparsable":
+            raise
+        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
 
 
 def _selected(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mipaudit.tables.record_table import RecordTable
 
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.
+_LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -75,7 +77,15 @@ def read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, 
 def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 - Arrow's
     import pyarrow as pa
 
-    texts = [_texts(name, column) for column in columns]
+    texts = [_texts(column) for column in columns]
+    if _are_fractions([word for words in texts for word in words]):
+        raise InputError(
+            "not_a_label",
+            f"--keep: column {quoted_name(name)} holds numbers that are not whole, or that have "
+            "more than 18 digits: in the score file they would be scores.",
+            hint="Keep columns that name a record, a person or a group; a letter before the digits "
+            "makes a name of a number.",
+        )
     whole = all(_WHOLE.fullmatch(word) for words in texts for word in words)
     kind = pa.int64() if whole else pa.string()
     parts = []
@@ -87,18 +97,23 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
     return pa.concat_arrays(parts)
 
 
-def _texts(name: str, column: RecordColumn) -> list[str]:
+def _texts(column: RecordColumn) -> list[str]:
     if column.kind == "date":
         return [_day(float(word)) for word in column.words]
-    numbers = column.kind in {"float", "integer", "bool"}
-    if numbers and not all(_WHOLE.fullmatch(word) for word in column.words):
-        raise InputError(
-            "not_a_label",
-            f"--keep: column {quoted_name(name)} holds numbers that are not whole: in the score "
-            "file they would be scores.",
-            hint="Keep columns that name a record, a person or a group.",
-        )
     return list(column.words)
+
+
+def _are_fractions(words: Sequence[str]) -> bool:
+    """Whether a reader of CSV, which knows no types, would take the words for scores."""
+    return all(map(_is_number, words)) and not all(map(_LABEL.fullmatch, words))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
 
 
 def _day(days: float) -> str:

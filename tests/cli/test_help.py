@@ -15,6 +15,7 @@ from mipaudit.cli.program import COMMANDS
 from mipaudit.cli.topics import TOPICS, topic_text
 
 ROOT = Path(__file__).parents[2]
+POLICED = ("estimate", "records", "attack", "attribute", "shift", "compare")
 PACKAGE = Path(package.__file__).parent
 WIDEST = 80
 # Names of variables as they stand in the code: read, or set for a library.
@@ -98,11 +99,16 @@ def test_the_page_of_words_is_the_glossary():
     assert words == {word for term in terms for word in term.split(", ")}
 
 
+@pytest.mark.parametrize("word", ["recall", "shadow model", "blind advantage", "near copy", "gap"])
+def test_words_of_the_new_commands_are_explained(word):
+    assert re.search(rf"^  (.*, )?{word}  ?", topic_text("glossary"), flags=re.MULTILINE)
+
+
 def test_every_form_and_every_policy_option_is_explained(mipaudit):
     forms = re.findall(r"^  (\w+) ", topic_text("formats"), flags=re.MULTILINE)
     assert set(get_args(Format)) <= set(forms)
 
-    help_texts = [mipaudit(command, "--help").stdout for command in ("estimate", "records")]
+    help_texts = [mipaudit(command, "--help").stdout for command in POLICED]
     policy = {name for text in help_texts for name in re.findall(r"  (--max-[a-z-]+)", text)}
     assert {"--max-advantage", "--max-risk"} <= policy
     assert all(f"{name} " in topic_text("policy") for name in policy)

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 from mipaudit.cli import exit_status
 from mipaudit.cli.program import COMMANDS
+from mipaudit.report.kinds import SCHEMAS, report_kind
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -262,3 +264,14 @@ def test_findings_documented_are_the_programs():
     assert "other_side_rows" in counted
     assert counted <= stated
     assert {finding["code"] for finding in full_report()["findings"]} <= stated
+
+
+@pytest.mark.parametrize("schema", SCHEMAS[1:])
+def test_the_page_has_every_kind_of_report_with_its_keys(schema):
+    rows = {row[0].strip("`"): row for row in table(JSON, "schema", "of", "its own keys")}
+    kind = report_kind(schema)
+    common = {"schema", "command", "provenance"}
+
+    assert schema in rows
+    stated = set(WORD.findall(rows[schema][2]))
+    assert stated >= {one.name for one in fields(kind)} - common

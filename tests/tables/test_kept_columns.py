@@ -125,3 +125,33 @@ def test_parts_may_store_a_label_in_different_ways(tmp_path, tables):
 
     kept = pd.read_parquet(tmp_path / "s.parquet")["site"].fillna("").tolist()
     assert kept[:8] == ["1", "2", "3", "4", "x", "2", "y", ""]
+
+
+@pytest.mark.parametrize("cell", ["50{}.25", "{}e3", "1{:021d}", "{},5", "-inf"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_numbers_of_csv_files_do_not_become_scores(tmp_path, tables, cell, form):
+    for role in ("members", "holdout"):
+        cells = [cell.format(row + 1) for row in range(len(tables[role]))]
+        tables[role].assign(income=cells).to_csv(tmp_path / f"{role}.csv", index=False)
+        tables[role] = tmp_path / f"{role}.csv"
+
+    with pytest.raises(InputError) as caught:
+        mipaudit.query("nn", **tables, output=tmp_path / f"s.{form}", keep=["income"])
+
+    assert caught.value.code == "not_a_label"
+    assert not (tmp_path / f"s.{form}").exists()
+
+
+@pytest.mark.parametrize("cells", [("0417", "8001"), ("+1", "2"), ("true", "false"), ("1.5", "x")])
+def test_what_no_reader_takes_for_scores_is_kept_as_it_is(tmp_path, cells):
+    for role, seed in (("members", 0), ("holdout", 1)):
+        table = frame(60, seed, site=[*cells] * 30)
+        table.to_csv(tmp_path / f"{role}.csv", index=False)
+    frame(90, 2).to_csv(tmp_path / "synthetic.csv", index=False)
+    tables = {role: tmp_path / f"{role}.csv" for role in ("members", "holdout", "synthetic")}
+
+    mipaudit.query("nn", **tables, output=tmp_path / "s.csv", keep=["site"])
+
+    kept = pd.read_csv(tmp_path / "s.csv", dtype=str)["site"]
+    assert kept.tolist() == [*cells] * 60
+    assert mipaudit.estimate(tmp_path / "s.csv").design.score_columns == ("nn",)
