@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.api.attack_rows import SOURCES, Target, class_plot
+from mipaudit.api.attack_plot import class_plot
+from mipaudit.api.attack_rows import SOURCES
+from mipaudit.api.attacked_score import Target
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.named_attack import achieved
 from mipaudit.report.attack import NamedAttack
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attack_rows import Attacked
+    from mipaudit.api.attacked_score import Attacked
 
 MOST_SHOWN: Final = 64
 _OTHER: Final = "other"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from mipaudit.api.attack_rows import advantage_limits, plots_of
+from mipaudit.api.attack_plot import plots_of
+from mipaudit.api.attack_rows import advantage_limits
 from mipaudit.audit.stated_check import StatedCheck, stated_check
 from mipaudit.report.attack import TogetherLimit
 from mipaudit.report.attack_words import ADVERSARIES
@@ -12,8 +13,9 @@ from mipaudit.report.attack_words import ADVERSARIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mipaudit.api.attack_plot import Plot
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attack_rows import Attacked, Plot
+    from mipaudit.api.attacked_score import Attacked
     from mipaudit.api.attacking import Held
     from mipaudit.report.attack import Adversary
 

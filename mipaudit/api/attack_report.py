@@ -8,7 +8,8 @@ import numpy as np
 
 from mipaudit.api.attack_groups import class_attacks
 from mipaudit.api.attack_policy import attack_checks, together_limits
-from mipaudit.api.attack_rows import attacked, named_attacks, real_loss
+from mipaudit.api.attack_rows import named_attacks
+from mipaudit.api.attacked_score import attacked, real_loss
 from mipaudit.api.generalization_gap import generalization_gap
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attack_rows import Attacked
+    from mipaudit.api.attacked_score import Attacked
     from mipaudit.api.attacking import Held
     from mipaudit.report.attack import NamedAttack
     from mipaudit.report.origin import Provenance

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.api.attack_rows import NO_MEAN, no_mean, real_loss
+from mipaudit.api.attacked_score import NO_MEAN, no_mean, real_loss
 from mipaudit.audit.named_attack import mean_difference
 from mipaudit.report.attack import GeneralizationGap
 
 if TYPE_CHECKING:
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attack_rows import Attacked
+    from mipaudit.api.attacked_score import Attacked
 
 _NO_BOUND: Final = (
     "the mean of a loss without a bound has no valid limits; give --loss-bound B if the loss "
