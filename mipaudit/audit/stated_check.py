@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.figures import above_text, lower_text, number_text, upper_text, within_text
 from mipaudit.audit.policy import CheckStatus, check_status
 from mipaudit.audit.verdict import Verdict
 
@@ -78,17 +78,15 @@ def _reason(
 ) -> str:
     lower, upper = limits
     most = number_text(limit)
+    if status == "not_met" and lower is not None:
+        return f"{name} is at least {above_text(lower, limit)}, above the limit of {most}"
+    if status == "met" and upper is not None:
+        return f"{name} is at most {within_text(upper, limit)}, within the limit of {most}"
     at_least = "" if lower is None else f" is at least {lower_text(lower)}"
     at_most = "" if upper is None else f" is at most {upper_text(upper)}"
-    match status:
-        case "not_met":
-            return f"{name}{at_least}, above the limit of {most}"
-        case "met":
-            return f"{name}{at_most}, within the limit of {most}"
-        case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            why = f" is not known ({unjudged})" if unjudged is not None else known
-            return f"{name}{why}; the limit is {most}"
+    known = " and".join(part for part in (at_least, at_most) if part)
+    why = f" is not known ({unjudged})" if unjudged is not None else known
+    return f"{name}{why}; the limit is {most}"
 
 
 def stated_verdict(checks: Sequence[StatedCheck]) -> Verdict:
