@@ -135,7 +135,7 @@ def _judged(
         value=found.advantage.value,
         lower=found.advantage.lower,
         upper=found.advantage.upper,
-        validity="finite-sample" if plot.name == "bounded-loss" else "approximate",
+        validity="approximate" if found.counted else "finite-sample",
         tpr=found.tpr,
         fpr=found.fpr,
         judged_on="all rows" if everywhere else "rows outside the burn-in",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,15 @@ from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from mipaudit.queries.storage_precision import Precision
     from mipaudit.report.origin import InputFile
     from mipaudit.tables.model_outputs import ArrayFile
+
+    Precisions = tuple[Precision | None, Precision | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +36,8 @@ class ModelAnswers:
         inputs: the files.
         findings: what was taken, where a table left it open, and what looks wrong.
         classes: names of the columns of a table, in the order of ``log_p``; none of an array.
+        precision: of the outputs as they were stored.
+        reference_precision: of the reference model's; None where there is none.
     """
 
     log_p: NDArray[np.float64]
@@ -42,6 +47,8 @@ class ModelAnswers:
     member: NDArray[np.bool_]
     inputs: tuple[InputFile, ...]
     findings: tuple[Finding, ...]
+    precision: Precision
+    reference_precision: Precision | None
 
 
 def read_answers(
@@ -53,6 +60,7 @@ def read_answers(
     membership: Any,  # noqa: ANN401
     inside: bool | None,
     need_labels: bool,
+    precisions: Precisions = (None, None),
 ) -> ModelAnswers:
     """Read one set of files.
 
@@ -64,6 +72,7 @@ def read_answers(
         membership: which records are members; None where it is in the file of the outputs.
         inside: the membership of all records, or None where they differ.
         need_labels: whether some score needs the true classes.
+        precisions: that outputs and reference are rounded to; None for as they are.
 
     Raises:
         UsageError: ``outputs``: given twice or not at all.
@@ -73,7 +82,9 @@ def read_answers(
 
     _require_one(outputs, f"the {name}")
     file = _opened_one(outputs, f"the {name}")
-    log_p, classes, findings = read_log_probabilities(file, logits=outputs[0] is not None)
+    log_p, classes, findings, stored = read_log_probabilities(
+        file, logits=outputs[0] is not None, precision=precisions[0]
+    )
     rows = log_p.shape[0]
     label_file = opened(labels, "the labels") or file
     truth = _labels(label_file, log_p.shape[1], alone=labels is not None, need=need_labels)
@@ -87,11 +98,13 @@ def read_answers(
     else:
         _refuse_others(file, inside=inside)
         member = np.full(rows, inside)
-    compared, reference_file = None, None
+    compared, reference_file, reference_stored = None, None, None
     if any(one is not None for one in reference):
         _require_one(reference, "the reference model")
         reference_file = _opened_one(reference, "the reference model")
-        answers, names, _ = read_log_probabilities(reference_file, logits=reference[0] is not None)
+        answers, names, _, reference_stored = read_log_probabilities(
+            reference_file, logits=reference[0] is not None, precision=precisions[1]
+        )
         _require_same_classes((classes, names), reference_file.name)
         require_rows(answers.shape[0], rows, reference_file.name)
         compared = _of_true_class(answers, log_p, truth, reference_file.name)
@@ -108,7 +121,37 @@ def read_answers(
         member=member,
         inputs=inputs,
         findings=findings,
+        precision=stored,
+        reference_precision=reference_stored,
     )
+
+
+def read_both(read: Sequence[Callable[..., ModelAnswers]]) -> ModelAnswers:
+    """Return the answers of all sets of files as one, all numbers of one precision.
+
+    Files of different precision put scores on different grids, and the storage would tell
+    who is a member: such files are read again, and rounded alike.
+
+    Args:
+        read: one set each, given ``precisions`` as of `read_answers`.
+
+    Raises:
+        InputError: as `together`.
+    """
+    from mipaudit.queries.storage_precision import coarsest
+
+    sides = [one() for one in read]
+    found = {one.precision for one in sides}
+    references = {one.reference_precision for one in sides if one.reference_precision is not None}
+    if max(len(found), len(references)) < 2:  # noqa: PLR2004
+        return together(sides)
+    wanted = coarsest(found), coarsest(references) if references else None
+    whole = together([one(precisions=wanted) for one in read])
+    text = (
+        "Outputs for members and for the holdout are stored in different precision: all were "
+        "rounded alike, or the storage would tell records apart."
+    )
+    return replace(whole, findings=(*whole.findings, Finding(code="rounded_outputs", text=text)))
 
 
 def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
@@ -151,6 +194,8 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
         member=np.concatenate([one.member for one in sides]),
         inputs=tuple(file for one in sides for file in one.inputs),
         findings=tuple(dict.fromkeys(found for one in sides for found in one.findings)),
+        precision=sides[0].precision,
+        reference_precision=sides[0].reference_precision,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mipaudit.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.queries.storage_precision import Precision
     from mipaudit.tables.coordinates import Coordinates
     from mipaudit.tables.model_outputs import ArrayFile
 
@@ -23,27 +24,49 @@ _SUM_TOLERANCE: Final = 1e-2
 _ROUNDING: Final = 1e-6
 
 
+class ReadOutputs(NamedTuple):
+    """A model's outputs, read.
+
+    Attributes:
+        log_p: log probabilities, shape (n, c).
+        columns: names of the classes in a table; none of an array.
+        findings: what was taken, where a table left it open.
+        precision: the coarsest that holds the numbers as they were stored.
+    """
+
+    log_p: NDArray[np.float64]
+    columns: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    precision: Precision
+
+
 def read_log_probabilities(
-    file: ArrayFile, *, logits: bool
-) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[Finding, ...]]:
-    """Return log probabilities of each class, shape (n, c), their names, and what was taken.
+    file: ArrayFile, *, logits: bool, precision: Precision | None = None
+) -> ReadOutputs:
+    """Return log probabilities of each class, their names, and what was taken.
 
     Args:
         file: of the outputs.
         logits: whether they are before softmax.
+        precision: that the numbers are rounded to; None for as they are.
 
     Raises:
         InputError: the file holds no such outputs.
     """
     from mipaudit.queries.model_losses import binary_logits, log_probabilities
+    from mipaudit.queries.storage_precision import precision_of, rounded_to
     from mipaudit.tables.membership import CANDIDATES
     from mipaudit.tables.model_outputs import LABELS
 
     _refuse_other_kind(file, logits=logits)
     found = file.coordinates(_LOGITS if logits else _PROBABILITIES, reserved=(*LABELS, *CANDIDATES))
-    values, findings = found.values, _taken(found, file.name)
+    # Sums round by how an array lies in memory, which must not tell files apart.
+    values, findings = np.ascontiguousarray(found.values), _taken(found, file.name)
+    stored = precision_of(values)
+    if precision is not None:
+        values = rounded_to(values, precision)
     if not logits:
-        return _log_of(values, file.name), found.columns, findings
+        return ReadOutputs(_log_of(values, file.name), found.columns, findings, stored)
     if _sum_to_one(values):
         raise InputError(
             "look_like_probabilities",
@@ -58,7 +81,7 @@ def read_log_probabilities(
         )
         findings += (Finding(code="look_like_probabilities", text=text),)
     whole = binary_logits(values) if values.shape[1] == 1 else values
-    return log_probabilities(whole), found.columns, findings
+    return ReadOutputs(log_probabilities(whole), found.columns, findings, stored)
 
 
 def _refuse_other_kind(file: ArrayFile, *, logits: bool) -> None:

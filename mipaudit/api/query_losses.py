@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -93,7 +94,7 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
         UsageError: the outputs are given twice or not at all, or no such score.
         InputError: an input cannot be read, or does not fit the others.
     """
-    from mipaudit.api.model_answers import read_answers, together
+    from mipaudit.api.model_answers import read_answers, read_both
     from mipaudit.api.model_query import model_query, require_both_classes
     from mipaudit.queries.model_losses import SCORES, model_scores
     from mipaudit.report.provenance import provenance, settings_from
@@ -107,30 +108,35 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
         "With a holdout in files of its own, the other files are of members.",
         "Leave --membership out.",
     )
+    _require_one_kind((logits, probabilities), (holdout_logits, holdout_probabilities))
     reference = (reference_logits, reference_probabilities)
+    _require_one_kind(reference, (holdout_reference_logits, holdout_reference_probabilities))
     wanted = _wanted(scores, [*SCORES], reference=any(one is not None for one in reference))
     need_labels = not _UNLABELLED.issuperset(wanted)
-    first = read_answers(
-        (logits, probabilities),
-        labels,
-        reference,
-        name="members" if two else "outputs",
-        membership=membership,
-        inside=True if two else None,
-        need_labels=need_labels,
-    )
-    sides = [first]
+    read = [
+        partial(
+            read_answers,
+            outputs=(logits, probabilities),
+            labels=labels,
+            reference=reference,
+            name="members" if two else "outputs",
+            membership=membership,
+            inside=True if two else None,
+            need_labels=need_labels,
+        )
+    ]
     if two:
-        second = read_answers(
-            (holdout_logits, holdout_probabilities),
-            holdout_labels,
-            (holdout_reference_logits, holdout_reference_probabilities),
+        second = partial(
+            read_answers,
+            outputs=(holdout_logits, holdout_probabilities),
+            labels=holdout_labels,
+            reference=(holdout_reference_logits, holdout_reference_probabilities),
             name="holdout",
             membership=None,
             inside=False,
             need_labels=need_labels,
         )
-        sides.append(second)
+        read.append(second)
     else:
         given = (holdout_labels, holdout_reference_logits, holdout_reference_probabilities)
         require(
@@ -139,7 +145,7 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
             "There are labels or a reference of a holdout without its outputs.",
             "Add --holdout-logits or --holdout-probabilities.",
         )
-    whole = together(sides)
+    whole = read_both(read)
     require_both_classes(whole.member, _BOTH)
     made = model_scores(whole.log_p, _labels_or_none(whole))
     columns: dict[str, tuple[str, NDArray[Any]]] = {
@@ -160,6 +166,17 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
         findings=whole.findings,
         limitations=limitations,
         provenance=provenance(seed=None, inputs=whole.inputs, settings=settings),
+    )
+
+
+def _require_one_kind(members: tuple[Any, Any], holdout: tuple[Any, Any]) -> None:
+    """Require logits of both classes, or probabilities of both."""
+    crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
+    require(
+        not any(crossed) or all(crossed),
+        "two_kinds",
+        "Logits are given for one class and probabilities for the other.",
+        "Give the same of both: each rounds in its own way, and that would tell them apart.",
     )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _FOUR_DECIMALS: Final = Decimal("0.0001")
 _TINY: Final = 1e-4
@@ -12,6 +15,8 @@ _HUGE: Final = 1e15
 # Powers of ten between which a figure is written out.
 _SHORTEST: Final = -6
 _LONGEST: Final = 11
+# More do not fit beside 15 digits before the point in decimal's usual 28.
+_MOST_DECIMALS: Final = 13
 
 
 def lower_text(limit: float) -> str:
@@ -22,6 +27,16 @@ def lower_text(limit: float) -> str:
 def upper_text(limit: float) -> str:
     """Return an upper limit with four decimals, rounded up: 0.12341 is ``0.1235``."""
     return _rounded(limit, ROUND_CEILING)
+
+
+def above_text(lower: float, limit: float) -> str:
+    """Return a lower limit that is above a policy's, with enough decimals to show it."""
+    return _telling(lower, limit, ROUND_FLOOR, lambda shown, most: shown > most)
+
+
+def within_text(upper: float, limit: float) -> str:
+    """Return an upper limit that is within a policy's, with enough decimals to show it."""
+    return _telling(upper, limit, ROUND_CEILING, lambda shown, most: shown <= most)
 
 
 def value_text(value: float) -> str:
@@ -72,6 +87,20 @@ def _figure(number: float, digits: int, rounding: str) -> str:
 def _plain(number: Decimal) -> str:
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _telling(
+    number: float, limit: float, rounding: str, shows: Callable[[Decimal, Decimal], bool]
+) -> str:
+    """Round to four decimals, or to as many as show on which side of the limit a number is."""
+    exact, most = Decimal(repr(number)), Decimal(repr(limit))
+    if abs(number) >= _HUGE or not shows(exact, most):
+        return _rounded(number, rounding)
+    for decimals in range(4, _MOST_DECIMALS):
+        shown = exact.quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
+        if shows(shown, most):
+            return f"{shown + 0:f}"
+    return f"{exact:f}"
 
 
 def _rounded(number: float, rounding: str) -> str:

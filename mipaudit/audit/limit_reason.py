@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.figures import above_text, lower_text, number_text, upper_text, within_text
 
 if TYPE_CHECKING:
     from mipaudit.audit.policy import CheckStatus
@@ -32,13 +32,11 @@ def limit_reason(
     lower, upper = limits
     most = number_text(limit)
     whom = f" {among}" if among else ""
+    if status == "not_met" and lower is not None:
+        return f"{name} is at least {above_text(lower, limit)}{whom}, above the limit of {most}"
+    if status == "met" and upper is not None:
+        return f"{name} is at most {within_text(upper, limit)}{whom}, within the limit of {most}"
     at_least = "" if lower is None else f" is at least {lower_text(lower)}"
     at_most = "" if upper is None else f" is at most {upper_text(upper)}"
-    match status:
-        case "not_met":
-            return f"{name}{at_least}{whom}, above the limit of {most}"
-        case "met":
-            return f"{name}{at_most}{whom}, within the limit of {most}"
-        case "inconclusive":
-            known = " and".join(part for part in (at_least, at_most) if part)
-            return f"{name}{known or f' {unknown}'}{whom}; the limit is {most}"
+    known = " and".join(part for part in (at_least, at_most) if part)
+    return f"{name}{known or f' {unknown}'}{whom}; the limit is {most}"

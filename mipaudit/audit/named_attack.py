@@ -46,6 +46,8 @@ class Achieved:
         fpr: share of holdout records that it calls members.
         n_members: members that it was judged on.
         n_holdout: holdout records, likewise.
+        counted: whether its limits are those of counts, which are approximate; limits of
+            means of coins hold at every sample size.
     """
 
     advantage: Limits
@@ -53,6 +55,7 @@ class Achieved:
     fpr: float
     n_members: int
     n_holdout: int
+    counted: bool
 
 
 def achieved(
@@ -96,6 +99,7 @@ def achieved(
         fpr=fpr,
         n_members=int(mine.size),
         n_holdout=int(theirs.size),
+        counted=guesses.dtype == np.bool_ or _binary(guesses.astype(np.float64)),
     )
 
 

@@ -11,7 +11,7 @@ from mipaudit.audit.estimate import (  # noqa: TC001 - the codec reads them
     Attackers,
     Quantity,
 )
-from mipaudit.audit.figures import lower_text, number_text, upper_text
+from mipaudit.audit.figures import above_text, lower_text, number_text, upper_text, within_text
 from mipaudit.audit.verdict import OnInconclusive  # noqa: TC001 - part of the public type
 from mipaudit.audit.waiver import Waiver  # noqa: TC001 - the codec reads it
 
@@ -154,17 +154,27 @@ def restatement(quantity: Quantity, prior: float) -> tuple[float, float]:
             return 1.0, 0.0
 
 
+def _lower_alone(lower: float, _: float) -> str:
+    return lower_text(lower)
+
+
+def _upper_alone(upper: float, _: float) -> str:
+    return upper_text(upper)
+
+
 def check_reason(check: PolicyCheck) -> str:
     """Say in one sentence what decided a check."""
     name = checked_name(check)
     limit = number_text(check.limit)
-    at_least = "" if check.lower is None else f" is at least {lower_text(check.lower)}"
+    above = above_text if check.status == "not_met" else _lower_alone
+    within = within_text if check.status == "met" else _upper_alone
+    at_least = "" if check.lower is None else f" is at least {above(check.lower, check.limit)}"
     if check.blind is not None and at_least:
         at_least += f" without the {upper_text(check.blind)} that the records alone may explain"
     at_most = (
         ""
         if check.upper is None
-        else f" is at most {upper_text(check.upper)} {against_phrase(check.against)}"
+        else f" is at most {within(check.upper, check.limit)} {against_phrase(check.against)}"
     )
     match check.status:
         case "not_met":

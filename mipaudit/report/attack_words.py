@@ -76,7 +76,7 @@ _PREDICTED: Final = (
 _APPROXIMATE: Final = (
     "Limits of counts are melded Clopper-Pearson limits, and how far an adversary falls short has "
     "score limits: both approximate, with their measured coverage in the documentation. Limits of "
-    "mean losses hold at every sample size."
+    "mean losses hold at every sample size; where every loss is 0 or the bound, they are of counts."
 )
 
 

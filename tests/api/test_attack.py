@@ -277,3 +277,17 @@ def test_scores_that_show_nothing_are_refused():
     with pytest.raises(InputError) as caught:
         mipaudit.attack(losses().assign(loss=1.0))
     assert caught.value.code == "constant_scores"
+
+
+def test_limits_of_a_loss_that_is_nought_or_the_bound_are_those_of_counts():
+    rng = np.random.default_rng(0)
+    member = np.arange(400) < 200
+    whole = pd.DataFrame({"member": member, "loss": (rng.random(400) < 0.5) * 2.0})
+    parts = whole.assign(loss=rng.random(400) * 2)
+    validity = [
+        next(row.validity for row in report.attacks if row.adversary == "bounded-loss")
+        for report in (
+            mipaudit.attack(frame, loss_bound=2.0, member_side="low") for frame in (whole, parts)
+        )
+    ]
+    assert validity == ["approximate", "finite-sample"]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mipaudit.audit.figures import (
+    above_text,
     count_text,
     lower_figure,
     lower_text,
@@ -17,6 +18,7 @@ from mipaudit.audit.figures import (
     upper_figure,
     upper_text,
     value_text,
+    within_text,
 )
 
 
@@ -102,3 +104,21 @@ def test_figures(number, lower, upper):
 def test_more_digits_on_demand():
     assert lower_figure(3794.5600000000004, digits=8) == "3794.56"
     assert upper_figure(3794.5600000000004, digits=8) == "3794.56"
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "limit", "shown"),
+    [
+        (above_text, 0.1234567, 0.1, "0.1234"),
+        (above_text, 0.10003, 0.1, "0.10003"),
+        (above_text, 0.00007, 0.00005, "0.00007"),
+        (above_text, 0.1000000000000001, 0.1, "0.1000000000000001"),
+        (above_text, 0.05, 0.1, "0.0500"),
+        (within_text, 0.09999, 0.1, "0.1000"),
+        (within_text, 0.00003, 0.00005, "0.00003"),
+        (within_text, 0.12344, 0.12345, "0.12344"),
+        (within_text, 0.2, 0.1, "0.2000"),
+    ],
+)
+def test_a_limit_shows_on_which_side_of_the_policys_it_is(text, number, limit, shown):
+    assert text(number, limit) == shown
