@@ -239,3 +239,22 @@ def test_verify_says_which_table_is_wanted(mipaudit, queried, given, code):
 
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["code"] == code
+
+
+def test_the_report_is_laid_out_as_others_are_and_counts_one_as_one(mipaudit, tmp_path):
+    for seed, name in enumerate(("m.csv", "h.csv", "s.csv")):
+        rows = [f"{(row * (seed + 2)) % 41},a" for row in range(30)]
+        if name == "m.csv":
+            rows[0] = "1,odd"
+        (tmp_path / name).write_text("\n".join(["age,ward", *rows]) + "\n")
+
+    done = mipaudit(
+        *("query", "nn", "--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv"),
+        *("-o", "x.csv"),
+    )
+
+    assert done.returncode == 0
+    assert "\nFindings\n" in done.stdout
+    assert "- unseen_words: Column 'ward'" in done.stdout
+    assert "1 member and 0 holdout records" in " ".join(done.stdout.split())
+    assert "\nKeep in mind\n" in done.stdout
