@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 OnInconclusive = Literal["fail", "review", "pass"]
 
+RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
@@ -100,4 +101,6 @@ def _decided(
 
 def _reason(check: PolicyCheck) -> str:
     note = waiver_note(check)
-    return f"score '{check.score}': {check.reason}{'; ' if note else ''}{note}"
+    # The advantage of the records alone is that of no score.
+    what = "the blind " if check.score == RECORDS else f"score '{check.score}': "
+    return f"{what}{check.reason}{'; ' if note else ''}{note}"

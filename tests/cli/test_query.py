@@ -150,6 +150,16 @@ def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
     assert report["columns"][0]["scale"] == "full range"
 
 
+@pytest.mark.parametrize(("key", "longer"), [("metric", "distance_metric"), ("scale", "number_sc")])
+def test_a_policy_file_is_told_the_longer_name(mipaudit, tmp_path, key, longer):
+    (tmp_path / "mipaudit.toml").write_text(f'[query]\n{key} = "gower"\n')
+
+    done = mipaudit("query", "nn", *TABLES, "-o", "s.csv")
+
+    assert done.returncode == 2
+    assert f"Did you mean '{longer}" in done.stderr
+
+
 def test_approximate_search_says_what_it_found(mipaudit, tmp_path):
     if find_spec("faiss") is None:
         pytest.skip("faiss is not installed")
