@@ -279,8 +279,8 @@ def _labels(file: ArrayFile, classes: int, *, alone: bool, need: bool) -> NDArra
     if wrong.size:
         raise InputError(
             "bad_labels",
-            f"{file.name}: {wrong.size:,} labels are no class from 0 to {classes - 1}, first in "
-            f"row {wrong[0] + 1}.",
+            f"{file.name}: labels that are no class from 0 to {classes - 1}: {wrong.size:,}, the "
+            f"first in row {wrong[0] + 1}.",
             hint=LABEL_HINT,
         )
     return values.astype(np.intp)

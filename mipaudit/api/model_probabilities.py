@@ -129,8 +129,8 @@ def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     if wrong.size:
         raise InputError(
             "no_probabilities",
-            f"{name}: {wrong.size:,} rows are no probabilities that add up to 1, first in "
-            f"row {wrong[0] + 1}.",
+            f"{name}: rows that are no probabilities that add up to 1: {wrong.size:,}, the first "
+            f"is row {wrong[0] + 1}.",
             hint="If these are outputs before softmax, use --logits.",
         )
     with np.errstate(divide="ignore"):

@@ -61,7 +61,9 @@ def recomputed(
         command in _OF_SCORES | _OF_NOTHING | _OF_TABLES,
         "not_verifiable",
         f"A report of {command} cannot be verified.",
-        "Run the command again with the same seed.",
+        "Run the command again on the same files, and compare what it writes."
+        if command.startswith("query")
+        else "Run the command again with the same seed.",
     )
     keywords = recorded_keywords(command, report.provenance.settings)
     keywords["settings"] = report.provenance.settings

@@ -33,10 +33,16 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
     """Return phi = log(p / (1-p)), and how many were 0 or 1 up to rounding and were moved.
 
     Raises:
-        InputError: ``bad_confidences``, ``look_like_probabilities``.
+        InputError: ``bad_confidences``, ``look_like_probabilities``, ``look_like_labels``.
     """
     from mipaudit.queries.model_losses import phi_of_loss, phi_of_probability
 
+    if kind != "probability" and values.size >= _MANY and _are_labels(values):
+        raise InputError(
+            "look_like_labels",
+            f"{name}: every confidence is a whole number, as labels and membership are.",
+            hint="Give what the model says of the true class: query losses --scores phi makes it.",
+        )
     if kind == "phi":
         if values.size >= _MANY and bool(((values >= 0) & (values <= 1)).all()):
             raise InputError(
@@ -60,6 +66,11 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
     else:
         found, moved = phi_of_loss(values, _LEAST)
     return found, int(np.count_nonzero(moved))
+
+
+def _are_labels(values: NDArray[np.float64]) -> bool:
+    # A loss of 0 everywhere is a model that is sure of all.
+    return bool((values == np.floor(values)).all() and values.any())
 
 
 def oriented(

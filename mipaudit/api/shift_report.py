@@ -16,7 +16,7 @@ from mipaudit.api.counting import (
     require_spread,
 )
 from mipaudit.audit.blind import ERRORS, BlindLimit
-from mipaudit.audit.blind_evidence import RECORDS, BlindEvidence, blind_evidence
+from mipaudit.audit.blind_evidence import BlindEvidence, blind_evidence
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.findings import crossing_findings, size_findings
 from mipaudit.audit.judgement import judge
@@ -28,7 +28,7 @@ from mipaudit.audit.shift_learner import PRIOR, Learner, learn
 from mipaudit.audit.shift_survey import ShiftCount, ShiftSurvey
 from mipaudit.audit.table import ErrorShare, advantage_estimates
 from mipaudit.audit.vector_burn_in import vector_burn_in_blocks
-from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.verdict import RECORDS, reach_verdict
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.audit.prequential import HeldOut, held_out_together
 from mipaudit.audit.shift_learner import PRIOR
+from mipaudit.audit.verdict import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.shift_learner import Learner
     from mipaudit.summaries.tally import ColumnCounts
-
-RECORDS: Final = "the records"  # what stands where a report names a score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,6 +18,7 @@ OnInconclusive = Literal["fail", "review", "pass"]
 
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
 NO_LIMIT: Final = "no limit was given to compare with"
+RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
@@ -119,4 +120,6 @@ def _decided(
 
 def _reason(check: PolicyCheck) -> str:
     note = waiver_note(check)
-    return f"score '{check.score}': {check.reason}{'; ' if note else ''}{note}"
+    # The advantage of the records alone is that of no score.
+    what = "the blind " if check.score == RECORDS else f"score '{check.score}': "
+    return f"{what}{check.reason}{'; ' if note else ''}{note}"

@@ -135,7 +135,9 @@ class _Known:
 
         from mipaudit.report.names import safe_name
 
-        near = get_close_matches(key, sorted(known), n=1)
+        # Where two commands mean different things by one name, a file has the longer one.
+        longer = sorted(name for name in known if name.endswith(f"_{key}"))
+        near = get_close_matches(key, sorted(known), n=1) or longer
         raise UsageError(
             "config",
             f"The key '{safe_name(key)}'{where} in '{safe_name(self._file)}' is unknown.",

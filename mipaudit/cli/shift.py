@@ -47,8 +47,8 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
         list[str] | None,
         typer.Option(
             "--columns",
-            metavar="NAME",
-            help="A feature, or a comma list; repeat for several. Default: all but ids.",
+            metavar="COL,COL",
+            help="Compare these. Default: all but ids.",
             show_default=False,
         ),
     ] = None,
@@ -56,8 +56,8 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
         list[str] | None,
         typer.Option(
             "--ignore",
-            metavar="NAME",
-            help="A column to leave out, or a comma list; repeat for several.",
+            metavar="COL,COL",
+            help="Leave these out.",
             show_default=False,
         ),
     ] = None,

@@ -90,9 +90,8 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     )
     skipped = [f"{safe_name(name)}: {why}" for name, why in report.skipped]
     yield bulleted("Not compared", skipped)
-    found = [f"{plain(one.text)} [{one.code}]" for one in report.findings]
-    yield bulleted("Worth knowing", found)
-    yield bulleted("What this does not say", report.limitations)
+    yield bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
     yield (Heading(text="What to run next"), Paragraph(text=plain(report.following), hyphens=False))
 
 

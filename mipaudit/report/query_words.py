@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
 
 _FEW: Final = 20
-_WHOSE: Final = {"members": "members", "holdout": "holdout records"}
+_WHOSE: Final = {"members": "member", "holdout": "holdout record"}
 _MANY_LEVELS: Final = 1000
 _ONLY_SCORES: Final = (
     "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
@@ -75,6 +75,10 @@ def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore])
     )
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count_text(count)} {noun if count == 1 else f'{noun}s'}"
+
+
 def _share(one: ExactCopies) -> str:
     return percent_text(round(one.copied / one.rows, 4))
 
@@ -125,25 +129,25 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
         if one.role == "members" and one.copied:
             others = sum(other.copied for other in copies if other.role == "holdout")
             beside = (
-                "as no holdout record is"
+                "and no holdout record"
                 if not others
-                else f"{count_text(others)} holdout records are, too: some copies may be chance"
+                else f"and {_counted(others, 'holdout record')}: some copies may be chance"
             )
             yield Finding(
                 code="exact_copies",
-                text=f"{count_text(one.copied)} members stand in the synthetic table word for "
-                f"word, {beside}.",
+                text=f"The synthetic table holds, word for word, {_counted(one.copied, 'member')} "
+                f"{beside}.",
             )
         if one.rows < _FEW:
             yield Finding(
                 code="few_records",
-                text=f"Only {one.rows} {_WHOSE[one.role]}: limits will be wide.",
+                text=f"Only {_counted(one.rows, _WHOSE[one.role])}: limits will be wide.",
             )
     if shared:
         yield Finding(
             code="shared_records",
-            text=f"{count_text(shared)} members are among the holdout records, too, equal in all "
-            "columns that were compared: no query can tell those apart. Remove them from the "
+            text=f"Among the holdout records is a copy, in all columns that were compared, of "
+            f"{_counted(shared, 'member')}: no query can tell those apart. Remove them from the "
             "holdout if they are the same people.",
         )
 
@@ -151,12 +155,13 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
 def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
     taught = [score for score in scores if score.query in {"density", "classifier"}]
     if taught and any(referenced):
-        members, holdout = map(count_text, referenced)
+        members = _counted(referenced[0], "member")
+        holdout = _counted(referenced[1], "holdout record")
         names = " and ".join(quoted_name(score.score) for score in taught)
         yield Finding(
             code="reference_overlap",
-            text=f"{members} members and {holdout} holdout records stand in the reference table, "
-            f"too. {names} learned from them that they are not synthetic, which is no leak of the "
+            text=f"The reference table holds {members} and {holdout}. {names} learned from them "
+            "that they are not synthetic, which is no leak of the "
             "release. Remove them from the reference if they are the same people.",
         )
 
@@ -170,13 +175,13 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
         )
     for column in columns:
         if column.unseen:
-            members = count_text(column.unseen_members)
-            holdout = count_text(column.unseen - column.unseen_members)
+            members = _counted(column.unseen_members, "member")
+            holdout = _counted(column.unseen - column.unseen_members, "holdout record")
             yield Finding(
                 code="unseen_words",
-                text=f"Column {quoted_name(column.column)}: {members} members and {holdout} "
-                "holdout records hold a word that the released tables lack. It differs from all "
-                "others. If a table only spells it in another way, mend that: the scores would "
+                text=f"Column {quoted_name(column.column)}: a word that the released tables lack "
+                f"stands in {members} and {holdout}. It differs from all others. If a table only "
+                "spells it in another way, mend that: the scores would "
                 "show the spelling.",
             )
         if column.rounded:

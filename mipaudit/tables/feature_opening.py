@@ -47,7 +47,11 @@ def open_tables(members: object, holdout: object, request: FeatureRequest) -> Fe
         InputError: a table cannot be read or is empty, or they have no column in common.
     """
     if isinstance(members, str) and members == holdout == "-":
-        raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
+        raise UsageError(
+            "two_stdin",
+            "Members and holdout cannot both be standard input.",
+            hint="Write one of them to a file first.",
+        )
     blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
     try:
         check_different(blobs)

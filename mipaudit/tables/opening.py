@@ -115,7 +115,11 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
         return [(None, (scores,) if isinstance(scores, str) else scores)]
     if request.scores is None and request.members is not None and request.holdout is not None:
         if pair == ("-", "-"):
-            raise UsageError("two_stdin", "Members and holdout cannot both be standard input.")
+            raise UsageError(
+                "two_stdin",
+                "Members and holdout cannot both be standard input.",
+                hint="Write one of them to a file first.",
+            )
         return [(True, (request.members,)), (False, (request.holdout,))]
     raise UsageError(
         "which_input",

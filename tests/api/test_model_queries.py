@@ -483,3 +483,13 @@ def test_members_alone_are_told_where_the_holdout_goes(model):
     with pytest.raises(InputError) as caught:
         mipaudit.query_losses(logits=logits, labels=labels, membership=np.ones(200))
     assert "--holdout-logits" in caught.value.hint
+
+
+@pytest.mark.parametrize("values", ["phi", "loss"])
+def test_labels_given_as_the_target_are_refused(shadows, values):
+    labels = np.arange(shadows["target"].size) % 10
+    p = 1 / (1 + np.exp(-shadows["shadow"]))
+    shadow = shadows["shadow"] if values == "phi" else -np.log(p)
+    with pytest.raises(InputError) as caught:
+        mipaudit.query_lira(**{**shadows, "shadow": shadow, "target": labels}, values=values)
+    assert caught.value.code == "look_like_labels"

@@ -29,6 +29,7 @@ TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-
         (["estimate", "s.csv", "--scor-col", "x"], "Did you mean --score-col?"),
         (["estimate", "s.csv", "--blod"], "Did you mean --blind?"),
         (["query lira", "--inclusion", "i.npy"], "--shadow shadows.npz"),
+        (["shift", "-", "-"], "Write one of them to a file first."),
         (["query losses", "--logits", "x.npz", "-o", "x.json"], "-o scores.parquet"),
         (["attribute", "g.csv", "--attribute-col", "guess"], "--guess-col NAME"),
     ],
@@ -67,6 +68,19 @@ def test_a_report_of_shift_is_verified_from_two_tables(mipaudit, tmp_path):
         assert "--input" not in done.stderr
     right = mipaudit("verify", "shift.json", "--members", "m.csv", "--holdout", "h.csv")
     assert right.returncode == 0
+
+
+def test_what_cannot_be_verified_says_what_to_do_instead(mipaudit, tmp_path):
+    rows = "".join(f"{at % 2},{at % 3},0.25,0.5,0.25\n" for at in range(60))
+    (tmp_path / "p.csv").write_text("member,label,a,b,c\n" + rows)
+    made = mipaudit("query", "losses", "--probabilities", "p.csv", "-o", "s.csv", "-f", "json")
+    (tmp_path / "r.json").write_text(made.stdout)
+
+    done = mipaudit("verify", "r.json", "--input", "s.csv")
+
+    assert done.returncode == 2
+    assert "seed" not in done.stderr
+    assert "on the same files" in done.stderr
 
 
 def test_shift_says_what_to_do_with_a_cell_in_its_own_options(mipaudit, tmp_path):

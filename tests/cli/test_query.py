@@ -150,6 +150,16 @@ def test_a_policy_for_estimate_does_not_set_the_distance(mipaudit, tmp_path):
     assert report["columns"][0]["scale"] == "full range"
 
 
+@pytest.mark.parametrize(("key", "longer"), [("metric", "distance_metric"), ("scale", "number_sc")])
+def test_a_policy_file_is_told_the_longer_name(mipaudit, tmp_path, key, longer):
+    (tmp_path / "mipaudit.toml").write_text(f'[query]\n{key} = "gower"\n')
+
+    done = mipaudit("query", "nn", *TABLES, "-o", "s.csv")
+
+    assert done.returncode == 2
+    assert f"Did you mean '{longer}" in done.stderr
+
+
 def test_approximate_search_says_what_it_found(mipaudit, tmp_path):
     if find_spec("faiss") is None:
         pytest.skip("faiss is not installed")
@@ -239,3 +249,22 @@ def test_verify_says_which_table_is_wanted(mipaudit, queried, given, code):
 
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["code"] == code
+
+
+def test_the_report_is_laid_out_as_others_are_and_counts_one_as_one(mipaudit, tmp_path):
+    for seed, name in enumerate(("m.csv", "h.csv", "s.csv")):
+        rows = [f"{(row * (seed + 2)) % 41},a" for row in range(30)]
+        if name == "m.csv":
+            rows[0] = "1,odd"
+        (tmp_path / name).write_text("\n".join(["age,ward", *rows]) + "\n")
+
+    done = mipaudit(
+        *("query", "nn", "--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv"),
+        *("-o", "x.csv"),
+    )
+
+    assert done.returncode == 0
+    assert "\nFindings\n" in done.stdout
+    assert "- unseen_words: Column 'ward'" in done.stdout
+    assert "1 member and 0 holdout records" in " ".join(done.stdout.split())
+    assert "\nKeep in mind\n" in done.stdout
