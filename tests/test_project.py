@@ -66,9 +66,10 @@ DATA_ROWS = table_rows(DATA / "README.md")
 
 def test_every_data_file_is_described_and_small():
     files = {path.name for path in DATA.iterdir() if path.name != "README.md"}
-    splits = {name for name in files if name.startswith("mip_")}  # no scores in these
-    assert {row[0] for row in DATA_ROWS} == files - splits
-    assert not splits or "**mip_**" in (DATA / "README.md").read_text(encoding="utf-8")
+    kinds = ("mip_", "release_")  # no scores in these
+    assert {row[0] for row in DATA_ROWS} == {name for name in files if not name.startswith(kinds)}
+    described = (DATA / "README.md").read_text(encoding="utf-8")
+    assert all(f"**{kind}**" in described for kind in kinds)
     assert sum((DATA / name).stat().st_size for name in files) < 1_500_000
 
 

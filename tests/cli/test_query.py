@@ -16,7 +16,7 @@ TABLES = [
     for role in ("members", "holdout", "synthetic")
     for word in (f"--{role}", str(SAMPLES / f"adult_{role}.csv"))
 ]
-RELEASE = ROOT / "shared" / "data" / "synrelease"
+DATA = ROOT / "tests" / "data"
 # The limits of the columns in all of Adult, as its codebook would have them.
 RANGES = {
     "age": "17:90",
@@ -112,14 +112,13 @@ def test_a_table_can_be_piped(mipaudit):
     assert piped.stdout == direct.stdout
 
 
-@pytest.mark.skipif(not RELEASE.exists(), reason="the large tables are not here")
 @pytest.mark.parametrize("release", ["bootnoise", "copula"])
 def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
     """Distances and equation 18, as computed without mipaudit."""
     tables = [
-        *("--members", RELEASE / "adult_members.parquet"),
-        *("--holdout", RELEASE / "adult_holdout.parquet"),
-        *("--synthetic", RELEASE / f"adult_synthetic_{release}.parquet"),
+        *("--members", DATA / "release_adult_members.parquet"),
+        *("--holdout", DATA / "release_adult_holdout.parquet"),
+        *("--synthetic", DATA / f"release_adult_synthetic_{release}.parquet"),
         *(word for name, limits in RANGES.items() for word in ("--range", f"{name}={limits}")),
     ]
     assert mipaudit("query", "nn", "mc", "share", *tables, "-o", "l2.parquet").returncode == 0
@@ -127,8 +126,8 @@ def test_the_columns_that_others_computed(mipaudit, tmp_path, release):
     assert gower.returncode == 0
 
     ids = [pd.read_parquet(tables[at])["record_id"] for at in (1, 3)]
-    stated = pd.read_parquet(RELEASE / f"adult_queries_{release}.parquet").set_index("record_id")
-    stated = stated.loc[pd.concat(ids)].reset_index()
+    stated = pd.read_parquet(DATA / f"synrelease_adult_queries_{release}.parquet")
+    stated = stated.set_index("record_id").loc[pd.concat(ids)].reset_index()
     found = pd.read_parquet(tmp_path / "l2.parquet")
     assert (found["member"] == stated["member"]).all()
     found["share"] *= 10_000
