@@ -118,7 +118,6 @@ def _quick() -> Iterator[_Setting]:
     yield from ((name, _LARGE, _EVEN) for name in ("multinomial-1000", "gauss-shift-1"))
     yield from (("null-gaussian", _LARGE, _LOW), ("leaked-atoms", _LARGE, _LOWEST))
     yield from product(_RECORDS, _SMALL[:1], (_EVEN,))
-    yield from product(_RECORDS[1:], _SMALL[1:], (_EVEN,))
 
 
 def _full() -> Iterator[_Setting]:
