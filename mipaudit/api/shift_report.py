@@ -298,7 +298,8 @@ def _findings(
     chosen = source.chosen
     dropped = 0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout
     found = size_findings(sample.members.rows, sample.holdout.rows)
-    found += column_findings(same, source.skipped, dropped)
+    rounded = [column.name for column in source.columns if column.precision is not None]
+    found += column_findings(same, rounded, source.skipped, dropped)
     found += crossing_findings(RECORDS, RECORDS, estimates)
     if learner is not None and learner.library is None:
         text = (

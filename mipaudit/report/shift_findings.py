@@ -109,12 +109,16 @@ def repeated_findings(copies: Copies, design: ShiftDesign) -> list[Finding]:
 
 
 def column_findings(
-    constant: Sequence[str], skipped: Sequence[tuple[str, str]], dropped: int
+    constant: Sequence[str],
+    rounded: Sequence[str],
+    skipped: Sequence[tuple[str, str]],
+    dropped: int,
 ) -> list[Finding]:
-    """Return what is said of columns and rows that were left out.
+    """Return what is said of columns and rows that were changed or left out.
 
     Args:
         constant: names of columns that are the same in all rows.
+        rounded: names of columns that some files store more coarsely than others.
         skipped: (name, why) of columns that were not read.
         dropped: rows of persons who have another row in the same class.
     """
@@ -122,6 +126,12 @@ def column_findings(
     if constant:
         text = f"The same in all rows, and so left out: {_quoted(constant)}."
         found.append(Finding(code="constant_column", text=text))
+    if rounded:
+        text = (
+            f"Stored with fewer digits in some files than in others: {_quoted(rounded)}. All were "
+            "rounded alike, or the storage would tell records apart."
+        )
+        found.append(Finding(code="rounded_numbers", text=text))
     lone = [name for name, why in skipped if why.startswith("in one")]
     if lone:
         text = f"In one of the two tables only, and so not compared: {_quoted(lone)}."

@@ -14,6 +14,8 @@ from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from mipaudit.tables.column import Chunk, Field
@@ -40,6 +42,8 @@ class Assembly:
         where: the filter, or None.
         key: the column that identifies a row or a person, or None.
         nan: what to do with a missing score.
+        precision: of the score columns that files store more and less finely, the coarsest
+            float type: scores of all files are rounded to it.
         groups: the columns that name a row's group, or None.
         named: whether the values of the key column travel with the rows.
     """
@@ -50,6 +54,7 @@ class Assembly:
     where: Where | None
     key: str | None
     nan: NanPolicy
+    precision: Mapping[str, str]
     groups: GroupColumns | None = None
     named: bool = False
 
@@ -71,7 +76,10 @@ class Assembly:
         keep = self._filtered(chunk, intake)
         member, keep = self._membership(chunk, keep, intake)
         self._count_inexact(chunk, keep, intake)
-        scores = [column_scores(chunk.columns[field.name]) for field in self.scores]
+        scores = [
+            column_scores(chunk.columns[one.name], self.precision.get(one.name))
+            for one in self.scores
+        ]
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
         names = column_values(chunk.columns[self.key]) if self.named and self.key else None

@@ -111,12 +111,19 @@ def column_missing(column: Column) -> NDArray[np.bool_] | None:
     return mask if mask.any() else None
 
 
-def column_scores(column: Column) -> NDArray[np.float64]:
+def column_scores(column: Column, precision: str | None = None) -> NDArray[np.float64]:
     """Return ``column`` as float64 with NaN where it is missing.
 
     A string becomes a 53-bit hash of itself, which orders nothing but tells
     different strings apart, whatever chunk they come from.
+
+    Args:
+        column: a chunk of it.
+        precision: the float type, such as ``float32``, that its numbers are rounded to.
     """
+    if precision is not None:
+        with np.errstate(over="ignore"):
+            return column_scores(column).astype(precision).astype(np.float64)
     if isinstance(column, Labels):
         return _label_scores(column)
     if isinstance(column, Numbers):

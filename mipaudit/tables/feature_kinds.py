@@ -11,7 +11,7 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Labels, Numbers
 from mipaudit.tables.feature_source import FeatureColumn, FeatureKind, mixed_column
-from mipaudit.tables.layout import unreadable_column
+from mipaudit.tables.layout import common_precision, unreadable_column
 from mipaudit.tables.moments import are_days, is_day
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def name_features(
     """
     found: list[FeatureColumn] = []
     skipped: list[tuple[str, str]] = []
+    every = [part for _, parts in tables for part in parts]
     for name in names:
         kind = kinds[name]
         if kind == "empty":
@@ -62,6 +63,7 @@ def name_features(
                     name=name,
                     kind=text if kind == "string" else "number",
                     fractions=kind == "float",
+                    precision=common_precision(name, every),
                 )
             )
     if not found:

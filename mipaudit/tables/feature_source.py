@@ -35,11 +35,19 @@ FeatureKind = Literal["number", "category", "date"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureColumn:
-    """A column that both tables have; ``fractions`` where its numbers are stored as such."""
+    """A column that both tables have.
+
+    Attributes:
+        name: of the column.
+        kind: what its cells are.
+        fractions: whether its numbers are stored as such.
+        precision: the float type that its numbers are rounded to, because some files are.
+    """
 
     name: str
     kind: FeatureKind
     fractions: bool = False
+    precision: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +208,7 @@ def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
         return _days(found, column.name)
     if isinstance(found, Labels) and column.kind == "number":
         raise mixed_column(column.name)
-    return column_scores(found)
+    return column_scores(found, column.precision)
 
 
 def _days(labels: Labels, name: str) -> NDArray[np.float64]:

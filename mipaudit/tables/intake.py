@@ -157,3 +157,14 @@ def types_finding(name: str) -> Finding:
             "values rounded differently can tell the classes apart by themselves."
         ),
     )
+
+
+def precision_finding(name: str, coarse: str) -> Finding:
+    """Return that a column is rounded to the float type that some files store it in."""
+    return Finding(
+        code="scores_rounded",
+        text=(
+            f"Column {quoted_name(name)} is stored as {coarse} in some files and more finely in "
+            "others: all scores were rounded to that, or the storage would tell the classes apart."
+        ),
+    )

@@ -32,6 +32,9 @@ _RECORD_IDS: Final = ("record_id", "id", "uuid", "sample_id", "canary_id")
 # Above so many rows ids are not compared across the classes: it would take memory
 # that grows with the input.
 IDS_COMPARED: Final = 1 << 22
+# Floats that round more than text and float64 do, the coarsest first.
+_COARSE: Final = ("float16", "float32")
+_NUMBERS: Final = frozenset({"float", "integer", "bool", "empty"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +187,19 @@ def differing_types(name: str, parts: Sequence[Part]) -> bool:
     fields = [f for part in parts if part.rows_about for f in part.fields if f.name == name]
     kinds = {field.kind for field in fields} - {"empty"}
     return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
+
+
+def common_precision(name: str, parts: Sequence[Part]) -> str | None:
+    """Return the coarse float type that some parts store column ``name`` in and some do not.
+
+    Scores on a coarser grid in one class tell the classes apart although nothing leaks. After
+    loading; text and integers are taken for as fine as can be.
+    """
+    fields = [f for part in parts if part.rows_about for f in part.fields if f.name == name]
+    stored = {field.storage for field in fields if field.kind != "empty"}
+    if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
+        return None
+    return next((one for one in _COARSE if one in stored), None)
 
 
 def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:

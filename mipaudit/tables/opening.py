@@ -11,6 +11,7 @@ from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
 from mipaudit.tables.layout import (
+    common_precision,
     differing_types,
     merge_fields,
     plan_columns,
@@ -26,7 +27,7 @@ from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.blob import Blob
@@ -154,6 +155,8 @@ def open_groups(
         loads.append(Load(part=part, names=layout.needed & present, hashed=layout.hashed & present))
     (_load_each if load is None else load)(loads)
     grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
+    stored = {one.name: common_precision(one.name, parts) for one in layout.scores}
+    precision = {name: coarse for name, coarse in stored.items() if coarse is not None}
     source = ScoreSource(
         columns=_score_columns(layout.scores, parts),
         skipped=layout.skipped,
@@ -161,14 +164,22 @@ def open_groups(
             Group(
                 parts=found,
                 assembly=_assembly(
-                    side=side, parts=found, layout=layout, request=request, groups=grouping
+                    side=side,
+                    parts=found,
+                    layout=layout,
+                    request=request,
+                    groups=grouping,
+                    precision=precision,
                 ),
             )
             for side, found in groups
         ],
     )
     _name_scores(source, layout)
-    source.mixed = tuple(f.name for f in layout.scores if differing_types(f.name, parts))
+    source.rounded = precision
+    source.mixed = tuple(
+        name for name in stored if name not in precision and differing_types(name, parts)
+    )
     return _checked(source, layout, request)
 
 
@@ -210,6 +221,7 @@ def _assembly(
     layout: Layout,
     request: ReadRequest,
     groups: GroupColumns | None,
+    precision: Mapping[str, str],
 ) -> Assembly:
     return Assembly(
         scores=layout.scores,
@@ -218,6 +230,7 @@ def _assembly(
         where=layout.where,
         key=request.unit_column or request.key_column,
         nan=request.nan,
+        precision=precision,
         groups=groups,
         named=request.named,
     )

@@ -11,11 +11,17 @@ from mipaudit.tables.at_once import each_at_once, is_remote
 from mipaudit.tables.bad_parts import input_changed, named_fault, skipped_finding
 from mipaudit.tables.blob import MemoryBlob, TemporaryBlob, describe_blob
 from mipaudit.tables.faults import empty_class_error, fault_of
-from mipaudit.tables.intake import Intake, intake_findings, merge_intakes, types_finding
+from mipaudit.tables.intake import (
+    Intake,
+    intake_findings,
+    merge_intakes,
+    precision_finding,
+    types_finding,
+)
 from mipaudit.tables.partitions import FaultyRowsError, Partitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from mipaudit.audit.finding import Finding
     from mipaudit.summaries.plan import ScoreKind
@@ -118,6 +124,7 @@ class ScoreSource:
         member_column: the membership column, None when files or arrays say it.
         skipped: (column, why) for every column that was not taken.
         mixed: the score columns whose type differs between files.
+        rounded: those that are rounded to the float type of the coarsest file.
         bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
         chosen: the rows that stand for persons, None without ``unit_column``.
@@ -139,6 +146,7 @@ class ScoreSource:
         self.skipped = skipped
         self.bare: tuple[Blob, ...] = ()
         self.mixed: tuple[str, ...] = ()
+        self.rounded: Mapping[str, str] = {}
         self.chosen: Chosen | None = None
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
@@ -250,6 +258,7 @@ class ScoreSource:
             *([skipped_finding(skipped, files)] if skipped else []),
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),
+            *(precision_finding(name, coarse) for name, coarse in self.rounded.items()),
         )
 
     def infinite(self, names: Sequence[str]) -> int | None:

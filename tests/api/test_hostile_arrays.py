@@ -105,8 +105,9 @@ def test_a_frame_and_an_array_do_not_mix():
 
 
 def test_types_that_differ_between_arrays_are_found():
-    assert "types_differ" in _codes(_check(_MEMBERS.astype(np.float32)))
-    assert "types_differ" not in _codes(_check())
+    assert "scores_rounded" in _codes(_check(_MEMBERS.astype(np.float32)))
+    assert "types_differ" in _codes(_check(np.arange(_MEMBERS.size)))
+    assert not {"scores_rounded", "types_differ"} & set(_codes(_check()))
 
 
 @pytest.mark.parametrize("frame", [False, True])
@@ -121,3 +122,21 @@ def test_an_unknown_nan_policy_is_refused(frame):
 def test_one_string_is_one_name():
     assert column_names("score") == ("score",)
     assert column_names(["a", "b"]) == ("a", "b")
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_scores_stored_more_coarsely_in_one_class_tell_nothing(tmp_path, text):
+    drawn = np.random.default_rng(3).normal(size=(2, 300))
+    coarse = drawn.astype(np.float32)
+    pd.DataFrame({"score": coarse[0]}).to_parquet(tmp_path / "m.parquet")
+    holdout = tmp_path / ("h.csv" if text else "h.parquet")
+    if text:
+        holdout.write_text("score\n" + "\n".join(map(repr, drawn[1].tolist())) + "\n")
+    else:
+        pd.DataFrame({"score": drawn[1]}).to_parquet(holdout)
+
+    found = mipaudit.estimate(members=str(tmp_path / "m.parquet"), holdout=str(holdout))
+    alike = mipaudit.estimate(members=coarse[0], holdout=coarse[1])
+
+    assert found.estimates == alike.estimates
+    assert found.estimates[0].lower == 0

@@ -356,3 +356,15 @@ def test_rows_that_repeat_are_named_unless_persons_are_known():
     one = mipaudit.shift(members, holdout, id_column="patient")
     assert "repeated_rows" not in found_in(one)
     assert one.estimates[0].lower == 0
+
+
+def test_columns_stored_more_coarsely_in_one_class_tell_nothing():
+    members, holdout = table(0), table(1)
+    numbers = [name for name in members if members[name].dtype == np.float64]
+    members[numbers] = members[numbers].astype(np.float32)
+
+    report = mipaudit.shift(members, holdout)
+
+    holdout[numbers] = holdout[numbers].astype(np.float32)
+    assert report.estimates == mipaudit.shift(members, holdout).estimates
+    assert "rounded_numbers" in {one.code for one in report.findings}

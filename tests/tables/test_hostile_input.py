@@ -186,19 +186,28 @@ def test_a_file_twice_in_one_side_is_an_error(write, fails, link):
 
 
 @pytest.mark.parametrize(
-    ("members", "holdout", "differ"),
+    ("members", "holdout", "found"),
     [
-        (pa.float32(), pa.float64(), True),
-        (pa.int64(), pa.float64(), True),
-        (pa.float64(), pa.float64(), False),
-        (pa.int8(), pa.int64(), False),
+        (pa.float32(), pa.float64(), {"scores_rounded"}),
+        (pa.float64(), pa.float16(), {"scores_rounded"}),
+        (pa.int64(), pa.float32(), {"scores_rounded"}),
+        (pa.int64(), pa.float64(), {"types_differ"}),
+        (pa.float64(), pa.float64(), set()),
+        (pa.float32(), pa.float32(), set()),
+        (pa.int8(), pa.int64(), set()),
+        (pa.null(), pa.float32(), set()),
     ],
 )
-def test_types_that_differ_between_the_classes_are_found(tmp_path, read, members, holdout, differ):
+def test_types_that_differ_between_the_classes_are_found(tmp_path, read, members, holdout, found):
     for name, kind in (("m", members), ("h", holdout)):
-        _save(pa.table({"score": pa.array([1, 2, 3], kind)}), tmp_path / f"{name}.parquet")
-    everything = read(members=str(tmp_path / "m.parquet"), holdout=str(tmp_path / "h.parquet"))
-    assert ("types_differ" in everything.findings) is differ
+        values = [None, None, None] if pa.types.is_null(kind) else [1, 2, 3]
+        if kind == pa.float16():
+            values = np.array(values, dtype=np.float16)
+        _save(pa.table({"score": pa.array(values, kind)}), tmp_path / f"{name}.parquet")
+    everything = read(
+        members=str(tmp_path / "m.parquet"), holdout=str(tmp_path / "h.parquet"), nan="category"
+    )
+    assert set(everything.findings) & {"scores_rounded", "types_differ"} == found
 
 
 def test_a_part_without_rows_has_no_type(tmp_path, read):
