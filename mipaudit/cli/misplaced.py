@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import typer
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    OptionNames = Callable[[str], Collection[str]]
 
 _CLASSES: Final = "Give the classes in files of their own as --members FILE --holdout FILE."
 # What to do with a file that a command has no place for.
@@ -37,36 +40,30 @@ _INSTEAD: Final = {
 _MOST: Final = 5
 
 
-def misplaced(error: Exception, commands: tuple[str, ...]) -> str | None:
+def misplaced(error: Exception, commands: tuple[str, ...], option_names: OptionNames) -> str | None:
     """Return what to try, or None where nothing better is known than the parser says.
 
     Args:
         error: one of the parser's usage errors.
         commands: the names of all commands.
+        option_names: the options of a command, as they are typed.
     """
     context = getattr(error, "ctx", None)
     name = str(getattr(context, "info_name", ""))
     option = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and isinstance(option, str):
-        return _INSTEAD.get((name, option)) or _of_others(option, name, commands)
+        if (name, option) in _INSTEAD:
+            return _INSTEAD[name, option]
+        return _of_others(option, name, [one for one in commands if option in option_names(one)])
     if "unexpected extra argument" in str(getattr(error, "message", "")):
         return _FILES.get(name)
     return None
 
 
-def _of_others(option: str, name: str, commands: tuple[str, ...]) -> str | None:
-    owners = [one for one in commands if option in _options(one)]
+def _of_others(option: str, name: str, owners: list[str]) -> str | None:
     if not option.startswith("--") or not owners:
         return None
     listed = ", ".join(owners[:-1]) + " and " + owners[-1] if owners[1:] else owners[0]
     if len(owners) > _MOST:
         listed = f"{owners[0]} and other commands"
     return f"{option} is an option of {listed}, not of {name}."
-
-
-def _options(name: str) -> set[str]:
-    from mipaudit.cli.program import application
-
-    group = typer.main.get_command(application((name,)))
-    found = getattr(group, "commands", {}).get(name)
-    return {word for one in getattr(found, "params", ()) for word in one.opts}

@@ -162,8 +162,17 @@ def configurable() -> tuple[str, ...]:
 
 def load_options(name: str) -> Options:
     """Return the options of a command that a policy file may set, by key."""
+    return options_of(_command(name))
+
+
+def _option_names(name: str) -> frozenset[str]:
+    """Return the options of a command as they are typed."""
+    return frozenset(word for one in _command(name).params for word in one.opts)
+
+
+def _command(name: str) -> TyperCommand:
     group = cast("TyperGroup", typer.main.get_command(application((name,))))
-    return options_of(cast("TyperCommand", group.commands[name]))
+    return cast("TyperCommand", group.commands[name])
 
 
 def _unloaded() -> None:
@@ -208,7 +217,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
         # The message is the help itself.
         typer.echo(str(error), err=True)
         return exit_status.USAGE
-    better = misplaced(error, tuple(COMMANDS))
+    better = misplaced(error, tuple(COMMANDS), _option_names)
     failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))
     return failure.status
