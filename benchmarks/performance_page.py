@@ -47,11 +47,11 @@ _TAIL: Final = """## What the figures rest on
 - A file under 4 MiB is parsed without pandas or pyarrow.
 - The most memory is taken at 2^21 rows, the largest input whose scores are kept: about 310 MiB.
 - Why one audit in memory misses its budget: it is some 1,700 calls of numpy, whatever the rows.
-- Why CSV misses its budget: rows are parsed by pandas, and pandas alone, with its import, takes 1.4
-  times the CPU time of the fastest reader's whole run; start-up, counting and limits come on top.
-- Why two threads do not reach 1.7: other work ran on both processors during the measurement (see
-  the wall seconds of decoding alone, which takes one thread), and two threads take 16% more CPU
-  time than one. The counting itself lets go of Python's lock.
+- Why CSV misses its budget: rows are parsed by pandas, and pandas alone, with its import, takes 1.2
+  to 1.4 times the CPU time of the fastest reader's whole run; start-up, counting and limits come
+  on top.
+- Why two threads do not reach 1.7: they take 17% more CPU time than one, and of the wall time
+  some .6 seconds (start-up, the plan, the limits) is one thread's at any size: 10^6 rows take .7.
 - What a compiled kernel would give: one that locates and counts a row in a single pass takes 8 ns
   of CPU time a row where numpy's passes take 13 (one thread, other work beside). That is half a
   second of 10^8 rows, 0.4 of the ratio to decoding; it is not worth a compiler for every platform.
