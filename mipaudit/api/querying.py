@@ -12,10 +12,11 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.queries.points import Points
 from mipaudit.queries.same_records import same_records
 from mipaudit.queries.scores import Scoring
+from mipaudit.queries.storage_precision import DOUBLE_BITS
 from mipaudit.report.names import quoted_name
 from mipaudit.report.query import QueriedColumn, QueriedTable
 from mipaudit.tables.kept_columns import check_kept, read_kept
-from mipaudit.tables.record_encoding import DOUBLE, fit_encoding, unseen_rows
+from mipaudit.tables.record_encoding import fit_encoding, unseen_rows
 from mipaudit.tables.record_table import common_columns, open_table, refuse_same_files
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _described(
             missing=missing[code.name],
             unseen=members.get(code.name, 0) + holdout.get(code.name, 0),
             unseen_members=members.get(code.name, 0),
-            rounded=code.bits < DOUBLE,
+            rounded=code.bits < DOUBLE_BITS,
         )
         for code in encoding.columns
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from mipaudit.audit.record_copies import CopyCount, HoldoutKeys, KeyForm, Wanted
 from mipaudit.audit.shift_columns import ColumnCells, ColumnTallies
 from mipaudit.summaries.identity import micro_blocks, rank_bytes
-from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 from mipaudit.summaries.vector_survey import sample_size
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.shift_learner import Learner
+    from mipaudit.summaries.rows import Rows
 
 
 class ShiftSurvey:
@@ -107,14 +108,7 @@ class ShiftCount:
         late = np.flatnonzero(micro_blocks(top) >= self._burn_in)
         self.columns.add([column[late] for column in rows.scores], rows.member[late])
         if self.scores is not None and self._learner is not None:
-            scored = Rows(
-                first_row=rows.first_row,
-                source_rows=rows.source_rows,
-                kept=rows.kept,
-                keys=rows.keys,
-                member=rows.member,
-                scores=self._learner.scores(rows.scores),
-            )
+            scored = replace(rows, scores=self._learner.scores(rows.scores))
             self.scores.take(scored, top)
 
     def merge(self, other: Self) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Precision = Literal["bfloat16", "half", "single", "double"]
 # The coarsest first.
 _ORDER: Final[tuple[Precision, ...]] = ("bfloat16", "half", "single", "double")
+# Significant bits of a float64.
+DOUBLE_BITS: Final = 53
 # Significant bits of bfloat16, whose range is that of single precision.
 _BRAIN_BITS: Final = 8
 _ROWS: Final = 1 << 14
@@ -38,13 +40,18 @@ def rounded_to(values: NDArray[np.float64], precision: Precision) -> NDArray[np.
     if precision == "double":
         return values
     if precision == "bfloat16":
-        fractions, exponents = np.frexp(values)
-        return np.asarray(
-            np.ldexp(np.rint(np.ldexp(fractions, _BRAIN_BITS)), exponents - _BRAIN_BITS)
-        )
+        return rounded_to_bits(values, _BRAIN_BITS)
     dtype = np.dtype("float16" if precision == "half" else "float32")
     most = float(np.finfo(dtype).max)
     return np.clip(values, -most, most).astype(dtype).astype(np.float64)
+
+
+def rounded_to_bits(values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """Return the numbers with so many significant bits, and any exponent."""
+    if bits == DOUBLE_BITS:
+        return values
+    fractions, exponents = np.frexp(values)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits))
 
 
 def _held(values: NDArray[np.float64], precision: Precision) -> bool:

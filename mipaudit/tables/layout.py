@@ -184,7 +184,7 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
 
 def differing_types(name: str, parts: Sequence[Part]) -> bool:
     """Tell whether column ``name`` is stored differently in different parts, after loading."""
-    fields = [f for part in parts if part.rows_about for f in part.fields if f.name == name]
+    fields = _stored(name, parts)
     kinds = {field.kind for field in fields} - {"empty"}
     return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
 
@@ -195,11 +195,16 @@ def common_precision(name: str, parts: Sequence[Part]) -> str | None:
     Scores on a coarser grid in one class tell the classes apart although nothing leaks. After
     loading; text and integers are taken for as fine as can be.
     """
-    fields = [f for part in parts if part.rows_about for f in part.fields if f.name == name]
+    fields = _stored(name, parts)
     stored = {field.storage for field in fields if field.kind != "empty"}
     if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
         return None
     return next((one for one in _COARSE if one in stored), None)
+
+
+def _stored(name: str, parts: Sequence[Part]) -> list[Field]:
+    """Return a column as every part that has rows stores it."""
+    return [f for part in parts if part.rows_about for f in part.fields if f.name == name]
 
 
 def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:

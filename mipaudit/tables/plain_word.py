@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from mipaudit.queries.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.tables.csv_cells import FALSE, TRUE, is_number
 from mipaudit.tables.moments import word_days
 from mipaudit.tables.record_columns import number_word
@@ -14,7 +16,6 @@ from mipaudit.tables.record_columns import number_word
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_DOUBLE: Final = 53
 # A code such as 007 is no number, unless another table holds it as one.
 _NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
@@ -36,7 +37,7 @@ class PlainWord:
     padded: bool = False
     truths: bool = False
     days: bool = False
-    bits: int = _DOUBLE
+    bits: int = DOUBLE_BITS
 
     def __call__(self, word: str) -> str:
         """Return the plain spelling of ``word``."""
@@ -53,7 +54,7 @@ class PlainWord:
 AS_WRITTEN: Final = PlainWord()
 
 
-def plain_word(kinds: Collection[str], *, named: bool, bits: int = _DOUBLE) -> PlainWord:
+def plain_word(kinds: Collection[str], *, named: bool, bits: int = DOUBLE_BITS) -> PlainWord:
     """Return the spelling of a category.
 
     Args:
@@ -72,8 +73,7 @@ def plain_word(kinds: Collection[str], *, named: bool, bits: int = _DOUBLE) -> P
 
 
 def _number(text: str, bits: int) -> str:
-    if bits < _DOUBLE:
-        fraction, exponent = math.frexp(float(text))
-        return number_word(math.ldexp(round(math.ldexp(fraction, bits)), exponent - bits))
+    if bits < DOUBLE_BITS:
+        return number_word(float(rounded_to_bits(np.array(float(text)), bits)))
     # Long numbers keep all of their digits.
     return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))

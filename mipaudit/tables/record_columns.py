@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError
+from mipaudit.queries.storage_precision import DOUBLE_BITS
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_missing
 from mipaudit.tables.csv_part import CsvPart
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
-_DOUBLE: Final = 53
 _BITS: Final = {"float32": 24, "float16": 11}
 # Beyond it, different integers are the same float64.
 _EXACT: Final = 2**53
@@ -48,7 +48,7 @@ class RecordColumn:
     codes: NDArray[np.int64] | None
     words: tuple[str, ...]
     missing: NDArray[np.bool_]
-    bits: int = _DOUBLE
+    bits: int = DOUBLE_BITS
 
 
 def read_record_column(
@@ -120,7 +120,7 @@ def _refuse_some_times(parts: Sequence[Part], name: str, kinds: Sequence[str]) -
 
 def _least_bits(columns: Sequence[Column]) -> int:
     names = [column.values.dtype.name for column in columns if isinstance(column, Numbers)]
-    return min((_BITS.get(name, _DOUBLE) for name in names), default=_DOUBLE)
+    return min((_BITS.get(name, DOUBLE_BITS) for name in names), default=DOUBLE_BITS)
 
 
 def number_labels(column: Numbers) -> Labels:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.queries.points import Geometry, Points
+from mipaudit.queries.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.moments import are_days, word_days
 from mipaudit.tables.plain_word import AS_WRITTEN, PlainWord, plain_word
@@ -27,8 +28,6 @@ Scale = Literal["robust", "range"]
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]
 
-# Significant bits of numbers.
-DOUBLE: Final = 53
 # The robust range lies between these quantiles.
 _QUANTILES: Final = (0.05, 0.95)
 _FORMS: Final = {"date": "days", "time": "times of day", "duration": "durations"}
@@ -61,7 +60,7 @@ class ColumnCode:
     words: tuple[str, ...] = ()
     blanks: bool = False
     constant: bool = False
-    bits: int = DOUBLE
+    bits: int = DOUBLE_BITS
     plain: PlainWord = AS_WRITTEN
 
     @property
@@ -248,7 +247,7 @@ def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputErro
 def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
     """Return numbers or days, anything where missing."""
     if column.numbers is not None:
-        return _rounded(column.numbers, code.bits)
+        return rounded_to_bits(column.numbers, code.bits)
     assert column.codes is not None  # noqa: S101 - words have codes
     days = word_days(column.words)
     table = np.append(np.empty(0) if days is None else days, code.centre)
@@ -267,7 +266,7 @@ def _fit(
 ) -> ColumnCode:
     blanks = any(bool(column.missing.any()) for column in held.values())
     kept = {column.bits for column in held.values() if column.kind != "empty"}
-    bits = min(kept) if len(kept) > 1 else DOUBLE
+    bits = min(kept) if len(kept) > 1 else DOUBLE_BITS
     if treated != "category":
         plain = ColumnCode(name=name, treated=treated, scale="", bits=bits)
         values = _plain_numbers(held[fit_on], plain)[~held[fit_on].missing]
@@ -320,19 +319,11 @@ def _range(
     return centre, width, said
 
 
-def _rounded(numbers: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
-    """Return numbers of so many significant bits: stored more coarsely, they are the same."""
-    if bits == DOUBLE:
-        return numbers
-    fractions, exponents = np.frexp(numbers)
-    return np.asarray(np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits))
-
-
 def _words(column: RecordColumn, code: ColumnCode) -> tuple[str, ...]:
     """Return the words of a category, numbers written out."""
     if column.numbers is None:
         return tuple(map(code.plain, column.words))
-    held = _rounded(column.numbers[~column.missing], code.bits)
+    held = rounded_to_bits(column.numbers[~column.missing], code.bits)
     return tuple(map(number_word, np.unique(held).tolist()))
 
 
@@ -354,7 +345,7 @@ def _word_codes(
         words = map(code.plain, column.words)
         table = np.array([*(place.get(word, other) for word in words), missing])
         return np.asarray(table[column.codes], dtype=np.int32)
-    values, inverse = np.unique(_rounded(column.numbers, code.bits), return_inverse=True)
+    values, inverse = np.unique(rounded_to_bits(column.numbers, code.bits), return_inverse=True)
     table = np.array([place.get(number_word(value), other) for value in values.tolist()])
     found = table[inverse]
     found[column.missing] = missing
