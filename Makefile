@@ -33,7 +33,7 @@ help:
 	@echo 'make validate        the long form, an hour: rewrites docs/validation.md'
 	@echo 'make truths          every truth of a scenario against 10^7 draws'
 	@echo 'make bench           time and memory against the budgets: rewrites docs/performance.md'
-	@echo 'make lock            renew requirements-dev.lock'
+	@echo 'make lock            renew requirements-dev.lock, and requirements.lock for the action'
 	@echo 'make clean           remove .venv and every cache'
 
 setup:
@@ -93,7 +93,10 @@ lock:
 	$(PYTHON) -m venv "$$dir"; "$$dir/bin/pip" install --quiet --disable-pip-version-check uv; \
 	"$$dir/bin/uv" pip compile pyproject.toml --extra dev --extra bench --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade \
-		--custom-compile-command 'make lock' --quiet -o requirements-dev.lock
+		--custom-compile-command 'make lock' --quiet -o requirements-dev.lock; \
+	echo hatchling | "$$dir/bin/uv" pip compile pyproject.toml - --extra plot --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+		-c requirements-dev.lock --custom-compile-command 'make lock' --quiet -o requirements.lock
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -117,13 +117,21 @@ def requirement_name(requirement):
     return re.match(r"[A-Za-z0-9_.-]+", requirement).group().lower().replace("_", "-")
 
 
-def test_lock_file_pins_every_requirement_with_hashes_and_no_host():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    wanted = map(requirement_name, project["dependencies"] + extras["dev"] + extras["bench"])
-    text = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    pins = re.findall(r"^([a-z0-9.-]+)==\S+.*?\\\n    --hash=sha256:", text, flags=re.MULTILINE)
-    assert set(wanted) <= set(pins)
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [("requirements-dev.lock", ("dev", "bench")), ("requirements.lock", ("plot",))],
+)
+def test_a_lock_file_pins_every_requirement_with_hashes_and_no_host(lock, extras):
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, build = described["project"], described["build-system"]["requires"]
+    asked = [one for name in extras for one in project["optional-dependencies"][name]]
+    wanted = map(requirement_name, [*project["dependencies"], *asked, *build])
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    pinned = r"^([a-z0-9.-]+)==(\S+).*?\\\n    --hash=sha256:"
+    pins = set(re.findall(pinned, text, flags=re.MULTILINE))
+    assert set(wanted) <= {name for name, _ in pins}
+    everything = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    assert pins <= set(re.findall(pinned, everything, flags=re.MULTILINE))
     assert "://" not in text
     assert "index-url" not in text
 

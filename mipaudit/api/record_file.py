@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from mipaudit.api.checking import path_of
 from mipaudit.errors import OutputError, UsageError
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mipaudit.tables.row_output import RowFormat
+
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_PRIVATE_MODE: Final = 0o600
 
 
 def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: ANN401 - any file
@@ -38,9 +42,21 @@ def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: 
     return found  # type: ignore[return-value]
 
 
+def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
+    """Raise UsageError ``safe_csv`` where no CSV is written that it could be about."""
+    if safe_csv and form not in {"csv", "csv.gz"}:
+        raise UsageError(
+            "safe_csv",
+            "--safe-csv is about records in a CSV file, and none is written.",
+            hint="Add -o risks.csv, or leave --safe-csv out.",
+        )
+
+
 @contextmanager
 def record_file(output: Any, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO]:  # noqa: ANN401
     """Yield a binary file; one given by its path is there when all of it is written.
+
+    A new file is readable by its owner alone: it holds what belongs to persons.
 
     Args:
         output: a path, or an open binary file.
@@ -64,7 +80,9 @@ def record_file(output: Any, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO
     path = Path(path_of(output))
     beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
-        with beside.open("xb") as file:
+        with os.fdopen(os.open(beside, _NEW, _PRIVATE_MODE), "wb") as file:
+            if path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
         beside.replace(path)
     except OSError as error:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     Sink = Callable[[Chunks, Sequence[str]], None]
 
 _ENGINE = ("jobs", "engine", "scheduler", "executor")
-_NOT_ASKED = ("data", "members", "holdout", "output", "output_format", "progress", *_ENGINE)
+_OUTPUT = ("output", "output_format", "safe_csv")
+_NOT_ASKED = ("data", "members", "holdout", *_OUTPUT, "progress", *_ENGINE)
 _READING = (
     "member_column",
     "member_value",
@@ -57,6 +58,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     holdout: Any = None,  # noqa: ANN401
     output: Any = None,  # noqa: ANN401 - a path or an open file
     output_format: RowFormat | None = None,
+    safe_csv: bool = False,
     score_columns: Sequence[str] = (),
     member_column: str | None = None,
     member_value: str | None = None,
@@ -101,6 +103,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         holdout: the holdout's own file, or an array, in the same form.
         output: where to write a row for each record: a path, or an open binary file.
         output_format: ``"csv"``, ``"csv.gz"`` or ``"parquet"``; None goes by the path.
+        safe_csv: keys that a spreadsheet would run as formulas get an apostrophe in front.
         score_columns: the score column by name; empty means found by the rules.
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.
@@ -143,7 +146,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         OutputError: the records cannot be written.
     """
     given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
-    from mipaudit.api.record_file import record_file, record_format
+    from mipaudit.api.record_file import record_file, record_format, require_csv
     from mipaudit.api.record_rows import REPEATING
     from mipaudit.engine.engine import Engine
     from mipaudit.tables.row_output import write_rows
@@ -152,6 +155,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
     form = record_format(output, output_format)
+    require_csv(form, safe_csv=safe_csv)
     with (
         nullcontext()
         if form is None
@@ -167,6 +171,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
                 columns=columns,
                 repeating=REPEATING,
                 quoted=key_column is not None,
+                inert=safe_csv,
             )
 
         return _run(
@@ -183,7 +188,7 @@ def record_table(data: Any = None, **keywords: Any) -> RecordTable:  # noqa: ANN
 
     Args:
         data: as for `records`.
-        keywords: as for `records`, but for ``output`` and ``output_format``.
+        keywords: as for `records`, but for ``output``, ``output_format`` and ``safe_csv``.
 
     Raises:
         UsageError: as `records`; or an argument that it does not take.
@@ -195,7 +200,7 @@ def record_table(data: Any = None, **keywords: Any) -> RecordTable:  # noqa: ANN
     from mipaudit.tables.row_output import table_of
 
     known = signature(records).parameters
-    unknown = [name for name in keywords if name not in known or name.startswith("output")]
+    unknown = [name for name in keywords if name not in known or name in _OUTPUT]
     if unknown:
         raise UsageError("unknown_argument", f"record_table takes no {', '.join(unknown)}.")
     defaults = {name: one.default for name, one in known.items()}

@@ -10,6 +10,7 @@ from typer.core import TyperOption
 from mipaudit.cli.config_keys import NOT_KEYS, key_of
 from mipaudit.cli.own_variables import PREFIX, foreign_variables, require_known, variable_name
 from mipaudit.cli.single_value_command import SingleValueCommand
+from mipaudit.cli.store_options import store_options
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _META: Final = "mipaudit.config"
 # Settings that only a file or the Python API has.
 _BOTH: Final = "--config and --no-config cannot go together."
 _OF_FILES: Final = frozenset({"limits", "waivers"})
+_READ_NOTHING: Final = frozenset({"bounds", "simulate", "validate"})
 
 
 class ConfiguredCommand(SingleValueCommand):
@@ -33,6 +35,8 @@ class ConfiguredCommand(SingleValueCommand):
         """Make the command as the parser does, then add to its options."""
         super().__init__(*args, **keywords)
         self.params += _config_options()
+        if self.name not in _READ_NOTHING:
+            self.params += store_options()
         for option in self.params:
             if isinstance(option, TyperOption) and option.envvar is None:
                 option.envvar = variable_of(option)

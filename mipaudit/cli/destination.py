@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LONGEST_STEM: Final = 100
 _MODE: Final = 0o666
+_PRIVATE_MODE: Final = 0o600
 _OWN_FILES: Final = Path("/proc/self/fd")
 
 
@@ -34,6 +35,7 @@ class Destination:
         option: what the user named it with.
         name: of the file, as the user typed it.
         digest: the file beside it for its sha256; None for no such file.
+        private: whether a new file can be read by its owner alone.
     """
 
     path: Path | None
@@ -41,6 +43,7 @@ class Destination:
     option: str = "-o"
     name: str = ""
     digest: Destination | None = None
+    private: bool = False
 
     @classmethod
     def open(
@@ -50,6 +53,7 @@ class Destination:
         inputs: Iterable[str | None] = (),
         option: str = "-o",
         sha256: bool = False,
+        private: bool = False,
     ) -> Self:
         """Check that the report can be written, before anything is computed.
 
@@ -60,6 +64,8 @@ class Destination:
             option: what the user named it with.
             sha256: whether the sha256 of a regular file is written beside it, into a file
                 of the same name and ``.sha256``.
+            private: the file holds what belongs to persons; its owner alone may read it,
+                unless a file of other rights is there already.
 
         Raises:
             OutputError: the place cannot be written to.
@@ -77,7 +83,9 @@ class Destination:
             digest = None
             if sha256 and atomic:
                 digest = cls.open(f"{name}{DIGEST_SUFFIX}", inputs=inputs, option=option)
-            return cls(path=path, atomic=atomic, option=option, name=name, digest=digest)
+            return cls(
+                path=path, atomic=atomic, option=option, name=name, digest=digest, private=private
+            )
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
             raise _refused(error, option) from None
@@ -110,7 +118,8 @@ class Destination:
                 yield cast("BinaryIO", _Patient(sys.stdout.buffer))
                 sys.stdout.buffer.flush()
             elif self.atomic:
-                with _staged(self.path) as (file, beside):
+                mode = _PRIVATE_MODE if self.private else _MODE
+                with _staged(self.path, mode) as (file, beside):
                     yield file
                 _take_place(beside, self.path)
             else:
@@ -184,17 +193,17 @@ def _stage(path: Path, data: bytes) -> Path:
 
 
 @contextmanager
-def _staged(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+def _staged(path: Path, mode: int = _MODE) -> Iterator[tuple[BinaryIO, Path]]:
     """Yield a file that can take the place of ``path`` when it is written, and where it is.
 
     Where the system can, it has no name until it is whole: of a run that is killed nothing
     is left behind.
     """
     beside = _beside(path)
-    descriptor = _open_nameless(path.parent)
+    descriptor = _open_nameless(path.parent, mode)
     nameless = descriptor is not None
     if descriptor is None:
-        descriptor = _create(beside)
+        descriptor = _create(beside, mode)
     try:
         with os.fdopen(descriptor, "w+b" if nameless else "wb") as file:
             yield file, beside
@@ -222,19 +231,19 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.urandom(6).hex()}.tmp")
 
 
-def _create(beside: Path) -> int:
-    # Mode 0o666 less the umask, as any program would make the file.
+def _create(beside: Path, mode: int = _MODE) -> int:
+    # The mode less the umask, as any program would make the file.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(beside, flags, _MODE)
+    return os.open(beside, flags, mode)
 
 
-def _open_nameless(folder: Path) -> int | None:
+def _open_nameless(folder: Path, mode: int = _MODE) -> int | None:
     """Open a new file without a name in ``folder``, or return None where there are none."""
     flag = getattr(os, "O_TMPFILE", None)
     if flag is None or not _OWN_FILES.is_dir():
         return None
     try:
-        return os.open(folder, flag | os.O_RDWR, _MODE)
+        return os.open(folder, flag | os.O_RDWR, mode)
     except OSError:
         # Not on this file system; what else is wrong shows when a named file is made.
         return None
@@ -252,7 +261,7 @@ def _give_name(file: BinaryIO, beside: Path) -> None:
         import shutil
 
         file.seek(0)
-        with os.fdopen(_create(beside), "wb") as copy:
+        with os.fdopen(_create(beside, _PRIVATE_MODE), "wb") as copy:
             os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(descriptor).st_mode))
             shutil.copyfileobj(file, copy)
             copy.flush()

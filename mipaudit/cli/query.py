@@ -160,7 +160,7 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     form = api.score_format(output, None)
     inputs = (members, holdout, synthetic, reference)
     shown = Destination.open(None)
-    scores = Destination.open(output, inputs=inputs)
+    scores = Destination.open(output, inputs=inputs, private=True)
     with (
         progress_bar(quiet=quiet, doing="comparing", estimate=True) as progress,
         scores.stream() as file,

@@ -100,6 +100,13 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
             help="Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
         ),
     ] = None,
+    safe_csv: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--safe-csv",
+            help="Put an apostrophe before keys in CSV that a spreadsheet would run.",
+        ),
+    ] = False,
     quiet: o.QuietOption = False,  # noqa: FBT002
     verbose: o.VerboseOption = False,  # noqa: FBT002
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
@@ -123,7 +130,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     shown = Destination.open(None)
     rows = None
     if output is not None:
-        rows = Destination.open(output, inputs=(scores, members, holdout))
+        rows = Destination.open(output, inputs=(scores, members, holdout), private=True)
     with (
         progress_bar(quiet=quiet) as progress,
         nullcontext() if rows is None else rows.stream() as file,
@@ -134,6 +141,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
             holdout=holdout,
             output=file,
             output_format=form,
+            safe_csv=safe_csv,
             score_columns=tuple(score_columns or ()),
             member_column=member_column,
             member_value=member_value,

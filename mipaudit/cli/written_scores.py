@@ -48,7 +48,7 @@ def write_scores(
             "The scores go to a file that ends in .csv, .csv.gz or .parquet.",
             hint="For example: -o scores.parquet. The report itself goes to standard output.",
         )
-    scores, shown = Destination.open(output, inputs=inputs), Destination.open(None)
+    scores, shown = Destination.open(output, inputs=inputs, private=True), Destination.open(None)
     made = make()
     with scores.stream() as file:
         made.write(file, form)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.render.wording import plain
+from mipaudit.report.names import inert_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -94,8 +95,4 @@ def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a report holds
     if isinstance(value, (tuple, list)):
         return "; ".join(map(_cell, value))
     # A number is written as it is; a text that a spreadsheet would run as a formula is not.
-    text = plain(value) if isinstance(value, str) else str(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
-
-
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+    return inert_text(plain(value)) if isinstance(value, str) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from typing import Final
 from unicodedata import category
 
@@ -16,6 +17,22 @@ _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?#]*)(.*)", re.DO
 _CONTAINER_AT_HOST: Final = frozenset({"az", "abfs", "abfss"})
 # Any character may be part of a key there.
 _RAW_PATHS: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "file"})
+
+_WEB: Final = frozenset({"http", "https"})
+# Part of a path that a person would have typed: words, few digits, dates, versions, key=value.
+_WORD: Final = r"(?:[a-z]{1,14}|[A-Z]{1,14}|(?:[A-Z][a-z]{1,15}){1,3})\d{0,6}|\d{1,8}|v\d{1,4}"
+_SPOKEN: Final = re.compile(rf"(?:{_WORD})?(?:[-_. =+,%~()](?:{_WORD})?)*")
+_TELLING: Final = re.compile(
+    r"token|secret|passw|credential|signature|session|(?<![a-z])(key|sig|auth|sas|jwt)(?![a-z])",
+    re.IGNORECASE,
+)
+_LONGEST_SPOKEN: Final = 64
+_ENDING: Final = re.compile(
+    r"(?:\.(?:csv|tsv|txt|parquet|json|npz|npy|summary|gz|zst))+$", re.IGNORECASE
+)
+
+# What a spreadsheet takes for the start of a formula, in half and in full width.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_name(name: str, *, longest: int = _LONGEST) -> str:
@@ -39,6 +56,11 @@ def quoted_name(name: str) -> str:
     return f"'{safe_name(name)}'"
 
 
+def inert_text(text: str) -> str:
+    """Return ``text`` so that a spreadsheet shows it and never runs it as a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
 def public_address(text: str) -> str:
     """Return ``text`` without the password and the query of an address, which can be secret.
 
@@ -52,7 +74,36 @@ def public_address(text: str) -> str:
         authority = authority.rpartition("@")[2]
     if scheme.lower() not in _RAW_PATHS:
         path = re.split(r"[?#]", path, maxsplit=1)[0]
+    if scheme.lower() in _WEB:
+        path = public_path(path)
     return f"{scheme}://{authority}{path}"
+
+
+def public_path(path: str) -> str:
+    """Return the path of a web address with a short digest for each part that may be a token.
+
+    Links that let in whoever holds them carry what lets in as a folder or a name. A part
+    stays if it reads as words and short numbers; different parts never look the same.
+    """
+    parts, hidden = [], False
+    for part in path.split("/"):
+        # What follows a folder called "token" or "key" is one.
+        follows, hidden = hidden, _TELLING.search(part) is not None
+        parts.append(_digest(part) if part and (follows or _may_admit(part)) else part)
+    return "/".join(parts)
+
+
+def _may_admit(part: str) -> bool:
+    # Tokens are plain ASCII: letters with accents are somebody's words.
+    plain = part.encode("ascii", "ignore").decode()
+    spoken = len(part) <= _LONGEST_SPOKEN and _SPOKEN.fullmatch(plain) is not None
+    return not spoken or _TELLING.search(part) is not None
+
+
+def _digest(part: str) -> str:
+    ending = _ENDING.search(part)
+    digest = blake2b(part.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return f"~{digest}{ending[0] if ending else ''}"
 
 
 def _visible(char: str) -> str:

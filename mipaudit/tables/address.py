@@ -8,7 +8,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from mipaudit.errors import UsageError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import public_path, safe_name
+from mipaudit.tables.store_terms import allowed_schemes
 
 _LONGEST: Final = 400
 # Two letters at least: one is a drive of Windows.
@@ -16,6 +17,8 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _SAME_STORE: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
 _WEB: Final = frozenset({"http", "https"})
 _KEYS_ARE_RAW: Final = frozenset({"s3", "gs", "az"})
+# What is read unasked. Other schemes may be turned into hosts that nobody named.
+_ALLOWED: Final = frozenset({*_KEYS_ARE_RAW, "http"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +57,29 @@ class Address:
 
     def name(self, path: str) -> str:
         """Return what messages call ``path`` of the same store, safe to print."""
-        return safe_name(f"{self.scheme}://{self.place}/{path}", longest=_LONGEST)
+        shown = public_path(path) if self.is_web else path
+        return safe_name(f"{self.scheme}://{self.place}/{shown}", longest=_LONGEST)
 
 
 def parse_address(spec: str) -> Address | None:
     """Return ``spec`` as an address, or None for a path on this machine.
 
     Raises:
-        UsageError: ``credentials_in_address``, or ``empty_path`` where no bucket or host is
-            named.
+        UsageError: ``scheme_not_allowed``; ``credentials_in_address``, or ``empty_path`` where
+            no bucket or host is named.
     """
     found = _SCHEME.match(spec)
     if found is None or found[1].lower() == "file":
         return None
     scheme = found[1].lower()
     store = "http" if scheme in _WEB else _SAME_STORE.get(scheme, scheme)
+    if store not in _ALLOWED | allowed_schemes():
+        raise UsageError(
+            "scheme_not_allowed",
+            f"{safe_name(scheme)}:// is not read unless it is allowed.",
+            hint=f"Copy the file here, or allow it with --allow-scheme {safe_name(scheme)}. Read "
+            "as they are: files, s3://, gs://, az://, abfs://, http:// and https://.",
+        )
     rest, query = spec[found.end() :], ""
     if store == "http":
         rest, _, query = rest.partition("#")[0].partition("?")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import MipauditError, UsageError
 from mipaudit.tables.remote_store import Entry, ObjectState
-from mipaudit.tables.store_fault import ShortReadError, missing_library
+from mipaudit.tables.store_fault import ShortReadError, missing_library, store_error
 
 if TYPE_CHECKING:
     from mipaudit.tables.address import Address
@@ -44,8 +44,13 @@ def fsspec_store(address: Address) -> Store:
         raise UsageError(
             "unknown_scheme",
             f"Nothing reads {address.scheme}:// here.",
-            hint="s3://, gs://, az://, abfs:// and https:// are read, and what fsspec knows.",
+            hint="s3://, gs://, az://, abfs:// and https:// are read, and what fsspec knows, "
+            "where it is allowed.",
         ) from None
+    except MipauditError:
+        raise
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        raise store_error(error, address, address.name(""), credentials=None) from None
     return FsspecStore(address, system, str(root))
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _AHEAD_LEAST: Final = 1 << 18
 _AHEAD_MOST: Final = 4 << 20
 _BUFFER: Final = 1 << 13
+# What a web server says of a file that another content would change.
+_CONTENT_STAMPS: Final = ("ETag ", "Content-MD5 ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ class RemoteBlob:
 
 
 def remote_blob(address: Address, path: str, *, in_memory: int) -> Blob:
-    """Return an object as a blob; one that cannot be read by parts is fetched as a stream.
+    """Return an object as a blob; one that cannot be read twice is fetched as a stream.
 
     Args:
         address: of its store.
@@ -79,16 +81,23 @@ def remote_blob(address: Address, path: str, *, in_memory: int) -> Blob:
     store = open_store(address)
     name = address.name(store.shown(path))
     state = ask_store(store, path, lambda: store.state(path))
-    if state.size is None or not _has_ranges(store, path, state):
+    if state.size is None or not _can_be_read_twice(store, path, state):
         return ask_store(store, path, lambda: _streamed(store, path, name, state, in_memory))
     return RemoteBlob(address=address, path=path, name=name, size=state.size, stamp=state.stamp)
 
 
-def _has_ranges(store: Store, path: str, state: ObjectState) -> bool:
+def _can_be_read_twice(store: Store, path: str, state: ObjectState) -> bool:
+    """Tell whether parts can be asked for, and a change between them would show.
+
+    The time of the last change counts in whole seconds: a web server that gives nothing
+    better could send parts of two files.
+    """
     from mipaudit.tables.web_store import WebStore
 
     if not isinstance(store, WebStore) or not state.size:
         return True
+    if not state.stamp.startswith(_CONTENT_STAMPS):
+        return False
     return ask_store(store, path, lambda: store.sends_ranges(path))
 
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Final, Protocol, TypeVar
 
 from mipaudit.errors import MipauditError
 from mipaudit.tables.store_fault import ShortReadError, is_transient, store_error
+from mipaudit.tables.store_terms import STORE_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from mipaudit.tables.address import Address
 
 # What a store is built from, beside its address.
-_ENVIRONMENT: Final = ("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_")
+_ENVIRONMENT: Final = (
+    *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
+    STORE_TIMEOUT,
+)
 # Seconds before each further try.
 _PAUSES: Final = (0.1, 0.5, 2.0)
 

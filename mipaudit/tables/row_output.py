@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
 
 from mipaudit.errors import InputError
+from mipaudit.report.names import inert_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +37,7 @@ def write_rows(
     columns: Sequence[str],
     repeating: Sequence[str] = ("group",),
     quoted: bool = False,
+    inert: bool = False,
 ) -> None:
     """Write chunks of columns one after the other; only one is in memory at a time.
 
@@ -46,10 +48,13 @@ def write_rows(
         columns: which, in order.
         repeating: columns of few values: Parquet keeps each once.
         quoted: names and text may hold separators, and are put in quotes in CSV.
+        inert: text that a spreadsheet would run as a formula is written so that it is not.
 
     Raises:
         InputError: ``types_differ``, when a column changes its type between chunks.
     """
+    if inert:
+        chunks = map(_inert, chunks)
     if quoted and form != "parquet":
         _write_quoted(file, chunks, form, columns)
         return
@@ -66,6 +71,17 @@ def write_rows(
                 _write_csv(compressed, chunks, columns)
         case "parquet":
             _write_parquet(file, chunks, columns, repeating)
+
+
+def _inert(chunk: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    import numpy as np
+
+    return {
+        name: np.array([inert_text(str(one)) for one in values], dtype=object)
+        if values.dtype.kind in "OSU"
+        else values
+        for name, values in chunk.items()
+    }
 
 
 def table_of(chunks: Iterable[Mapping[str, NDArray[Any]]], *, columns: Sequence[str]) -> pa.Table:

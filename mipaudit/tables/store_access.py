@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.errors import UsageError
+from mipaudit.tables.store_terms import store_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +32,6 @@ _AWS_SIGNS: Final = (
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
 _AZURE_SIGNS: Final = ("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR")
-# Google's library would try for a quarter of an hour.
-_GOOGLE_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +102,12 @@ def _s3(address: Address) -> ArrowAccess:
 def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
     from pyarrow.fs import S3FileSystem
 
-    options: dict[str, Any] = {"anonymous": anonymous}
+    wait = store_seconds()
+    options: dict[str, Any] = {
+        "anonymous": anonymous,
+        "connect_timeout": wait,
+        "request_timeout": wait,
+    }
     endpoint = _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
     if endpoint is not None:
         options["scheme"], options["endpoint_override"] = _endpoint(endpoint)
@@ -148,14 +152,15 @@ def _google_system(*, anonymous: bool) -> FileSystem:
 
     from pyarrow.fs import GcsFileSystem
 
+    # The library itself would try for a quarter of an hour.
+    limit = timedelta(seconds=store_seconds())
+
     options: dict[str, Any] = {}
     emulator = _variable("STORAGE_EMULATOR_HOST")
     if emulator is not None:
         scheme, options["endpoint_override"] = _endpoint(emulator)
         options["scheme"] = scheme if "://" in emulator else "http"
-    return GcsFileSystem(
-        anonymous=anonymous, retry_time_limit=timedelta(seconds=_GOOGLE_SECONDS), **options
-    )
+    return GcsFileSystem(anonymous=anonymous, retry_time_limit=limit, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

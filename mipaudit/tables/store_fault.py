@@ -90,7 +90,12 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Tell whether the same request may well succeed a moment later."""
+    """Tell whether the same request may well succeed a moment later.
+
+    One that ran out of time has been given all the time that it was to have.
+    """
+    if any(isinstance(one, TimeoutError) for one in _chain(error)):
+        return False
     return isinstance(error, ShortReadError) or fault_kind(error) in {"unreachable", "other"}
 
 
@@ -134,7 +139,8 @@ def store_error(
             return InputError(
                 "no_network",
                 f"{name}: the store cannot be reached, or does not answer.",
-                hint=f"Check the network, the proxy and {endpoint}, and try again.",
+                hint=f"Check the network, the proxy and {endpoint}, and try again; a slow one may "
+                "need a longer --store-timeout.",
             )
         case _:
             return InputError(

@@ -10,13 +10,11 @@ from urllib.parse import quote, unquote
 from mipaudit.errors import InputError
 from mipaudit.tables.fsspec_store import FsspecRanges, object_state
 from mipaudit.tables.remote_store import Entry, ObjectState
+from mipaudit.tables.store_terms import store_seconds
 
 if TYPE_CHECKING:
     from mipaudit.tables.address import Address
 
-# Seconds without an answer.
-_CONNECT: Final = 15
-_WAIT: Final = 60
 _DEEPEST: Final = 16
 _HEADERS: Final = {"Accept-Encoding": "identity"}
 _PARTIAL_CONTENT: Final = 206
@@ -37,7 +35,8 @@ class WebStore:
         from fsspec.implementations.http import HTTPFileSystem
 
         self.address = address
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=_WAIT)
+        wait = store_seconds()
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait)
         self._system: Any = HTTPFileSystem(
             simple_links=False,
             encoded=True,

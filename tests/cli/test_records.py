@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import csv
 import json
+import stat
 
 import numpy as np
+import pandas as pd
 import pytest
+
+import mipaudit as api
 
 
 @pytest.fixture
@@ -45,6 +49,38 @@ def test_records_are_written_and_the_report_is_shown(mipaudit, scores, tmp_path)
     assert [int(row["row"]) for row in rows] == list(range(2_000))
     assert "The most exposed records by the row" in done.stdout
     assert not any(f"p{at} " in done.stdout for at in range(2_000))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_keys_that_a_spreadsheet_would_run_are_made_inert_on_request(tmp_path, ending):
+    """Also signs of full width, which some spreadsheets take for their narrow kin."""
+    begins = ["=", "+", "-", "@", "\t", "＝", "＋", "－", "＠", "p"]
+    keys = [f"{begins[at % 10]}cmd{at}" for at in range(400)]
+    frame = {"member": np.arange(400) % 2, "score": np.arange(400) * 0.37 % 1, "id": keys}
+    target = tmp_path / f"risks{ending}"
+    for safe in (False, True):
+        api.records(pd.DataFrame(frame), key_column="id", output=target, safe_csv=safe)
+        found = pd.read_csv(target)["id"].tolist()
+        assert found == [f"'{key}" if safe and key[0] != "p" else key for key in keys]
+
+
+def test_safe_csv_without_a_csv_is_refused(mipaudit, scores, tmp_path):
+    for more in ((), ("-o", "risks.parquet")):
+        done = mipaudit("records", "scores.csv", "--safe-csv", *more)
+        assert done.returncode == 2
+        assert "none is written" in done.stderr
+    assert not (tmp_path / "risks.parquet").exists()
+
+
+def test_a_new_file_of_records_is_its_owners_alone(mipaudit, scores, tmp_path):
+    ours, theirs, shared = (tmp_path / f"{name}.csv" for name in ("ours", "theirs", "shared"))
+    shared.touch()
+    shared.chmod(0o640)
+    assert mipaudit("records", "scores.csv", "-o", ours.name).returncode == 0
+    assert mipaudit("records", "scores.csv", "-o", shared.name).returncode == 0
+    api.records(scores, output=theirs)
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (ours, theirs, shared)]
+    assert modes == [0o600, 0o600, 0o640]
 
 
 def test_json_names_its_schema(mipaudit, scores):

@@ -68,3 +68,19 @@ def test_a_file_address_is_guarded_like_its_file(mipaudit, tmp_path):
     done = mipaudit("estimate", path.as_uri(), "-o", "x.csv")
     assert done.returncode == 2
     assert "The output file is one of the inputs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ftp://127.0.0.1:9/x.csv",), "allow it with --allow-scheme ftp"),
+        (("ftp://127.0.0.1:9/x.csv", "--allow-scheme", "ftp"), "cannot be reached"),
+        (("x.csv", "--allow-scheme", "a b"), "--allow-scheme wants"),
+        (("http://127.0.0.1:9/x.csv", "--store-timeout", "-1"), "--store-timeout wants"),
+    ],
+)
+def test_terms_of_stores(mipaudit, words, said):
+    done = mipaudit("estimate", *words, "--max-advantage", "0.5")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""

@@ -239,18 +239,16 @@ def test_the_action_says_that_nothing_was_judged(shell, scores, arguments):
     assert left == {"errors.txt"}, "the reports of an earlier audit are still there"
 
 
-@pytest.mark.parametrize(
-    ("version", "wanted"), [("", "/the/action[plot]"), ("0.1.0", "mipaudit[plot]==0.1.0")]
-)
-def test_the_action_installs_itself_or_a_release(shell, tmp_path, version, wanted):
-    variables = {"RUNNER_TEMP": str(tmp_path), "ACTION_PATH": "/the/action", "VERSION": version}
+def test_the_action_installs_itself_and_the_rest_by_hash(shell, tmp_path):
+    variables = {"RUNNER_TEMP": str(tmp_path), "ACTION_PATH": "/the/action"}
 
     done = shell.run(step("Install mipaudit")["run"], variables=variables, options=GITHUB_BASH)
 
     assert done.returncode == 0, done.stderr
+    script = step("Install mipaudit")["run"]
+    assert '--require-hashes --only-binary :all: -r "$ACTION_PATH/requirements.lock"' in script
     asked = (tmp_path / "mipaudit" / "asked").read_text(encoding="utf-8").split()
-    assert asked[:3] == ["-m", "pip", "install"]
-    assert asked[-1] == wanted
+    assert asked[-4:] == ["install", "--no-deps", "--no-build-isolation", "/the/action"]
 
 
 def test_the_actions_scripts_hold_no_input():

@@ -95,6 +95,7 @@ class WebSite:
         self.ranges = True
         self.cut = False
         self.html = False
+        self.stamps = {"ETag", "Last-Modified"}
         site = self
 
         class Handler(_Handler):
@@ -148,8 +149,10 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(stop - start))
         self.send_header("Content-Type", "text/html" if self.website.html else "text/plain")
         state = path.stat()
-        self.send_header("Last-Modified", formatdate(state.st_mtime, usegmt=True))
-        self.send_header("ETag", f'"{state.st_mtime_ns}"')
+        if "Last-Modified" in self.website.stamps:
+            self.send_header("Last-Modified", formatdate(state.st_mtime, usegmt=True))
+        if "ETag" in self.website.stamps:
+            self.send_header("ETag", f'"{state.st_mtime_ns}"')
         self.end_headers()
         if self.command == "GET":
             self.website.sent += stop - start

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import pickle
 import socket
+import time
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,9 @@ def web(website):
 
 
 @pytest.fixture
-def memory(tmp_path):
+def memory(tmp_path, monkeypatch):
     """The same data set on disk and in fsspec's memory."""
+    monkeypatch.setenv("MIPAUDIT_ALLOW_SCHEME", "sftp memory")
     fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
     folder = fill(tmp_path / "here")
     system = fsspec.filesystem("memory")
@@ -221,6 +223,50 @@ def test_a_changed_file_of_a_web_server_is_noticed(website):
     notices_a_change(f"{website.url}/x.csv", (website.folder / "x.csv").write_bytes)
 
 
+@pytest.mark.parametrize("stamp", ["Last-Modified", None])
+def test_without_an_etag_a_file_is_read_once(read, web, website, stamp):
+    """The time of the last change is in whole seconds: it shows no change within one."""
+    here, there = web
+    website.stamps = {stamp}
+    for name in ("one.csv", "one.parquet"):
+        assert read(f"{there}/{name}") == read(f"{here}/{name}")
+        whole = [asked for asked in website.asked if asked[0] == "GET" and asked[1] == f"/{name}"]
+        assert len(whole) == 1
+        assert whole[0][2] is None
+
+
+def test_a_server_that_falls_silent(fails, monkeypatch):
+    """It takes the connection and says nothing: one wait, one error, no second try."""
+    monkeypatch.setenv("MIPAUDIT_STORE_TIMEOUT", "0.3")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        error = fails("no_network", f"{place}/x.csv")
+        assert time.monotonic() - started < 3
+    assert "--store-timeout" in error.hint
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "1e9", "soon"])
+def test_a_time_that_is_none(fails, monkeypatch, text):
+    monkeypatch.setenv("MIPAUDIT_STORE_TIMEOUT", text)
+    fails("store_timeout", "http://127.0.0.1:9/x.csv")
+
+
+def test_a_scheme_that_is_none(fails, monkeypatch):
+    monkeypatch.setenv("MIPAUDIT_ALLOW_SCHEME", "sftp://")
+    fails("allow_scheme", "s3://bucket/x.csv")
+
+
+def test_a_token_in_the_path_is_not_printed(fails, web):
+    _, there = web
+    for path in ("s3cr3tT0ken/one.csv", "share/9f8a7b6c5d4e/x.csv", "token/hush/x.csv"):
+        message = str(fails("no_such_file", f"{there}/{path}"))
+        assert "s3cr3t" not in message
+        assert "9f8a7b" not in message
+        assert "hush" not in message
+        assert message.startswith(f"There is no file {there}/")
+
+
 def test_faults_that_pass_are_tried_again(read, web, website):
     here, there = web
     for failing in (1, 3):
@@ -369,7 +415,11 @@ def test_a_public_bucket_needs_no_credentials(read, s3, monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "code"),
     [
-        ("nobody://knows/x.csv", "unknown_scheme"),
+        ("nobody://knows/x.csv", "scheme_not_allowed"),
+        ("reference://x.csv", "scheme_not_allowed"),
+        ("hdfs://user:secret@host/x.csv", "scheme_not_allowed"),
+        ("FTP://user:secret@host/x.csv", "scheme_not_allowed"),
+        ("github://someone:secret@main/x.csv", "scheme_not_allowed"),
         ("s3://key:secret@bucket/x.csv", "credentials_in_address"),
         ("s3://", "empty_path"),
         ("https:///x.csv", "empty_path"),
@@ -458,6 +508,9 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
         ("sftp://user:pw@host/x.csv", "sftp://host/x.csv"),
         ("C:/data/x?.csv", "C:/data/x?.csv"),
         ("scores = a@b?c", "scores = a@b?c"),
+        ("https://host/2024-01/member=1/part-00.csv", "https://host/2024-01/member=1/part-00.csv"),
+        ("https://host/s3cr3t/b.csv", "https://host/~ccf09e/b.csv"),
+        ("https://host/token/hush/b.csv", "https://host/~ae33c8/~db1f7b/b.csv"),
     ],
 )
 def test_addresses_without_what_can_be_secret(text, shown):
