@@ -75,12 +75,16 @@ def audit(
             prior=terms.prior,
             strict=terms.strict,
             member_side=terms.member_side,
-            seed=terms.seed,
+            seed=seed,
             ordered=column.kind != "string",
         )
-        for name, one, column in zip(names, counts.columns, scalars, strict=True)
+        for name, one, column, seed in zip(
+            names, counts.columns, scalars, counts.seeds, strict=True
+        )
     ]
     evidence += _vectors(source, counts, terms)
+    # Equal ones stand in the order of their names, not in that of the file.
+    evidence.sort(key=lambda e: e.score)
     evidence.sort(
         key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.plugin), reverse=True
     )

@@ -30,7 +30,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     key_column: str | None = None,
     nan: Literal["error", "category", "drop"] = "error",
     on_bad_part: OnBadPart = "error",
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     engine: EngineName = "auto",
@@ -55,7 +55,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         unit_column: the person behind a row; one row per person and class.
         key_column: a row's identity; its position otherwise.
         nan: what to do with a missing score.
-        seed: chooses the row that stands for a person.
+        seed: chooses the row that stands for a person; as for `estimate`.
         on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
             is then met.
         hash_inputs: sha256 of inputs over 64 MiB in all, too.
@@ -71,9 +71,11 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         UsageError: an argument is wrong.
         InputError: the input cannot be audited as it is.
     """
-    from mipaudit.api.counting import count, require_information
+    from mipaudit.api.counting import require_information
     from mipaudit.api.opening import column_names
     from mipaudit.api.reading import read_input
+    from mipaudit.api.score_counting import count_columns
+    from mipaudit.api.seed_choice import position_seed, seed_choice
     from mipaudit.audit.findings import score_findings, size_findings
     from mipaudit.engine.engine import Engine
     from mipaudit.engine.workers import Workers
@@ -89,16 +91,16 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         "unit_column": unit_column,
         "key_column": key_column,
         "nan": nan,
-        "seed": seed,
     }
-    given = {**reading, "on_bad_part": on_bad_part, "hash_inputs": hash_inputs}
+    choice = seed_choice(seed)
+    given = {**reading, "seed": seed, "on_bad_part": on_bad_part, "hash_inputs": hash_inputs}
     recorded = settings_from(given, source="api") if settings is None else settings
     hired = Engine(
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
 
     def run(source: ScoreSource) -> CheckReport:
-        counts = count(source, seed=seed, workers=workers, progress=progress)
+        counts = count_columns(source, seed=choice, workers=workers, progress=progress)
         source.check_unchanged()
         require_information(counts)
         columns = [
@@ -129,11 +131,16 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                 ),
             ),
             provenance=provenance(
-                seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=recorded
+                seed=choice,
+                inputs=source.inputs(hash_all=hash_inputs),
+                settings=recorded,
+                seeds=dict(
+                    sorted(zip((one.name for one in source.columns), counts.seeds, strict=True))
+                ),
             ),
         )
 
-    request = ReadRequest(**reading, vectors=True)
+    request = ReadRequest(**reading, seed=position_seed(choice), vectors=True)
     with Workers(hired) as workers:
         return read_input((data, members, holdout), request, workers, run)
 

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from mipaudit.audit.vector_evidence import VectorCounts
     from mipaudit.engine.workers import Workers
     from mipaudit.summaries.grid_counts import GridColumn
-    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.plan import Plan, ScoreKind
     from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.tables.audited import AuditedInput
     from mipaudit.tables.partitions import Partition, Partitions
     from mipaudit.tables.source import ScoreColumn
 
@@ -86,6 +87,8 @@ class Counts:
     ``mace`` holds counts in MACE's bins, shape (columns, bins, 2), if asked for;
     ``kernel`` counts for kernel densities, likewise. ``vectors`` are the counts of the
     scores of several numbers, and ``mace_vectors`` the occupied bins of each, if asked for.
+    ``seeds`` are in use for the columns, ``vector_seeds`` for the vectors; empty where others
+    counted.
     """
 
     columns: tuple[ColumnCounts, ...]
@@ -95,6 +98,14 @@ class Counts:
     kernel: tuple[GridColumn | None, ...] | None = None
     vectors: tuple[VectorCounts, ...] = ()
     mace_vectors: tuple[NDArray[np.int64], ...] = ()
+    seeds: tuple[int, ...] = ()
+    vector_seeds: tuple[int, ...] = ()
+
+    def seeds_by(self, source: AuditedInput) -> dict[str | None, int]:
+        """Return the seeds in use by the names of the scores of what was counted."""
+        names = [source.columns[at].name for at in source.scalars]
+        names += [vector.name for vector in source.vectors]
+        return dict(sorted(zip(names, (*self.seeds, *self.vector_seeds), strict=True)))
 
 
 def count(
@@ -130,17 +141,56 @@ def count(
     if progress is not None:
         meter = Meter(None if hint is None else hint * passes, progress).advance
     kinds = [column.kind for column in source.columns]
-    plan_for = partial(make_plan, kinds=kinds, prior=prior, discrete=discrete, seed=seed)
     early = None
     if hint is not None and not kept_exactly(hint, len(kinds)):
+        plan_for = partial(make_plan, kinds=kinds, prior=prior, discrete=discrete, seed=seed)
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
     over = partial(fold, partitions, workers=workers, progress=meter)
+    return count_over(
+        over,
+        kinds,
+        seed=seed,
+        prior=prior,
+        discrete=discrete,
+        mace=mace,
+        kernel=kernel,
+        early=early,
+    )
+
+
+def count_over(
+    over: Callable[[Callable[[], Any]], Any],
+    kinds: Sequence[ScoreKind],
+    *,
+    seed: int,
+    prior: float,
+    discrete: bool,
+    mace: bool,
+    kernel: bool,
+    early: Plan | None = None,
+) -> Counts:
+    """Count the columns of rows that can be gone through again and again.
+
+    Args:
+        over: returns the summary of all rows, given what makes an empty one.
+        kinds: of the columns.
+        seed: of the row assignment.
+        prior: p in (0, 1), the weight of the members in the cut points.
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too.
+        kernel: count for kernel densities too.
+        early: from the first rows, for a large input.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a score taken as discrete has too many
+            values.
+    """
     survey = over(partial(Survey, len(kinds), seed, early))
     sample, tally = survey.sample, survey.tally
     sample.settle()
     require_classes(sample)
     require_identities(sample)
-    plan = plan_for(sample)
+    plan = make_plan(sample, kinds, prior=prior, discrete=discrete, seed=seed)
     if early is None or tally is None or not plan_holds(early, sample, plan):
         tally = over(partial(Tally, plan))
     columns = tally.counts()
@@ -159,6 +209,7 @@ def count(
         n_holdout=sample.holdout.rows,
         mace=mace_counts,
         kernel=grids,
+        seeds=(seed,) * len(kinds),
     )
 
 

@@ -49,7 +49,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     on_bad_part: OnBadPart = "error",
     blind: Any = None,  # noqa: ANN401 - a path, bytes, or a report of shift
     blind_against: Against | None = None,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     engine: EngineName = "auto",
@@ -98,7 +98,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             the records alone can tell is then held against the model.
         blind_against: class of attackers on the records whose upper limit is taken off; None
             for the widest.
-        seed: of the row assignment and of the strict methods, at least 0.
+        seed: of the row assignment and of the strict methods: a number of at least 0, with
+            which the scores decide; ``"fresh"`` draws one that is recorded; None lets the
+            scores alone decide, and draws one where ``strict``.
         on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
             is then met.
         hash_inputs: sha256 of inputs over 64 MiB in all, too.
@@ -122,6 +124,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.policy_keys import listed
     from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_all
+    from mipaudit.api.seed_choice import position_seed
     from mipaudit.api.summary_auditing import audit_summaries
     from mipaudit.api.summary_input import are_summaries
     from mipaudit.api.terms import check_terms
@@ -184,7 +187,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     hired = Engine(
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
-    request = ReadRequest(**reading, seed=terms.seed, vectors=True)
+    request = ReadRequest(**reading, seed=position_seed(terms.seed), vectors=True)
 
     def run(source: ScoreSource) -> Report:
         counts = count_all(
@@ -205,7 +208,9 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             source,
             counts,
             terms,
-            provenance(seed=terms.seed, inputs=inputs, settings=recorded),
+            provenance(
+                seed=terms.seed, inputs=inputs, settings=recorded, seeds=counts.seeds_by(source)
+            ),
             alone,
         )
 

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.api.checking import require
 from mipaudit.api.recorded import function_of, recorded_keywords
 from mipaudit.errors import InputError, UsageError
+from mipaudit.report.names import safe_name
 from mipaudit.report.provenance import TIME_FORM, as_of
+from mipaudit.summaries.seed import SeedChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.report.codec import AnyReport
     from mipaudit.report.model import Report
+    from mipaudit.report.origin import Provenance
 
     Progress = Callable[[int, int | None], None] | None
 
@@ -25,6 +28,8 @@ _OF_SEVERAL: Final = ("compare", "compare reports")
 _OF_SCORES: Final = frozenset(
     {"estimate", "check", "epsilon", "records", "attack", "attribute", "shift", *_OF_SEVERAL}
 )
+# Commands whose seeds in use follow from the rows.
+_BY_CONTENT: Final = frozenset({"estimate", "check"})
 _OF_TABLES: Final = frozenset({"query"})
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})
 _FROM_COUNTS: Final = ("tp", "canaries")
@@ -67,6 +72,8 @@ def recomputed(
     )
     keywords = recorded_keywords(command, report.provenance.settings)
     keywords["settings"] = report.provenance.settings
+    if command in _BY_CONTENT:
+        keywords["seed"] = _seed_of(report.provenance, keywords.get("seed"))
     require(
         command in _OF_TABLES or (scores.synthetic is None and scores.reference is None),
         "needless_input",
@@ -82,6 +89,32 @@ def recomputed(
     if command == "estimate" and report.rejudged is not None:  # type: ignore[union-attr]
         return _rejudged(report, found)  # type: ignore[arg-type]
     return found
+
+
+def _seed_of(provenance: Provenance, stated: Any) -> Any:  # noqa: ANN401 - as it was recorded
+    """Return the seed that a report was made with: that of its settings, or the fresh one.
+
+    Raises:
+        InputError: ``old_seed``: the report is of a version that used seeds otherwise;
+            ``bad_report``: the seed is not one that mipaudit writes.
+    """
+    if provenance.seed_origin is None:
+        raise InputError(
+            "old_seed",
+            "The report was made by a version of mipaudit that assigned rows to blocks by their "
+            "position in the file. This version assigns them by the scores, and cannot repeat it.",
+            hint=f"Verify it with mipaudit {safe_name(provenance.mipaudit)}, or make the "
+            "report again.",
+        )
+    if provenance.seed_origin != "fresh":
+        return stated
+    if provenance.seed is None or provenance.seed < 0 or stated not in {None, "fresh"}:
+        raise InputError(
+            "bad_report",
+            "The seed of the report is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        )
+    return SeedChoice(origin="fresh", number=provenance.seed)
 
 
 def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores) -> None:

@@ -78,7 +78,7 @@ def _left_out(setting: Setting, kind: str) -> bool:
 def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - whatever it takes
     forms = {**_TYPED, **_TYPED_FOR.get(command, {})}
     try:
-        if (command, setting.name) in _TEXTS:
+        if (command, setting.name) in _TEXTS or _is_fresh(setting):
             return setting.value
         typed = setting.source != "api" and setting.name in forms
         if typed and setting.value != _NONE:
@@ -90,6 +90,11 @@ def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - 
             f"The setting '{setting.name}' of the report cannot be read back.",
             hint="Use the version of mipaudit that the report's provenance names.",
         ) from None
+
+
+def _is_fresh(setting: Setting) -> bool:
+    """Tell whether the setting is ``--seed fresh``, whose other values are numbers."""
+    return (setting.name, setting.value) == ("seed", "fresh")
 
 
 def _pair(text: str) -> Any:  # noqa: ANN401

@@ -151,7 +151,7 @@ def _terms(report: Report, given: Mapping[str, Any]) -> Terms:
         claimed_epsilon=None,
         delta=0.0,
         adjacency=None,
-        seed=0,
+        seed=None,
         min_recall=_recorded(report, "min_recall"),
         **{name: given.get(name, nothing) for name, nothing in _NO_LIMITS.items()},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mipaudit.api.content_counting import count_kept, keep_input
 from mipaudit.api.counting import (
     Counts,
     Meter,
@@ -11,19 +12,22 @@ from mipaudit.api.counting import (
     require_classes,
     require_identities,
 )
+from mipaudit.api.seed_choice import position_seed
 from mipaudit.tables.derived_source import scalar_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mipaudit.api.content_counting import KeptInput
     from mipaudit.engine.workers import Workers
+    from mipaudit.summaries.seed import SeedChoice
     from mipaudit.tables.source import ScoreSource
 
 
 def count_all(
     source: ScoreSource,
     *,
-    seed: int,
+    seed: SeedChoice,
     prior: float = 0.5,
     discrete: bool = False,
     mace: bool = False,
@@ -35,7 +39,7 @@ def count_all(
 
     Args:
         source: the opened input.
-        seed: of the row assignment and of the fits.
+        seed: which one is asked for.
         prior: p in (0, 1).
         discrete: take every score as discrete.
         mace: count in MACE's bins too.
@@ -46,6 +50,78 @@ def count_all(
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
+    kept = keep_input(source, workers=workers, progress=progress)
+    if kept is not None:
+        return _settled(
+            source,
+            kept,
+            count_kept(
+                kept,
+                seed,
+                scalars=source.scalars,
+                vectors=source.vectors,
+                prior=prior,
+                discrete=discrete,
+                mace=mace,
+                kernel=kernel,
+            ),
+        )
+    return _count_by_position(
+        source,
+        seed=position_seed(seed),
+        prior=prior,
+        discrete=discrete,
+        mace=mace,
+        kernel=kernel,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def count_columns(
+    source: ScoreSource,
+    *,
+    seed: SeedChoice,
+    workers: Workers | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Counts:
+    """Return the counts of every column by itself, also of those that make up vectors.
+
+    Args:
+        source: the opened input.
+        seed: which one is asked for.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all passes or None).
+
+    Raises:
+        InputError: a class is empty.
+    """
+    kept = keep_input(source, workers=workers, progress=progress)
+    if kept is not None:
+        every = range(len(source.columns))
+        return _settled(source, kept, count_kept(kept, seed, scalars=every))
+    return count(source, seed=position_seed(seed), workers=workers, progress=progress)
+
+
+def _settled(source: ScoreSource, kept: KeptInput, counts: Counts) -> Counts:
+    """Tell the source how many rows stand for nobody; return the counts."""
+    if kept.units:
+        source.unit_rows_dropped = kept.dropped(counts.n_members, counts.n_holdout)
+    return counts
+
+
+def _count_by_position(
+    source: ScoreSource,
+    *,
+    seed: int,
+    prior: float,
+    discrete: bool,
+    mace: bool,
+    kernel: bool,
+    workers: Workers | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> Counts:
+    """Count an input that is too large to keep, pass by pass."""
     if not source.vectors:
         return count(
             source,
@@ -89,6 +165,8 @@ def count_all(
         n_holdout=survey.sample.holdout.rows,
         mace=None if columns is None else columns.mace,
         kernel=None if columns is None else columns.kernel,
+        seeds=() if columns is None else columns.seeds,
+        vector_seeds=(seed,) * len(source.vectors),
         vectors=vectors_counted,
         mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter) if mace else (),
     )

@@ -8,6 +8,7 @@ from mipaudit.api.auditing import audit
 from mipaudit.api.blind_input import require_same_records
 from mipaudit.api.checking import require
 from mipaudit.api.counting import Counts, require_spread
+from mipaudit.api.seed_choice import position_seed
 from mipaudit.api.summary_input import listed, read_summaries
 from mipaudit.report.origin import InputFile
 from mipaudit.report.provenance import provenance
@@ -57,6 +58,7 @@ def audit_summaries(
         n_members=summary.n_members,
         n_holdout=summary.n_holdout,
         mace=None,
+        seeds=(position_seed(terms.seed),) * len(summary.columns),
     )
     require_spread(counts.columns[0])
     inputs = [_described(one) for one in files]

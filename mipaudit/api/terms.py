@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from mipaudit.api.checking import number, one_of, optional, pair, require, whole
+from mipaudit.api.checking import number, one_of, optional, pair, require
 from mipaudit.api.metric import check_metrics
 from mipaudit.api.policy_terms import (
     check_limits,
@@ -13,6 +13,7 @@ from mipaudit.api.policy_terms import (
     limited_metrics,
     of_scores,
 )
+from mipaudit.api.seed_choice import SeedGiven, seed_choice
 from mipaudit.api.waiver_terms import check_waivers
 from mipaudit.audit.claims import Adjacency
 from mipaudit.audit.estimate import Against, Side
@@ -20,6 +21,7 @@ from mipaudit.audit.judgement import EpsilonClaim
 from mipaudit.audit.policy import Policy
 from mipaudit.maths.metric import Metric  # noqa: TC001 - part of the public type
 from mipaudit.maths.metric_names import LEAST_RECALL
+from mipaudit.summaries.seed import SeedChoice  # noqa: TC001 - part of the public type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +44,7 @@ class Terms:
         member_side: the side on which members are guessed; None to choose it.
         policy: the limits.
         claim: the claim, or None.
-        seed: at least 0.
+        seed: which one is asked for.
         metrics: those asked for and those limited.
         elsewhere: how many listed limits another command judges.
         least_recall: what metrics that need a floor were given.
@@ -56,7 +58,7 @@ class Terms:
     member_side: Side | None
     policy: Policy
     claim: EpsilonClaim | None
-    seed: int
+    seed: SeedChoice
     metrics: tuple[Metric, ...] = ()
     elsewhere: int = 0
     least_recall: float = LEAST_RECALL
@@ -77,7 +79,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     max_eta: float | None,
     max_tpr_at_fpr: tuple[float, float] | None,
     against: str | None,
-    seed: int,
+    seed: SeedGiven | SeedChoice,
     metric: tuple[str, ...] = (),
     max_metric: tuple[str, ...] = (),
     min_recall: float | None = None,
@@ -98,7 +100,6 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     claimed_epsilon = optional("claimed_epsilon", claimed_epsilon)
     max_advantage = optional("max_advantage", max_advantage)
     max_eta = optional("max_eta", max_eta)
-    seed = whole("seed", seed)
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
     require(
         _HALF <= confidence < 1,
@@ -106,7 +107,6 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
         "The confidence must be at least 0.5 and below 1.",
         "Give a share, such as 0.95.",
     )
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     one_of("method", method, get_args(Method))
     one_of("member_side", member_side, get_args(MemberSide))
     max_tpr_at_fpr = pair("max_tpr_at_fpr", max_tpr_at_fpr)
@@ -138,7 +138,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
             on_inconclusive=check_on_inconclusive(on_inconclusive),
         ),
         claim=_claim(claimed_epsilon, delta, adjacency),
-        seed=seed,
+        seed=seed_choice(seed, strict=strict),
         metrics=tuple({**{m.name: m for m in of_metrics.metrics}, **more_metrics}.values()),
         elsewhere=len(listed) - len(own),
         least_recall=LEAST_RECALL if min_recall is None else min_recall,

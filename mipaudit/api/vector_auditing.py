@@ -33,10 +33,10 @@ _STREAM: Final = 5
 def vector_evidence_of(source: AuditedInput, counts: Counts, terms: Terms) -> list[VectorEvidence]:
     """Return the evidence of every vector score, in the order of the source."""
     return [
-        vector_evidence(
-            vector.name, counted, prior=terms.prior, strict=terms.strict, seed=terms.seed
+        vector_evidence(vector.name, counted, prior=terms.prior, strict=terms.strict, seed=seed)
+        for vector, counted, seed in zip(
+            source.vectors, counts.vectors, counts.vector_seeds, strict=True
         )
-        for vector, counted in zip(source.vectors, counts.vectors, strict=True)
     ]
 
 
@@ -45,11 +45,13 @@ def vector_mace(
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
     rows, findings = [], []
-    pairs = zip(source.vectors, counts.mace_vectors, strict=bool(counts.mace_vectors))
-    for vector, table in pairs:
+    found = zip(
+        source.vectors, counts.mace_vectors, counts.vector_seeds, strict=bool(counts.mace_vectors)
+    )
+    for vector, table, seed in found:
         row = _mace_row(vector.name, len(vector.coordinates), table, terms)
         rows.append(row)
-        shuffled = _shuffled(table, terms)
+        shuffled = _shuffled(table, terms, seed)
         if shuffled is not None:
             name, value = safe_name(vector.name), row.value or 0.0
             findings.append(shuffled_finding(name, value, shuffled, terms.prior))
@@ -79,11 +81,11 @@ def _mace_row(name: str, width: int, table: NDArray[np.int64], terms: Terms) -> 
     )
 
 
-def _shuffled(table: NDArray[np.int64], terms: Terms) -> float | None:
+def _shuffled(table: NDArray[np.int64], terms: Terms, seed: int) -> float | None:
     """Return the mean estimate with membership shuffled; None for too many rows to deal."""
     if int(table.sum()) >= _LARGEST_DEALT:
         return None
-    rng = np.random.default_rng([terms.seed, _STREAM])
+    rng = np.random.default_rng([seed, _STREAM])
     times = max(1, min(_SHUFFLES, _SHUFFLED_BINS // len(table)))
     found = []
     for _ in range(times):

@@ -6,10 +6,11 @@ the derived scores of all vectors; the published estimator takes one more.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.api.counting import require_spread
+from mipaudit.api.counting import require_classes, require_identities, require_spread
 from mipaudit.audit.vector_plan import VectorPlan, make_vector_plan
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.sparse_bins import SparseBins
@@ -19,13 +20,15 @@ from mipaudit.tables.derived_source import DerivedSource
 from mipaudit.tables.source import ScoreColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.audit.vector_evidence import VectorCounts
     from mipaudit.engine.workers import Workers
+    from mipaudit.summaries.plan import ScoreKind
+    from mipaudit.summaries.rows import Rows
     from mipaudit.tables.source import ScoreSource
 
     Advance = Callable[[int], None] | None
@@ -81,6 +84,42 @@ def count_vectors(
     counts = tally.counts()
     require_spread(counts[0])
     return made.counted(counts, survey)
+
+
+def count_kept_vector(
+    rows: Rows, kinds: Sequence[ScoreKind], *, seed: int, prior: float, discrete: bool, mace: bool
+) -> tuple[VectorCounts, NDArray[np.int64] | None]:
+    """Return the counts of one vector, and its occupied bins of MACE if asked for.
+
+    Args:
+        rows: all of them; their scores are the coordinates.
+        kinds: of the coordinates.
+        seed: of the row assignment and of the fits.
+        prior: p in (0, 1).
+        discrete: take it as discrete.
+        mace: count MACE's bins.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a vector taken as discrete has too many
+            values.
+    """
+    places = tuple(range(len(kinds)))
+    survey = VectorSurvey(len(kinds), seed)
+    survey.add(rows)
+    survey.sample.settle()
+    require_classes(survey.sample)
+    require_identities(survey.sample)
+    made = make_vector_plan(survey, [places], kinds, prior=prior, discrete=discrete, seed=seed)
+    tally = Tally(made.plan)
+    tally.add(replace(rows, scores=made.derive(rows.scores)))
+    counts = tally.counts()
+    require_spread(counts[0])
+    (counted,) = made.counted(counts, survey)
+    if not mace:
+        return counted, None
+    bins = SparseBins(places, survey.low, survey.high, _MACE_BINS)
+    bins.add(rows)
+    return counted, bins.counts()
 
 
 def count_mace_bins(

@@ -109,7 +109,15 @@ def _content(one: InputFile) -> tuple[object, ...]:
 
 def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     """Tell where the seed that is shown is not the one among the settings, which was used."""
-    if then.seed != now.seed:
+    if then.seeds and then.seeds != now.seeds:
+        yield VerifiedPart(
+            part="seeds in use",
+            status="differs",
+            compared=len(now.seeds),
+            differing=len(set(now.seeds) - set(then.seeds)),
+            text="the seeds in use are not those that follow from the rows and the settings",
+        )
+    if (then.seed, then.seed_origin) != (now.seed, now.seed_origin):
         yield VerifiedPart(
             part="seed",
             status="differs",

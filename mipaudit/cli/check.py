@@ -36,7 +36,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     key_column: o.KeyColumnOption = None,
     nan: o.NanOption = "error",
     on_bad_part: o.OnBadPartOption = "error",
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     engine: o.EngineOption = "auto",
@@ -53,6 +53,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
 
@@ -71,7 +72,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
             unit_column=unit_column,
             key_column=key_column,
             nan=nan,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             engine=engine,

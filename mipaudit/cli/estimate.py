@@ -75,7 +75,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     on_bad_part: o.OnBadPartOption = "error",
     blind: o.BlindOption = None,
     blind_against: o.BlindAgainstOption = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     engine: o.EngineOption = "auto",
@@ -94,6 +94,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import tame_warnings
     from mipaudit.cli.operating_limit import parse_operating_limit
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
 
@@ -135,7 +136,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             **listed_policy(context),
             blind=blind,
             blind_against=blind_against,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             engine=engine,

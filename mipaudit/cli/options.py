@@ -87,6 +87,15 @@ NanOption = Annotated[
     Literal["error", "category", "drop"],
     typer.Option("--nan", help="What to do with a missing score."),
 ]
+AuditSeedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--seed",
+        metavar="INTEGER|fresh",
+        help="Decides with the scores which rows train; fresh draws one that is recorded. "
+        "Default: the scores alone decide.",
+    ),
+]
 SeedOption = Annotated[
     int, typer.Option("--seed", metavar="INTEGER", help="Fixes every random choice.")
 ]

@@ -32,8 +32,24 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeedInUse:
+    """The seed that the rows of one statement were assigned with.
+
+    ``score`` is the column or the vector, None where all enter one statement. ``seed`` is a
+    number of 64 bits as 16 hexadecimal digits: not every reader of JSON takes it as a number.
+    """
+
+    score: str | None
+    seed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """When, with what, from what: everything that may differ between two equal runs.
+
+    ``seed`` is the one that was stated, or drawn fresh, as ``seed_origin`` says; None for the
+    default. The ``seeds`` in use follow from it and from the rows. Reports of versions that
+    used the seed as it was stated have no ``seed_origin``.
 
     ``platform`` is the kind of system and processor, None in reports older than the field.
     Who ran it, and on which machine, is not recorded.
@@ -47,3 +63,5 @@ class Provenance:
     inputs: tuple[InputFile, ...]
     settings: tuple[Setting, ...]
     platform: str | None = None
+    seed_origin: Literal["default", "stated", "fresh"] | None = None
+    seeds: tuple[SeedInUse, ...] = ()

@@ -7,11 +7,13 @@ import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.report.origin import InputFile, Provenance, Setting
+from mipaudit.report.origin import InputFile, Provenance, SeedInUse, Setting
 from mipaudit.report.setting import setting_text
+from mipaudit.summaries.seed import SeedChoice
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -24,9 +26,19 @@ _AS_OF: Final[ContextVar[tuple[datetime, date] | None]] = ContextVar("as_of", de
 
 
 def provenance(
-    *, seed: int | None, inputs: Sequence[InputFile], settings: Sequence[Setting]
+    *,
+    seed: SeedChoice | int | None,
+    inputs: Sequence[InputFile],
+    settings: Sequence[Setting],
+    seeds: Mapping[str | None, int] = MappingProxyType({}),
 ) -> Provenance:
     """Return the provenance of a run that ends now.
+
+    Args:
+        seed: which one was asked for; a number where the command uses it as it is.
+        inputs: what was read.
+        settings: of the run.
+        seeds: in use, by score; of None where all scores enter one statement.
 
     Raises:
         UsageError: the environment's SOURCE_DATE_EPOCH is not a time.
@@ -36,10 +48,12 @@ def provenance(
         python=".".join(str(part) for part in sys.version_info[:3]),
         libraries=_loaded_libraries(),
         created=moment().strftime(TIME_FORM),
-        seed=seed,
+        seed=seed.number if isinstance(seed, SeedChoice) else seed,
         inputs=tuple(inputs),
         settings=tuple(settings),
         platform=_platform(),
+        seed_origin=seed.origin if isinstance(seed, SeedChoice) else None,
+        seeds=tuple(SeedInUse(score=one, seed=f"{used:016x}") for one, used in seeds.items()),
     )
 
 

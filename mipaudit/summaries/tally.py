@@ -136,6 +136,8 @@ class KeptColumn(ColumnTally):
             scores = np.concatenate([part for part, _ in self._kept])
             labels = np.concatenate([part for _, part in self._kept])
         self._kept.clear()
+        if (scores[1:] >= scores[:-1]).all():  # as rows in canonical order are
+            return scores, labels
         order = np.argsort(scores)
         return scores[order], labels[order]
 

@@ -24,7 +24,6 @@ from mipaudit.tables.paths import check_different, find_blobs
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
 from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
-from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -246,5 +245,5 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     if layout.id_column is not None:
         duplicated_ids(source, layout.id_column)
     if request.unit_column is not None:
-        source.chosen = choose_units(source.partitions().rows(), request.seed)
+        source.unit_seed = request.seed
     return source

@@ -19,6 +19,7 @@ from mipaudit.tables.intake import (
     types_finding,
 )
 from mipaudit.tables.partitions import FaultyRowsError, Partitions
+from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -127,7 +128,8 @@ class ScoreSource:
         rounded: those that are rounded to the float type of the coarsest file.
         bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
-        chosen: the rows that stand for persons, None without ``unit_column``.
+        unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
+        unit_rows_dropped: rows of members and of the holdout that stand for nobody.
         intake: what was left out, as the last full pass counted it.
         left_out: the files that cannot be read and were skipped.
     """
@@ -147,7 +149,9 @@ class ScoreSource:
         self.bare: tuple[Blob, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.rounded: Mapping[str, str] = {}
-        self.chosen: Chosen | None = None
+        self.unit_seed: int | None = None
+        self.unit_rows_dropped = (0, 0)
+        self._chosen: Chosen | None = None
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
@@ -179,10 +183,16 @@ class ScoreSource:
         return last.first_row + last.piece.rows
 
     def partitions(self) -> Partitions[PiecePartition]:
-        """Return the partitions in row order."""
-        chosen = self.chosen
-        if chosen is None:
-            return Partitions(self._partitions, self)
+        """Return the partitions in row order, with one row for each person and class.
+
+        Who stands for a person is chosen at the first call, in one more pass.
+        """
+        if self.unit_seed is None:
+            return self.every_row()
+        if self._chosen is None:
+            self._chosen = choose_units(self.every_row().rows(), self.unit_seed)
+            self.unit_rows_dropped = self._chosen.dropped_members, self._chosen.dropped_holdout
+        chosen = self._chosen
         # Each takes its own share along, not the rows of all persons.
         return Partitions(
             [
@@ -191,6 +201,10 @@ class ScoreSource:
             ],
             self,
         )
+
+    def every_row(self) -> Partitions[PiecePartition]:
+        """Return the partitions in row order, with all rows of a person."""
+        return Partitions(self._partitions, self)
 
     def settle(self, intake: Intake) -> None:
         """Take the account of one full pass.
@@ -278,9 +292,9 @@ class ScoreSource:
 
     def _total(self) -> Intake:
         total = merge_intakes([self.intake])
-        if self.chosen is not None:
-            total.unit_members += self.chosen.dropped_members
-            total.unit_holdout += self.chosen.dropped_holdout
+        members, holdout = self.unit_rows_dropped
+        total.unit_members += members
+        total.unit_holdout += holdout
         return total
 
     def fault(self) -> InputError:
