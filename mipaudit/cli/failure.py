@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _LONGEST_MESSAGE: Final = 2000
+# What Python and the system's loader say where there is no memory.
+_NO_MEMORY: Final = (
+    "can't start new thread",
+    "failed to map segment from shared object",
+    "cannot allocate memory",
+    "Cannot allocate memory",
+)
 # Short options in one word: flags, and then one that takes the rest or the next word.
 _SHORT: Final = re.compile(r"-(?P<flags>[^-fo][^fo]*)?(?:f(?P<format>.*)|o.*)?", re.DOTALL)
 
@@ -85,16 +93,30 @@ def failure_of(error: BaseException) -> Failure:
             hint=None,
             status=exit_status.INTERRUPTED,
         )
-    if isinstance(error, OSError) and error.errno is not None:
-        return _system_failure(error)
-    if isinstance(error, MemoryError):
+    if _lacks_memory(error):
         return Failure(
             code="out_of_memory",
-            message="There is not enough memory.",
-            hint="Name fewer score columns with --score-col, or use Parquet.",
-            status=exit_status.INTERNAL,
+            message="There is not enough memory for this input.",
+            hint="Name fewer columns, use Parquet, fewer --threads, or a machine with more.",
+            status=exit_status.USAGE,
         )
+    if isinstance(error, OSError) and error.errno is not None:
+        return _system_failure(error)
     return _internal_failure(error)
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Tell whether memory was refused, however that is said.
+
+    numpy's and Arrow's own errors are MemoryErrors. Where nothing is left, threads do not
+    start either, and modules cannot be loaded.
+    """
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    if isinstance(error, RuntimeError | ImportError):
+        words = str(error)
+        return any(sign in words for sign in _NO_MEMORY)
+    return isinstance(error, MemoryError)
 
 
 def usage_failure(error: Exception, place: str | None = None, better: str | None = None) -> Failure:

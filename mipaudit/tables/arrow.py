@@ -53,7 +53,8 @@ def read_columns(
     """Convert the columns of ``batch`` that have a reader.
 
     Raises:
-        InputError: ``unreadable_column``, such as text that is not UTF-8.
+        InputError: ``unreadable_column``, such as text that is not UTF-8; or
+            ``damaged_column``, where cells refer to words that are not there.
     """
     return {name: _read(batch.column(name), readers[name], name, source) for name in readers}
 
@@ -63,11 +64,21 @@ def _read(array: pa.Array, reader: ArrowReader, name: str, source: str) -> Colum
 
     try:
         return reader.read(array)
+    except _DanglingError:
+        raise InputError(
+            "damaged_column",
+            f"{source}: column {quoted_name(name)} refers to values that are not there.",
+            hint="Was the file damaged while it was written or copied?",
+        ) from None
     except (pa.ArrowException, UnicodeDecodeError):
         # Their messages may quote the data.
         raise InputError(
             "unreadable_column", f"{source}: column {quoted_name(name)} cannot be read."
         ) from None
+
+
+class _DanglingError(Exception):
+    """A cell's code has no word: Arrow does not look, and would read beyond the dictionary."""
 
 
 def arrow_kind(kind: pa.DataType) -> Kind:
@@ -110,6 +121,7 @@ class ArrowReader:
                 array = array.dictionary_encode()
             return self._labels(array)
         if types.is_dictionary(kind):
+            _codes(array)
             array = array.dictionary_decode()
         if types.is_decimal(array.type):
             return _decimals(array)
@@ -120,14 +132,25 @@ class ArrowReader:
         return _numbers(array)
 
     def _labels(self, array: pa.DictionaryArray) -> Labels:
-        codes = _numbers(array.indices)
-        signed = codes.values.astype(np.int64)
-        if codes.missing is not None:
-            signed[codes.missing] = -1
+        signed = _codes(array)
         words = array.dictionary
         if self._dictionary is None or not words.equals(self._dictionary):
             self._dictionary, self._vocabulary = words, Vocabulary(tuple(words.to_pylist()))
         return _without_null_words(signed, self._vocabulary)
+
+
+def _codes(array: pa.DictionaryArray) -> NDArray[np.int64]:
+    """Return the place of every cell in the dictionary, -1 where it is missing."""
+    codes = _numbers(array.indices)
+    signed = codes.values.astype(np.int64)
+    words = len(array.dictionary)
+    if signed.min(initial=0) < 0 or signed.max(initial=-1) >= words:
+        wild = (signed < 0) | (signed >= words)
+        if codes.missing is None or (wild & ~codes.missing).any():
+            raise _DanglingError
+    if codes.missing is not None:
+        signed[codes.missing] = -1
+    return signed
 
 
 def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Labels:

@@ -19,6 +19,7 @@ UNREADABLE: Final = frozenset(
     {
         "bad_parquet",
         "bad_quotes",
+        "damaged_column",
         "empty_file",
         "not_a_table",
         "not_utf8",

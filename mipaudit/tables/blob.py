@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Final, Literal, NoReturn, Protocol
 
 from mipaudit.errors import InputError
-from mipaudit.report.names import safe_name
+from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.origin import InputFile
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _BLOCK: Final = 1 << 20
 ZIP_MAGIC: Final = b"PK\x03\x04"
+_ENCRYPTED_MAGIC: Final = b"PARE"
 _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
     (b"PAR1", "parquet"),
     (b"\x1f\x8b", "gzip"),
@@ -253,13 +254,25 @@ def blob_format(blob: Blob) -> Format:
     """Tell the format by the first bytes.
 
     Raises:
-        InputError: ``empty_file``.
+        InputError: ``empty_file``, or ``encrypted_parquet``.
     """
     with blob.open() as stream:
         head = stream.read(8)
     if not head:
         raise InputError("empty_file", f"{blob.name}: the file is empty.")
+    if head.startswith(_ENCRYPTED_MAGIC):
+        raise encrypted(blob.name)
     return next((name for magic, name in _MAGIC if head.startswith(magic)), "csv")
+
+
+def encrypted(name: str, column: str | None = None) -> InputError:
+    """Return the error for a Parquet file, or a column of one, that takes a key to read."""
+    what = "the Parquet file is" if column is None else f"column {quoted_name(column)} is"
+    return InputError(
+        "encrypted_parquet",
+        f"{name}: {what} encrypted, and no key is taken here.",
+        hint="Write a decrypted copy of the columns to audit, where you may keep one.",
+    )
 
 
 def describe_blob(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final, cast
@@ -9,13 +10,14 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from mipaudit.errors import InputError
 from mipaudit.tables.arrow import ArrowReader, arrow_fields, read_columns
 from mipaudit.tables.at_once import is_remote
-from mipaudit.tables.blob import FileBlob, MemoryBlob, TemporaryBlob
+from mipaudit.tables.blob import FileBlob, MemoryBlob, TemporaryBlob, encrypted
 from mipaudit.tables.column import Chunk
 from mipaudit.tables.csv_dialect import unique_names
+from mipaudit.tables.parquet_footer import MAGIC, TRAILER, BadFooterError, Footer
 from mipaudit.tables.part import CHUNK_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from io import RawIOBase
 
     import pyarrow as pa
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field
+    from mipaudit.tables.parquet_footer import ColumnPlace
     from mipaudit.tables.part import Piece
     from mipaudit.tables.remote_blob import RemoteBlob
 
@@ -36,6 +39,8 @@ _LEAST_BUFFER: Final = 1 << 16
 # Bytes of a dictionary that is worth keeping: with a large one every batch would
 # carry all words of its row group.
 _SMALL_DICTIONARY: Final = 1 << 14
+# What is read of a file's end at once, in the hope that it holds the footer.
+_LIKELY_FOOTER: Final = 1 << 16
 
 
 @contextmanager
@@ -48,7 +53,11 @@ def arrow_errors(name: str) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:  # Arrow's own is one of its errors, too
+        raise
     except (pa.ArrowException, OSError, EOFError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise
         if isinstance(error, OSError) and error.strerror and error.errno:
             raise InputError("unreadable", f"{name}: {error.strerror}.") from None
         raise _incomplete(name) from None
@@ -64,11 +73,22 @@ def _incomplete(name: str) -> InputError:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParquetPart:
-    """A Parquet file; ``words`` are the string columns with few distinct values."""
+    """A Parquet file.
+
+    Attributes:
+        blob: its bytes.
+        fields: its columns.
+        metadata: its footer as pyarrow reads it, to open the file with; never to be asked
+            about row groups.
+        footer: its row groups.
+        leaves: the place of every column without parts in a row group.
+    """
 
     blob: Blob
     fields: tuple[Field, ...]
     metadata: pq.FileMetaData
+    footer: Footer
+    leaves: Mapping[str, int]
 
     @property
     def name(self) -> str:
@@ -78,18 +98,16 @@ class ParquetPart:
     @property
     def rows_about(self) -> int:
         """The rows that the footer states."""
-        return int(self.metadata.num_rows)
+        return sum(self.footer.rows)
 
     def load(self, names: Collection[str], hashed: Collection[str]) -> None:
         """Do nothing: rows are decoded as they are asked for."""
 
     def pieces(self) -> Sequence[Piece]:
         """Return the row groups that have rows."""
-        groups = range(self.metadata.num_row_groups)
-        sizes = [self.metadata.row_group(group).num_rows for group in groups]
         return tuple(
             RowGroup(part=self, group=group, rows=rows)
-            for group, rows in zip(groups, sizes, strict=True)
+            for group, rows in enumerate(self.footer.rows)
             if rows
         )
 
@@ -129,7 +147,13 @@ class RowGroup:
         if left:
             raise _incomplete(self.part.name)
 
+    def _require_readable(self, names: Iterable[str]) -> None:
+        for name in names:
+            if any(place.encrypted for place in _places(self.part, self.group, [name])):
+                raise encrypted(self.part.name, name)
+
     def _batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
+        self._require_readable(names)
         with arrow_errors(self.part.name), _opened(self.part.blob) as source:
             file = _parquet_file(source, self.part, self.group, names)
             yield from file.iter_batches(
@@ -140,17 +164,18 @@ class RowGroup:
             )
 
 
+def blob_ranges(blob: Blob) -> IO[bytes] | RawIOBase:
+    """Open ``blob`` to read nothing but what is asked for."""
+    return cast("RemoteBlob", blob).open_ranges() if is_remote(blob) else blob.open()
+
+
 @contextmanager
 def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
     if isinstance(blob, FileBlob):
         # Arrow reads a path without Python in between.
         yield str(blob.path)
         return
-    if is_remote(blob):
-        with cast("RemoteBlob", blob).open_ranges() as stream:
-            yield stream
-        return
-    with blob.open() as stream:
+    with blob_ranges(blob) as stream:
         yield stream
 
 
@@ -173,22 +198,23 @@ def _parquet_file(
     )
 
 
+def _places(part: ParquetPart, group: int, names: Iterable[str]) -> list[ColumnPlace]:
+    """Return where the named columns without parts are in a row group."""
+    leaves = (part.leaves[name] for name in names if name in part.leaves)
+    return [part.footer.column(group, leaf) for leaf in leaves]
+
+
 def _few_words(part: ParquetPart, group: int, name: str) -> bool:
     """Tell whether a string column has a small dictionary, which is cheaper as it is."""
-    row_group = part.metadata.row_group(group)
-    for at in range(row_group.num_columns):
-        column = row_group.column(at)
-        if column.path_in_schema == name and column.dictionary_page_offset is not None:
-            size = column.data_page_offset - column.dictionary_page_offset
-            return bool(0 < size <= _SMALL_DICTIONARY)
-    return False
+    return any(
+        place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
+        for place in _places(part, group, [name])
+    )
 
 
 def _buffer_size(part: ParquetPart, group: int, names: Collection[str]) -> int:
     """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
-    row_group = part.metadata.row_group(group)
-    columns = (row_group.column(at) for at in range(row_group.num_columns))
-    sizes = [c.total_compressed_size for c in columns if c.path_in_schema in names]
+    sizes = [place.size for place in _places(part, group, names)]
     if max(sizes, default=0) > _READ_AT_ONCE:
         return _BUFFER
     if sum(sizes) > _READ_TOGETHER:
@@ -203,10 +229,65 @@ def open_parquet(blob: Blob) -> ParquetPart:
         InputError: ``bad_parquet`` when it is truncated or something else,
             ``duplicate_columns``.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with arrow_errors(blob.name), _opened(blob) as source:
-        file = pq.ParquetFile(source, pre_buffer=False)
+    data = _footer_bytes(blob)
+    trailer = len(data).to_bytes(4, "little") + MAGIC
+    with arrow_errors(blob.name):
+        # The rows are not there, which nobody asks for yet.
+        file = pq.ParquetFile(pa.BufferReader(MAGIC + data + trailer), pre_buffer=False)
         schema, metadata = file.schema_arrow, file.metadata
+        leaves = _leaves(metadata.schema)
     unique_names(schema.names, blob.name)
-    return ParquetPart(blob=blob, fields=arrow_fields(schema), metadata=metadata)
+    try:
+        footer = Footer.parse(data, metadata.num_columns)
+    except BadFooterError:
+        raise _incomplete(blob.name) from None
+    _require_values(footer, leaves.values(), blob.name)
+    return ParquetPart(
+        blob=blob, fields=arrow_fields(schema), metadata=metadata, footer=footer, leaves=leaves
+    )
+
+
+def _footer_bytes(blob: Blob) -> bytes:
+    """Return the footer of a file, read in one request if it is not large."""
+    with blob_ranges(blob) as stream:
+        tail = _tail(stream, blob, _LIKELY_FOOTER)
+        size = int.from_bytes(tail[-TRAILER:-4], "little") + TRAILER
+        if not tail.endswith(MAGIC) or size + len(MAGIC) > blob.size:
+            raise _incomplete(blob.name)
+        if size > len(tail):
+            tail = _tail(stream, blob, size)
+    return tail[-size:-TRAILER]
+
+
+def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
+    """Return the last ``size`` bytes of a file, or all where it has fewer."""
+    size = min(size, blob.size)
+    stream.seek(blob.size - size)
+    blocks: list[bytes] = []
+    while size and (block := stream.read(size)):
+        blocks.append(block)
+        size -= len(block)
+    if size:  # somebody has cut it since
+        raise _incomplete(blob.name)
+    return b"".join(blocks)
+
+
+def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
+    """Return the places of the columns without parts, which have one value in each row."""
+    columns = (schema.column(leaf) for leaf in range(len(schema)))
+    return {
+        column.path: leaf
+        for leaf, column in enumerate(columns)
+        if column.path == column.name and not column.max_repetition_level
+    }
+
+
+def _require_values(footer: Footer, leaves: Iterable[int], name: str) -> None:
+    """Refuse a file whose columns are not as long as it says: rows of it would be lost."""
+    for leaf in leaves:
+        # Of an encrypted column the footer may say nothing.
+        if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
+            raise _incomplete(name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 
 import pytest
 
-from mipaudit.cli.failure import error_style
+from mipaudit.cli.failure import error_style, failure_of
 
 VALUE = "987654"
 
@@ -29,6 +30,32 @@ def test_a_bug_is_called_a_bug_and_placed_only_when_asked(stand_in):
     assert "stand_in.py" not in quiet.stderr
     assert "stand_in.py" in loud.stderr
     assert "in audit" in loud.stderr
+
+
+def test_too_little_memory_is_no_bug_and_no_damage(stand_in):
+    done = stand_in("memory", "estimate", "x.csv", "-f", "json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["code"] == "out_of_memory"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("can't start new thread"),
+        ImportError("libx.so: failed to map segment from shared object"),
+    ],
+)
+def test_memory_is_refused_in_several_words(error):
+    found = failure_of(error)
+    assert (found.code, found.status) == ("out_of_memory", 2)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("x"), ImportError("y"), OSError("z")])
+def test_other_errors_are_not_for_want_of_memory(error):
+    assert failure_of(error).code != "out_of_memory"
 
 
 def test_errors_are_text_with_a_hint(stand_in):
