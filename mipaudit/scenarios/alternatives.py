@@ -7,6 +7,7 @@ caught: a coverage run in which they pass has shown nothing about the rest.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.scenarios.audited_file import AuditedFile
+    from mipaudit.scenarios.interval import Interval
 
 _BOOTSTRAP_BINS: Final = 20
 _REPLICATES: Final = 100
+_KNOWN_FPR: Final = 0.1
 
 
 class DkwBand(Alternative):
@@ -151,6 +154,32 @@ class SameDataThreshold(Alternative):
         return lower, None
 
 
+class KnownThreshold(Alternative):
+    """A threshold that holdout records chose, taken as known."""
+
+    name = "common: TPR at a threshold taken as known"
+    description = (
+        "Clopper-Pearson limits of the TPR at FPR 10%, its threshold a quantile of the holdout "
+        "records that is taken as exact."
+    )
+    valid = False
+    estimand = "tpr_at_fpr"
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return both limits of the members above the threshold."""
+        cut = np.quantile(audited.score[~audited.member], 1 - _KNOWN_FPR, method="higher")
+        above, n = int((audited.score[audited.member] > cut).sum()), audited.n_members
+        alpha = 1 - NOMINAL
+        return (
+            float(clopper_pearson_lower(above, n, alpha)),
+            float(clopper_pearson_upper(above, n, alpha)),
+        )
+
+    def interval(self, audited: AuditedFile) -> Interval:
+        """Return what it says of a file."""
+        return replace(super().interval(audited), estimand_args=(_KNOWN_FPR, "high"))
+
+
 _ALL: Final[tuple[type[Alternative], ...]] = (
     DkwBand,
     DkwThresholds,
@@ -158,6 +187,7 @@ _ALL: Final[tuple[type[Alternative], ...]] = (
     MaceBand,
     PercentileBootstrap,
     SameDataThreshold,
+    KnownThreshold,
     SameDataEpsilon,
     SameDataPosterior,
     AbsoluteMu,

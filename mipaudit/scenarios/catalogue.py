@@ -42,7 +42,10 @@ _LAWS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("gauss-scale", "cauchy-shift", "pareto-shift", "lognormal-scale", "comb"),
             *("multimodal", "multinomial", "zipf-leak-1000", "separated"),
         ),
-        RARE: ("leaked-atoms", "leaked-shift", "two-valued"),
+        RARE: (
+            *("leaked-atoms", "leaked-shift", "two-valued"),
+            *("flagged-members", "half-flagged", "part-of-1000", "rare-tail-200"),
+        ),
         TIES: ("softmax", "float16-ties", "ties-shift", "infinite-scores"),
         MECHANISMS: ("gauss-shift", "laplace", "geometric", "randomized-response"),
         PAPERS: ("yeom-regression", "colluding", "humphries", "counting-queries"),

@@ -13,7 +13,7 @@ from mipaudit.scenarios.laws import law
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Order = Literal["shuffled", "sorted", "reversed"]
+Order = Literal["shuffled", "sorted", "reversed", "by class"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,8 @@ class Cell:
         n_members: members per file, above 0.
         n_holdout: holdout records per file, above 0.
         prior: p in (0, 1).
-        order: rows shuffled, or sorted by score (members first among ties), or that reversed.
+        order: rows shuffled, or sorted by score (members first among ties), or that reversed,
+            or sorted within each class, the members first.
         replications: files to draw, above 0.
         discrete: whether the audit is told that the score has few values, all known.
     """
@@ -57,12 +58,15 @@ def draw_file(
     members, holdout = law(cell.scenario).sample(rng, cell.n_members, cell.n_holdout)
     score = np.concatenate([members, holdout])
     member = np.arange(len(score)) < cell.n_members
-    rows = _row_order(cell.order, score, rng)
+    rows = _row_order(cell.order, member, score, rng)
     return member[rows], score[rows]
 
 
 def _row_order(
-    order: Order, score: NDArray[np.float64], rng: np.random.Generator
+    order: Order,
+    member: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     match order:
         case "shuffled":
@@ -71,6 +75,8 @@ def _row_order(
             return np.argsort(_first_number(score), kind="stable")
         case "reversed":
             return np.argsort(_first_number(score), kind="stable")[::-1]
+        case "by class":
+            return np.lexsort((_first_number(score), ~member))
 
 
 def _first_number(score: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -53,9 +53,14 @@ def coin(mass: float) -> Atoms:
     return cells(np.array([1 - mass, mass]))
 
 
+def scattered_order(size: int) -> NDArray[np.intp]:
+    """Return the numbers below ``size``, scattered by a fixed rule: no interval collects them."""
+    return np.argsort((np.arange(size) * 0.6180339887498949) % 1.0)
+
+
 def scattered_signs(size: int) -> NDArray[np.float64]:
-    """Return as many signs of each kind, scattered by a fixed rule: no interval collects them."""
-    order = np.argsort((np.arange(size) * 0.6180339887498949) % 1.0)
+    """Return as many signs of each kind, scattered: no interval collects them."""
+    order = scattered_order(size)
     signs = np.ones(size)
     signs[order[::2]] = -1.0
     return signs

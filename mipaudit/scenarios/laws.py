@@ -12,7 +12,14 @@ from mipaudit.scenarios.density import Beta, Cauchy, LogNormal, Normal, Pareto, 
 from mipaudit.scenarios.family import family_of, unknown
 from mipaudit.scenarios.groups import CORRUPTED, MINORITY, overall
 from mipaudit.scenarios.law import Law
-from mipaudit.scenarios.law_families import LAW_FAMILIES, cells, coin, law_of, scattered_signs
+from mipaudit.scenarios.law_families import (
+    LAW_FAMILIES,
+    cells,
+    coin,
+    law_of,
+    scattered_order,
+    scattered_signs,
+)
 from mipaudit.scenarios.mixture import mixture
 from mipaudit.scenarios.part import Atoms, Rounded
 
@@ -110,6 +117,24 @@ def _leak_laws() -> Iterator[Law]:
     yield law_of("infinite-scores", text, _infinite(0.05), _infinite(0.01))
 
 
+def _hard_laws() -> Iterator[Law]:
+    """Yield laws on which limits that hold everywhere else were once wrong."""
+    text = "3.68% of the members flagged and no holdout record: few rows make the AUC"
+    yield law_of("flagged-members", text, coin(0.0368), coin(0.0))
+    yield law_of(
+        "half-flagged", "every member at one value, and half of the holdout", coin(1.0), coin(0.5)
+    )
+    text = "members on a scattered 38% of 1000 values, holdout on all"
+    some = scattered_order(1000) < 380  # noqa: PLR2004 - the 38%
+    yield law_of("part-of-1000", text, cells(some.astype(float)), cells(np.ones(1000)))
+    text = "5 common values and a tail of 200 that 3% of the holdout have, and 61.2% of the members"
+    yield law_of("rare-tail-200", text, _common_and_tail(0.612), _common_and_tail(0.03))
+
+
+def _common_and_tail(tail: float) -> Atoms:
+    return cells(np.concatenate([np.full(5, (1 - tail) / 5), np.full(200, tail / 200)]))
+
+
 def _boundary_laws() -> Iterator[Law]:
     saturated = Atoms(values=np.array([1.0]), masses=np.array([1.0]))
     yield law_of(
@@ -158,6 +183,7 @@ def _catalogue() -> Mapping[str, Law]:
         _smooth_laws,
         _mechanism_laws,
         _leak_laws,
+        _hard_laws,
         _boundary_laws,
         _group_laws,
         _paper_laws,

@@ -82,7 +82,7 @@ def make_run(
         choice = replace(choice, scenarios=tuple(VECTOR_LAWS))
     cells = tuple(
         cell
-        for cell in cells_of(form, choice)
+        for cell in cells_of(form, choice, strict=strict)
         # Records of several columns cost more than scores: not for nothing.
         if choice.narrows
         or _concern(asked, cell)

@@ -20,7 +20,7 @@ def test_a_form_is_within_its_means(form, replications, seconds):
     assert len({(c.scenario, c.n_members, c.n_holdout, c.prior, c.order) for c in cells}) == len(
         cells
     )
-    assert {cell.order for cell in cells} == {"shuffled", "sorted", "reversed"}
+    assert {cell.order for cell in cells} == {"shuffled", "sorted", "reversed", "by class"}
     assert {cell.prior for cell in cells} == {0.5, 0.1, 0.01}
     discrete = {cell.discrete for cell in cells if law(cell.scenario).discrete}
     assert discrete == {True, False}
@@ -33,6 +33,16 @@ def test_the_long_form_has_every_law_and_large_and_uneven_files():
     assert {cell.scenario for cell in cells if cell.records == 50} == {*LAWS, *VECTOR_LAWS}
     assert 100_000 in {cell.records for cell in cells}
     assert (100, 9_900) in {(cell.n_members, cell.n_holdout) for cell in cells}
+
+
+@pytest.mark.parametrize("form", ["quick", "full"])
+def test_where_limits_were_once_wrong_is_always_run(form):
+    cells = cells_of(form, Choice())
+    named = {"flagged-members", "half-flagged", "part-of-1000"}
+    assert {cell.scenario for cell in cells} >= named
+    assert (2_500, 2_500, "by class") in {(c.n_members, c.n_holdout, c.order) for c in cells}
+    more = set(cells_of(form, Choice(), strict=True)) - set(cells)
+    assert len({(cell.n_members, cell.n_holdout) for cell in more}) == 20
 
 
 def test_what_is_chosen_is_combined():

@@ -103,12 +103,17 @@ def test_pieces_are_all_replications_in_order(cell):
 def test_orders_of_rows_hold_the_same_records(cell):
     files = {
         order: draw_file(cell("infinite-scores", order=order), np.random.default_rng(7))
-        for order in ("shuffled", "sorted", "reversed")
+        for order in ("shuffled", "sorted", "reversed", "by class")
     }
     member, score = files["sorted"]
     assert (score[1:] >= score[:-1]).all()
     assert (files["reversed"][1] == score[::-1]).all()
     assert (files["reversed"][0] == member[::-1]).all()
-    assert sorted(zip(*files["shuffled"], strict=True)) == sorted(zip(member, score, strict=True))
+    for order in ("shuffled", "by class"):
+        assert sorted(zip(*files[order], strict=True)) == sorted(zip(member, score, strict=True))
+    by_class = files["by class"][0].argmin()
+    assert not files["by class"][0][by_class:].any()
+    for one in np.split(files["by class"][1], [by_class]):
+        assert (one[1:] >= one[:-1]).all()
     changes = (np.diff(files["shuffled"][0].astype(int)) != 0).sum()
     assert changes > 150
