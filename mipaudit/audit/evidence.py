@@ -16,7 +16,7 @@ from mipaudit.audit.attackers import equal_mass_starts
 from mipaudit.audit.discrete import discrete_upper
 from mipaudit.audit.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.audit.prequential import HeldOut, held_out
-from mipaudit.maths.auc import Auc, auc
+from mipaudit.maths.auc import Auc, area_of
 from mipaudit.maths.intervals import best_ordered, best_sets
 from mipaudit.maths.ladder import Ladder
 from mipaudit.maths.late_generator import LateGenerator
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.audit.estimate import Attackers, Side
+    from mipaudit.maths.auc import Area
     from mipaudit.summaries.tally import ColumnCounts
 
 BINS: Final = 16
@@ -46,7 +47,8 @@ class Evidence:
         prior: p in (0, 1).
         strict: use finite-sample methods where there are any.
         member_side: the side of the score on which members are guessed; None to
-            choose it on the burn-in, whose rows then do not count.
+            choose it: for the TPR on the burn-in, whose rows then do not count, for the
+            AUC on all rows.
         seed: for the draws of the strict methods.
         ordered: whether a larger score means anything; labels have no order.
     """
@@ -107,7 +109,7 @@ class Evidence:
 
     @cached_property
     def one_sided(self) -> Ladder:
-        """Return the rows that one-sided statistics may use, members on the high side."""
+        """Return the rows that the TPR at an FPR may use, members on the high side."""
         fixed = self.member_side is not None
         ladder = self.counts.everyone if fixed else self.counts.evaluated
         return ladder if self.side == "high" else ladder.reversed()
@@ -150,9 +152,33 @@ class Evidence:
             return oracle_upper_strict(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
         return _bounded_differences(value, n_members, n_holdout, self.prior, alpha)
 
+    @cached_property
+    def area(self) -> tuple[Area, Side]:
+        """Return the AUC of all rows on the given side, else on the better one."""
+        high = area_of(self.counts.everyone)
+        better: Side = "high" if high.value >= 0.5 else "low"  # noqa: PLR2004
+        side = self.member_side or better
+        return (high if side == "high" else high.turned()), side
+
     def auc(self, alpha: float) -> Auc:
-        """Return the AUC on the chosen side, two-sided alpha."""
-        return auc(self.one_sided, alpha=alpha)
+        """Return the AUC with two limits, one-sided alpha each.
+
+        A side that was searched costs the lower limit half of its error, since either
+        side could be stated falsely. The upper limit keeps all of it: it is above 1/2,
+        so it can be wrong on the truly better side alone.
+        """
+        area, _ = self.area
+        searched = self.member_side is None
+        return area.limits(lower_alpha=alpha / 2 if searched else alpha, upper_alpha=alpha)
+
+    def auc_upper(self, alpha: float) -> float:
+        """Return an upper limit of the AUC of the given side, else of either, one-sided alpha.
+
+        The better side is one fixed side, so the larger limit needs no sharing of the error.
+        """
+        area, _ = self.area
+        sides = [area] if self.member_side is not None else [area, area.turned()]
+        return max(one.limits(lower_alpha=alpha, upper_alpha=alpha).upper for one in sides)
 
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR with its lower limit, one-sided alpha."""

@@ -132,8 +132,9 @@ def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers
 
 
 def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
-    area = evidence.auc(share.two_sided)
-    ladder = evidence.one_sided
+    area = evidence.auc(share.one_sided)
+    everyone = evidence.counts.everyone
+    given = evidence.member_side is not None
     return Estimate(
         quantity="auc",
         score=evidence.score,
@@ -143,11 +144,11 @@ def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
         lower=area.lower,
         upper=area.upper,
         confidence=share.confidence,
-        selection=_side_selection(evidence),
+        selection=f"all rows, side {'given' if given else 'chosen on them'}",
         validity="approximate",
-        n_members=ladder.n_members,
-        n_holdout=ladder.n_holdout,
-        side=evidence.side,
+        n_members=everyone.n_members,
+        n_holdout=everyone.n_holdout,
+        side=evidence.area[1],
     )
 
 

@@ -26,9 +26,9 @@ def auc_check(
     evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
 ) -> PolicyCheck:
     """Judge the AUC of the better side, which the upper limit does not take as known."""
-    low = evidence.auc(2 * lower_error)
-    high = evidence.auc(2 * upper_error)
-    upper = high.upper if evidence.member_side is not None else max(high.upper, 1 - high.lower)
+    low = evidence.auc(lower_error)
+    high = evidence.auc(upper_error)
+    upper = evidence.auc_upper(upper_error)
     status = check_status(limit.max, low.lower, upper)
     needed = None
     if status == "inconclusive":

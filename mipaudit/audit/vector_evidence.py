@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from mipaudit.audit.derivation import Derivation
     from mipaudit.audit.derived_score import Form
-    from mipaudit.audit.estimate import Attackers
+    from mipaudit.audit.estimate import Attackers, Side
+    from mipaudit.maths.auc import Area
     from mipaudit.maths.ladder import Ladder
     from mipaudit.maths.operating_point import OperatingPoint
     from mipaudit.summaries.tally import ColumnCounts
@@ -128,6 +129,11 @@ class VectorEvidence(Evidence):
     def one_sided(self) -> Ladder:
         """Return the rows outside the burn-in by the learned score, members on the high side."""
         return self._learned.one_sided
+
+    @cached_property
+    def area(self) -> tuple[Area, Side]:
+        """Return the AUC of the learned score on the rows outside the burn-in."""
+        return self._learned.area
 
     def observed(self, attackers: Attackers) -> tuple[float, int, int]:
         """Return the best observed advantage of a class, and the rows behind it."""

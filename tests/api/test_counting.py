@@ -10,7 +10,7 @@ import pytest
 from mipaudit.api import counting
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.workers import Workers
-from mipaudit.maths.auc import auc
+from mipaudit.maths.auc import area_of
 from mipaudit.maths.intervals import best_intervals, best_thresholds
 from mipaudit.summaries import plan
 from mipaudit.tables.opening import open_scores
@@ -101,7 +101,9 @@ def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
     ):
         truth, bracketed = best(exact.everyone), best(cells.everyone)
         assert truth <= bracketed <= truth + 2 * ends * largest
-    truth, bracketed = auc(exact.evaluated, alpha=0.05), auc(cells.evaluated, alpha=0.05)
+    truth, bracketed = (
+        area_of(one.everyone).limits(lower_alpha=0.025, upper_alpha=0.025) for one in (exact, cells)
+    )
     assert bracketed.value == pytest.approx(truth.value, abs=1e-4)
     assert bracketed.lower <= truth.lower + 1e-6
     assert bracketed.upper >= truth.upper - 1e-6

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mipaudit.audit.evidence import CLASSES
+from mipaudit.maths.auc import Area
 from mipaudit.maths.oracle import oracle_upper, oracle_upper_strict
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.
@@ -90,7 +91,7 @@ def test_both_infinities_without_a_warning(evidence_from):
 
 def order_limits(evidence, alpha=0.025):
     """Every limit that depends on nothing but the order of the scores."""
-    area = evidence.auc(2 * alpha)
+    area = evidence.auc(alpha)
     tpr = evidence.tpr(0.1, alpha)
     return [
         *(evidence.upper(c, alpha) for c in ("thresholds", "intervals-1", "intervals-4")),
@@ -268,3 +269,55 @@ def test_a_given_side_uses_all_rows(evidence_from):
     assert chosen.one_sided.n_members < 200
     assert given_side.one_sided.n_members == 200
     assert given_side.auc(0.05).value < 0.5 < chosen.auc(0.05).value
+
+
+def test_the_auc_is_of_all_rows_on_the_better_side(evidence_from):
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(11)
+    for shift in (-0.3, 0.0, 0.02, 0.3):
+        members, holdout = rng.normal(shift, 1, 90).round(1), rng.normal(0, 1, 130).round(1)
+        high = metrics.roc_auc_score([1] * 90 + [0] * 130, np.concatenate([members, holdout]))
+        evidence = evidence_from(members, holdout)
+        assert evidence.auc(0.025).value == pytest.approx(max(high, 1 - high), abs=1e-12)
+        assert evidence.area[1] == ("high" if high >= 0.5 else "low")
+        given_low = evidence_from(members, holdout, member_side="low").auc(0.025)
+        assert given_low.value == pytest.approx(1 - high, abs=1e-12)
+    tied = evidence_from([1.0] * 20, [1.0] * 20)
+    assert (tied.auc(0.025).value, tied.area[1]) == (0.5, "high")
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.0025])
+@pytest.mark.parametrize("sizes", [(12, 12), (40, 40), (7, 90)])
+def test_limits_of_the_better_side_by_enumeration(evidence_from, sizes, alpha):
+    n1, n2 = sizes
+    shape = (n1 + 1, n2 + 1)
+    truth_high = np.zeros(shape, dtype=bool)
+    lower, upper = np.zeros(shape), np.zeros(shape)
+    for x in range(n1 + 1):
+        for y in range(n2 + 1):
+            if x * n2 >= y * n1:  # the high side is at least as good
+                area = Area(
+                    value=0.5 + (x / n1 - y / n2) / 2,
+                    variance=x * (n1 - x) / (4 * n1**2 * (n1 - 1))
+                    + y * (n2 - y) / (4 * n2**2 * (n2 - 1)),
+                    fewest=min(sizes),
+                    bracket=0.0,
+                )
+                found = area.limits(lower_alpha=alpha / 2, upper_alpha=alpha)
+                truth_high[x, y], lower[x, y], upper[x, y] = True, found.lower, found.upper
+                # The low side of the mirrored file has the same limits.
+                if x * n2 > y * n1:
+                    lower[n1 - x, n2 - y], upper[n1 - x, n2 - y] = found.lower, found.upper
+    evidence = evidence_from([1.0] * 3 + [0.0] * (n1 - 3), [1.0] + [0.0] * (n2 - 1))
+    assert evidence.auc(alpha).lower == pytest.approx(lower[3, 1])
+    assert evidence.auc(alpha).upper == pytest.approx(upper[3, 1])
+    worst = [0.0, 0.0]
+    for p in np.linspace(0, 1, 41):
+        for q in np.linspace(0, 1, 41):
+            truth = np.where(truth_high, 0.5 + (p - q) / 2, 0.5 - (p - q) / 2)
+            chance = np.outer(
+                stats.binom.pmf(np.arange(n1 + 1), n1, p), stats.binom.pmf(np.arange(n2 + 1), n2, q)
+            )
+            worst[0] = max(worst[0], float(chance[lower > truth + 1e-12].sum()))
+            worst[1] = max(worst[1], float(chance[upper < truth - 1e-12].sum()))
+    assert max(worst) <= alpha

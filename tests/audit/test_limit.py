@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,8 +71,13 @@ def test_the_upper_limit_of_the_auc_is_of_the_better_side(evidence_from):
     for seed in range(20):
         evidence = evidence_from(rng.normal(0, 1, 60), rng.normal(0, 1, 60), seed=seed)
         (check,) = checks(evidence, Limit(quantity="auc", max=0.99))
-        found = evidence.auc(0.05)
-        assert check.upper == pytest.approx(max(found.upper, 1 - found.lower))
+        low, high = (
+            replace(evidence, member_side=side).auc(0.025).upper for side in ("low", "high")
+        )
+        assert check.upper == pytest.approx(max(low, high))
+        assert evidence.auc(0.025).upper == pytest.approx(
+            low if evidence.area[1] == "low" else high
+        )
 
 
 def test_a_limit_on_one_score_leaves_the_others_and_the_error_alone(evidence_from):

@@ -43,7 +43,7 @@ def test_rows_of_a_score(evidence):
         assert row.value_reason
     assert found["advantage", "any", None].lower == evidence.lower(0.0125)
     assert found["advantage", "any", None].upper is None
-    assert found["auc", "thresholds", None].lower == pytest.approx(evidence.auc(0.025).lower)
+    assert found["auc", "thresholds", None].lower == pytest.approx(evidence.auc(0.0125).lower)
     for fpr in FALSE_POSITIVE_RATES:
         row = found["tpr_at_fpr", "thresholds", fpr]
         assert row.lower == evidence.tpr(fpr, 0.0125).lower

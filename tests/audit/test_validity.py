@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from mipaudit.maths.auc import auc
+from mipaudit.maths.auc import area_of
 from mipaudit.maths.binomial import mover_lower
 from mipaudit.maths.ladder import exact_ladder
 from mipaudit.maths.noncentrality import noncentrality_upper, noncentrality_weights
@@ -132,7 +132,8 @@ def test_auc_limits_with_rare_extremes_in_the_small_class() -> None:
     missed_below = missed_above = 0
     for _ in range(draws):
         members = np.where(rng.random(n_members) < rare, -9.0, 0.0)
-        area = auc(exact_ladder(members, rng.normal(size=n_holdout)), alpha=alpha)
+        ladder = exact_ladder(members, rng.normal(size=n_holdout))
+        area = area_of(ladder).limits(lower_alpha=alpha / 2, upper_alpha=alpha / 2)
         missed_below += area.lower > truth
         missed_above += area.upper < truth
     assert binom.sf(missed_above - 1, draws, alpha / 2) > 1e-3
