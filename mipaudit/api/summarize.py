@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
+    from mipaudit.api.seed_choice import SeedGiven
     from mipaudit.report.origin import Setting
     from mipaudit.tables.source import ScoreSource
     from mipaudit.tables.summary_file import SummaryFile
@@ -31,7 +32,7 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     min_cell: int | None = None,
     prior: float = 0.5,
     discrete: bool = False,
-    seed: int = 0,
+    seed: SeedGiven = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     engine: Literal["auto", "threads", "processes", "dask"] = "auto",
@@ -61,7 +62,8 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
             has to leave a secure room. None: cut points alone keep to 10 records.
         prior: assumed probability that a challenged record is a member, in (0, 1).
         discrete: take every score as discrete.
-        seed: of the row assignment, at least 0.
+        seed: of the row assignment, at least 0, for a run that can be repeated; the default,
+            and ``"fresh"``, draw one for this site, which its cuts keep.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of workers on this machine; None for the processors at hand.
         engine: who reads; the counts are the same.
@@ -109,7 +111,7 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     recorded = settings_from(given, source="api") if settings is None else settings
     sites = read_summaries(listed(cuts)) if cuts else ()
     hired = Engine(name=engine, jobs=jobs, scheduler=scheduler, executor=executor)
-    request = ReadRequest(**reading, seed=terms.seed)
+    request = ReadRequest(**reading)
 
     def run(source: ScoreSource) -> SummaryFile:
         hint = source.rows_hint

@@ -7,17 +7,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.api.counting import require_classes, require_identities, require_spread
+from mipaudit.api.secure_room import hushed_rows, require_large, require_sizes, told_findings
+from mipaudit.api.site_seed import (
+    drawn_seed,
+    own_cuts,
+    position_seeds,
+    require_own_seed,
+    stated_findings,
+)
 from mipaudit.api.summary_place import check_place
-from mipaudit.audit.figures import count_text
-from mipaudit.audit.finding import Finding
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.report.provenance import TIME_FORM, moment
 from mipaudit.summaries.cuts import make_cuts
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.shared_plan import least_of, shared_plan
+from mipaudit.summaries.site_seeds import SiteSeeds, SiteSurvey
 from mipaudit.summaries.summary import Summary
-from mipaudit.summaries.survey import Survey
 from mipaudit.tables.changed_partition import shifted
 from mipaudit.tables.summary_arrays import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.tables.summary_file import (
@@ -30,6 +36,7 @@ from mipaudit.tables.summary_file import (
     plan_digest,
 )
 from mipaudit.tables.summary_source import check_alike, check_apart
+from mipaudit.tables.units import choose_units
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -38,9 +45,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.api.summary_terms import SummaryTerms
+    from mipaudit.audit.finding import Finding
     from mipaudit.engine.workers import Workers
     from mipaudit.report.origin import Setting
     from mipaudit.summaries.cuts import Cuts
+    from mipaudit.summaries.plan import Plan
     from mipaudit.tables.changed_partition import ChangedPartition
     from mipaudit.tables.partitions import Partitions
     from mipaudit.tables.source import ScoreSource
@@ -74,14 +83,17 @@ class Summarizer:
         Raises:
             InputError: the input has no rows left, or a discrete score too many values.
         """
-        found = self._own_cuts(alone=False)
+        seed = self._drawn()
+        found = self._own_cuts(seed, alone=False, least=self.terms.least)
         return self._file(
             "cuts",
+            seed=seed,
             sizes=(found.n_members, found.n_holdout),
             burn_in=found.burn_in,
             discrete=[one.discrete for one in found.columns],
             arrays=cuts_arrays(found),
             least=found.least,
+            findings=stated_findings(self.terms.seed),
         )
 
     def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
@@ -90,35 +102,26 @@ class Summarizer:
         Raises:
             InputError: the cuts do not belong to the input, or a count is too small to be told.
         """
-        cuts = [cuts_of(one) for one in sites] or [self._own_cuts(alone=True)]
+        seeds = self._seeds(sites)
+        cuts = [cuts_of(one) for one in sites] or [self._alone(seeds.own)]
         plan = shared_plan(cuts, prior=self.terms.prior)
-        start = partial(Survey, len(self.source.columns), self.terms.seed, plan)
-        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
-        sample = survey.sample
-        sample.settle()
-        require_identities(sample)
-        self.source.check_unchanged()
-        if survey.tally is None:
-            raise AssertionError
-        summary = Summary(
-            columns=survey.tally.counts(),
-            n_members=sample.members.rows,
-            n_holdout=sample.holdout.rows,
-        )
+        summary = self._counted(plan, seeds)
         require_spread(summary.columns[0])
         least = least_of(cuts)
         if least is not None:
-            _require_large(summary, least)
+            require_large(summary, least)
         discrete = [one.discrete for one in plan.columns]
         file = self._file(
             "counts",
+            seed=seeds.own,
             sizes=(summary.n_members, summary.n_holdout),
             burn_in=plan.burn_in,
             discrete=discrete,
             arrays=counts_arrays(summary),
             least=least,
             infinite=[one.infinite for one in summary.columns],
-            plan=plan_digest(plan, self._names(discrete)),
+            plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
+            findings=stated_findings(self.terms.seed, sites, seeds.own),
         )
         if sites:
             check_place(file, sites)
@@ -140,7 +143,12 @@ class Summarizer:
         none: dict[str, NDArray[Any]] = {}
         columns = [False] * len(self.source.columns)
         own = self._file(
-            "cuts", sizes=(0, 0), burn_in=FEWEST_BURN_IN_BLOCKS, discrete=columns, arrays=none
+            "cuts",
+            seed=0,
+            sizes=(0, 0),
+            burn_in=FEWEST_BURN_IN_BLOCKS,
+            discrete=columns,
+            arrays=none,
         )
         check_alike([own, *sites])
         check_apart(sites)
@@ -148,10 +156,70 @@ class Summarizer:
     def _partitions(self) -> Partitions[ChangedPartition]:
         return shifted(self.source.partitions(), self.terms.first_row)
 
-    def _own_cuts(self, *, alone: bool) -> Cuts:
+    def _drawn(self) -> int:
+        """Return a seed for rows that have none."""
+        terms = self.terms
+        return drawn_seed(terms.seed, terms.first_row, self._names([False] * self._width))
+
+    @property
+    def _width(self) -> int:
+        return len(self.source.columns)
+
+    def _seeds(self, sites: Sequence[SummaryFile]) -> SiteSeeds:
+        """Return the seed of every row: that of its cuts where there are any.
+
+        Raises:
+            InputError: ``whose_cuts``.
+            UsageError: another seed was stated than the cuts were made with.
+        """
+        names = self._names([False] * self._width)
+        if not self.terms.keyed:
+            seeds = position_seeds(self._drawn(), sites)
+            first = self.terms.first_row
+            mine = [one for one in seeds.spans if one.first_row <= first < one.stop]
+            for span in mine:
+                require_own_seed(self.terms.seed, span.first_row, names, span.seed)
+            return replace(seeds, own=mine[0].seed) if mine else seeds
+        found = own_cuts(
+            self.source.inputs(hash_all=self.hash_inputs) if sites else (),
+            sites,
+            lambda one: cuts_arrays(self._own_cuts(one.seed, alone=False, least=one.least)),
+        )
+        if found is None:
+            return SiteSeeds(own=self._drawn())
+        require_own_seed(self.terms.seed, 0, names, found.seed)
+        return SiteSeeds(own=found.seed)
+
+    def _counted(self, plan: Plan, seeds: SiteSeeds) -> Summary:
+        """Return the counts of all rows.
+
+        Raises:
+            InputError: keys repeat, or the input changed meanwhile.
+        """
+        self._choose(seeds.own)
+        start = partial(SiteSurvey, self._width, seeds, plan)
+        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        for sample in survey.samples.values():
+            sample.settle()
+            require_identities(sample)
+        self.source.check_unchanged()
+        n_members, n_holdout = survey.sizes()
+        return Summary(columns=survey.tally.counts(), n_members=n_members, n_holdout=n_holdout)
+
+    def _choose(self, seed: int) -> None:
+        """Choose the row that stands for each person anew, by the seed of these rows."""
+        if self.source.chosen is not None:
+            self.source.chosen = None
+            self.source.chosen = choose_units(self.source.partitions().rows(), seed)
+
+    def _alone(self, seed: int) -> Cuts:
+        return self._own_cuts(seed, alone=True, least=self.terms.least)
+
+    def _own_cuts(self, seed: int, *, alone: bool, least: int | None) -> Cuts:
         """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
         kinds = [column.kind for column in self.source.columns]
-        start = partial(BurnInSample, len(kinds), self.terms.seed)
+        self._choose(seed)
+        start = partial(BurnInSample, len(kinds), seed)
         sample = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
         sample.settle()
         require_identities(sample)
@@ -164,9 +232,9 @@ class Summarizer:
             sample,
             kinds,
             discrete=self.terms.discrete,
-            seed=self.terms.seed,
+            seed=seed,
             burn_in=burn_in,
-            least=self.terms.least,
+            least=least,
         )
 
     def _names(
@@ -180,10 +248,11 @@ class Summarizer:
             )
         )
 
-    def _file(
+    def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
         self,
         content: Literal["cuts", "counts"],
         *,
+        seed: int,
         sizes: tuple[int, int],
         burn_in: int,
         discrete: Sequence[bool],
@@ -191,6 +260,7 @@ class Summarizer:
         least: int | None = None,
         infinite: Sequence[int] | None = None,
         plan: str | None = None,
+        findings: Sequence[Finding] = (),
     ) -> SummaryFile:
         terms = self.terms
         # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
@@ -198,8 +268,8 @@ class Summarizer:
         rows = self.source.rows_hint or 0
         inputs = self.source.inputs(hash_all=self.hash_inputs) if arrays else ()
         if least is not None:
-            _require_sizes(sizes, least)
-            rows = _hushed_rows(rows, sum(sizes), least)
+            require_sizes(sizes, least)
+            rows = hushed_rows(rows, sum(sizes), least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
         extent = Extent(first_row=terms.first_row, rows=rows)
         return SummaryFile(
@@ -214,64 +284,17 @@ class Summarizer:
                 n_holdout=sizes[1],
                 keyed=terms.keyed,
                 extents=() if terms.keyed else (extent,),
-                seed=terms.seed,
+                seed=seed,
                 burn_in=burn_in,
                 prior=None if content == "cuts" else terms.prior,
                 least=least,
                 plan=plan,
                 member_column=self.source.member_column,
                 skipped_columns=tuple(name for name, _ in self.source.skipped),
-                findings=_told(self.source.findings(), least),
+                findings=(*told_findings(self.source.findings(), least), *findings),
                 inputs=inputs,
                 settings=self.settings,
                 arrays=checksums(arrays),
             ),
             arrays=arrays,
-        )
-
-
-def _require_sizes(sizes: tuple[int, int], least: int) -> None:
-    """Refuse an input of which a class itself is too small to be told."""
-    if any(0 < size < least for size in sizes):
-        raise InputError(
-            "too_few_rows",
-            f"One class has fewer than {least} records, and how many there are is told.",
-            hint="Put parts together first, or ask for a smaller --min-cell.",
-        )
-
-
-def _hushed_rows(rows: int, counted: int, least: int) -> int:
-    """Return the rows of the input; where few of them were left out, more than there are.
-
-    What was counted is told, too: the difference must be of nobody or of enough records.
-    """
-    return counted + least if 0 < rows - counted < least else rows
-
-
-def _told(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
-    """Return what is said of rows left out; of few rows not even how many."""
-    if least is None:
-        return tuple(findings)
-    return tuple(
-        Finding(code=one.code, text="Rows were left out or changed; how many is not told.")
-        for one in findings
-    )
-
-
-def _require_large(summary: Summary, least: int) -> None:
-    """Refuse counts that are too small to be told, and a score of which nothing is left to tell."""
-    if any(one.single.size == 1 for one in summary.columns):
-        raise InputError(
-            "too_few_rows",
-            f"Too few rows to cut a score where every count is of at least {least} records.",
-            hint="Put parts together first, or ask for a smaller --min-cell.",
-        )
-    smallest = summary.smallest_count()
-    if smallest is not None and smallest < least:
-        small = sum(int(((one.blocks > 0) & (one.blocks < least)).sum()) for one in summary.columns)
-        raise InputError(
-            "small_counts",
-            f"{count_text(small)} counts are of fewer than {least} records each.",
-            hint="This input is too small for this --min-cell, or unlike the cuts: "
-            "put parts together, or ask for a smaller one.",
         )

@@ -9,6 +9,7 @@ from mipaudit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.report.origin import InputFile
     from mipaudit.tables.summary_file import Manifest, SummaryFile
 
 _KEYS: Final = ("key_col", "unit_col")
@@ -23,10 +24,10 @@ def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
     own = file.manifest
     if own.keyed:
         _check_key(own, sites)
-    places = _places(own)
+    places = places_of(own.inputs)
     for site in sites:
         other = site.manifest
-        if places & _places(other) and own.extents and other.extents:
+        if places & places_of(other.inputs) and own.extents and other.extents:
             start, end = other.extents[0].first_row, other.extents[0].rows
             inside = start <= own.extents[0].first_row < start + end
             if not inside:
@@ -43,9 +44,9 @@ def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
     Raises:
         InputError: ``moved_rows``.
     """
-    places = _places(own)
+    places = places_of(own.inputs)
     for site in sites:
-        if places & _places(site.manifest) and _keys(site.manifest) != _keys(own):
+        if places & places_of(site.manifest.inputs) and _keys(site.manifest) != _keys(own):
             raise InputError(
                 "moved_rows",
                 f"{site.name} was made from the same file with another key.",
@@ -53,8 +54,9 @@ def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
             )
 
 
-def _places(manifest: Manifest) -> set[str | None]:
-    return {one.sha256 or one.fingerprint for one in manifest.inputs} - {None}
+def places_of(inputs: Sequence[InputFile]) -> set[str | None]:
+    """Return the digests of files; data in memory have none."""
+    return {one.sha256 or one.fingerprint for one in inputs} - {None}
 
 
 def _keys(manifest: Manifest) -> dict[str, str]:

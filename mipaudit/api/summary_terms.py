@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.api.checking import number, require, whole
+from mipaudit.api.seed_choice import seed_choice
+
+if TYPE_CHECKING:
+    from mipaudit.api.seed_choice import SeedGiven
 
 _LEAST_BOUND: Final = 2
 
@@ -17,7 +21,7 @@ class SummaryTerms:
     Attributes:
         prior: p in (0, 1).
         discrete: take every score as discrete.
-        seed: at least 0.
+        seed: what was stated, at least 0; None where the site draws its own.
         first_row: position of the input's first row in the whole.
         keyed: rows are told apart by a key, not by their position.
         least: fewest records of a count, or None.
@@ -25,7 +29,7 @@ class SummaryTerms:
 
     prior: float
     discrete: bool
-    seed: int
+    seed: int | None
     first_row: int
     keyed: bool
     least: int | None
@@ -35,7 +39,7 @@ def check_summary_terms(
     *,
     prior: float,
     discrete: bool,
-    seed: int,
+    seed: SeedGiven,
     first_row: int | None,
     keyed: bool,
     min_cell: int | None,
@@ -59,8 +63,7 @@ def check_summary_terms(
     """
     prior = number("prior", prior)
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
-    seed = whole("seed", seed)
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
+    chosen = seed_choice(seed)
     require(
         not (cuts and cuts_only),
         "cuts_only",
@@ -88,5 +91,10 @@ def check_summary_terms(
         f"The fewest records of a count must be a whole number of at least {_LEAST_BOUND}.",
     )
     return SummaryTerms(
-        prior=prior, discrete=discrete, seed=seed, first_row=start, keyed=keyed, least=least
+        prior=prior,
+        discrete=discrete,
+        seed=chosen.number if chosen.origin == "stated" else None,
+        first_row=start,
+        keyed=keyed,
+        least=least,
     )

@@ -44,16 +44,23 @@ class Rows:
 
     def head(self, source_rows: int) -> Rows:
         """Return the part within the first ``source_rows`` source rows of the batch."""
-        if source_rows >= self.source_rows:
+        return self.between(0, source_rows)
+
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the part within the source rows ``start`` to ``stop`` - 1 of the batch."""
+        stop = min(stop, self.source_rows)
+        if start == 0 and stop == self.source_rows:
             return self
-        present = source_rows if self.kept is None else int(np.searchsorted(self.kept, source_rows))
+        kept = self.kept
+        first, last = (start, stop) if kept is None else np.searchsorted(kept, (start, stop))
+        present = slice(int(first), int(last))
         return Rows(
-            first_row=self.first_row,
-            source_rows=source_rows,
-            kept=None if self.kept is None else self.kept[:present],
-            keys=None if self.keys is None else self.keys[:present],
-            member=self.member[:present],
-            scores=tuple(column[:present] for column in self.scores),
-            groups=None if self.groups is None else self.groups[:present],
-            names=None if self.names is None else self.names[:present],
+            first_row=self.first_row + start,
+            source_rows=stop - start,
+            kept=None if kept is None else kept[present] - start,
+            keys=None if self.keys is None else self.keys[present],
+            member=self.member[present],
+            scores=tuple(column[present] for column in self.scores),
+            groups=None if self.groups is None else self.groups[present],
+            names=None if self.names is None else self.names[present],
         )

@@ -37,8 +37,11 @@ def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
     The cut points rest on burn-in rows alone: ``burn_in`` covers every site's.
 
     Args:
-        sites: with the same scores in the same order, and the same seed.
+        sites: with the same scores in the same order; each has a seed of its own.
         prior: p in (0, 1), the weight of the members in the coarse cells.
+
+    Returns:
+        A plan without a seed: whoever counts by it gives every row's rank.
     """
     least = least_of(sites)
     totals = (sum(one.n_members for one in sites), sum(one.n_holdout for one in sites))
@@ -51,7 +54,7 @@ def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
             for index in columns
         ),
         burn_in=max(burn_in_blocks(*totals), *(one.burn_in for one in sites)),
-        seed=sites[0].seed,
+        seed=0,  # of no row: see `site_seeds`
         exact=False,
     )
 

@@ -28,13 +28,14 @@ from mipaudit.tables.array_archive import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from mipaudit.summaries.plan import Plan
 
-SCHEMA: Final = "mipaudit.summary/1"
+# 1 had one public seed for all sites: its rows are counted by other coins.
+SCHEMA: Final = "mipaudit.summary/2"
 _FAMILY: Final = "mipaudit.summary/"
 _LARGEST_FILE: Final = 64 << 20
 # Of all arrays of a file: many times as many as any run writes.
@@ -72,7 +73,7 @@ class Manifest:
         n_members, n_holdout: rows that count.
         keyed: rows are told apart by a key column, not by their position.
         extents: where the rows stand in the whole input, unless they are keyed.
-        seed: of the row assignment.
+        seed: of this site's row assignment: its cuts and its counts have the same.
         burn_in: micro-blocks that only train, of 64.
         prior: the weight of the members in the cells, None in cuts.
         least: fewest records of any count above zero, None for no such promise.
@@ -146,9 +147,15 @@ def checksums(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
     return {name: sha256(array_bytes(array)).hexdigest() for name, array in arrays.items()}
 
 
-def plan_digest(plan: Plan, scores: Sequence[ScoreName]) -> str:
-    """Return the sha256 of everything that decides where a row is counted."""
-    digest = sha256(f"{plan.burn_in} {plan.seed}".encode())
+def plan_digest(plan: Plan, scores: Sequence[ScoreName], seeds: Iterable[int]) -> str:
+    """Return the sha256 of everything that decides where a row is counted.
+
+    Args:
+        plan: made from the cuts of all sites.
+        scores: their names and kinds.
+        seeds: of all sites, in any order.
+    """
+    digest = sha256(f"{plan.burn_in} {sorted(seeds)}".encode())
     for score, column in zip(scores, plan.columns, strict=True):
         cells = column.cells
         digest.update(f"\0{score.name}\0{column.discrete}\0".encode())

@@ -28,7 +28,6 @@ _SHOWN: Final = 3
 # What all files must say alike, and what to do where they do not.
 _ALIKE: Final = (
     ("scores", "hold different scores", "Name them alike everywhere, with --score-col."),
-    ("seed", "were made with different seeds", "Give every site the same --seed."),
     ("prior", "were cut for different priors", "Give every site the same --prior."),
     ("keyed", "tell rows apart in different ways", "Give --key-col everywhere, or nowhere."),
     (

@@ -74,7 +74,7 @@ def test_the_figures_are_close_to_those_from_scores(scores):
 
 def test_sums_do_not_depend_on_threads(scores):
     ((whole, _),) = parts(scores, 1)
-    files = [mipaudit.summarize(whole, jobs=jobs) for jobs in (1, 3)]
+    files = [mipaudit.summarize(whole, jobs=jobs, seed=4) for jobs in (1, 3)]
     one, two = (file.arrays for file in files)
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
@@ -231,6 +231,102 @@ def test_keys_tell_rows_apart_instead_of_positions():
     assert caught.value.code == "repeated_keys"
 
 
+def seeds_of(*files):
+    return [one.manifest.seed for one in files]
+
+
+def test_every_site_draws_its_own_seed_and_counts_with_it(scores):
+    given = [(part, {"first_row": at}) for part, at in parts(scores, 3)]
+    cuts = [mipaudit.summarize(part, cuts_only=True, **more) for part, more in given]
+    assert len(set(seeds_of(*cuts))) == 3
+    found = [mipaudit.summarize(part, cuts=cuts, **more) for part, more in given]
+    assert seeds_of(*found) == seeds_of(*cuts)
+    again = mipaudit.summarize(given[0][0], cuts_only=True)
+    assert again.manifest.seed != cuts[0].manifest.seed
+    fresh = mipaudit.summarize(given[0][0], cuts_only=True, seed="fresh")
+    assert fresh.manifest.seed not in seeds_of(*cuts, again)
+
+
+def test_cuts_of_another_draw_make_another_plan(scores):
+    """Counts by the cuts of another draw would judge rows that trained."""
+    ((whole, _),) = parts(scores, 1)
+    files = [
+        mipaudit.summarize(whole, cuts=mipaudit.summarize(whole, cuts_only=True, seed=seed))
+        for seed in (1, 1, 2)
+    ]
+    plans = [one.manifest.plan for one in files]
+    assert plans[0] == plans[1] != plans[2]
+
+
+def test_a_stated_seed_is_never_used_bare_and_is_told(scores):
+    ((whole, _),) = parts(scores, 1)
+    cuts = mipaudit.summarize(whole, cuts_only=True, seed=7)
+    elsewhere = mipaudit.summarize(whole, cuts_only=True, seed=7, first_row=10**6)
+    assert len({7, *seeds_of(cuts, elsewhere)}) == 3
+    # Nothing of the rows is in it: cuts must not confirm a guess of a record.
+    reordered = mipaudit.summarize(whole.iloc[::-1], cuts_only=True, seed=7)
+    assert seeds_of(reordered) == seeds_of(cuts)
+    for more in ({}, {"seed": 7}):
+        counted = mipaudit.summarize(whole, cuts=cuts, **more)
+        report = mipaudit.estimate(counted)
+        assert "stated_seed" in {one.code for one in report.findings}
+    told = mipaudit.estimate(mipaudit.summarize(whole)).findings
+    assert "stated_seed" not in {one.code for one in told}
+    assert refused(lambda: mipaudit.summarize(whole, cuts=cuts, seed=8)) == "seed"
+
+
+def test_data_in_memory_are_known_by_their_cuts():
+    """Keyed rows have no position: their cuts are found by making them again."""
+    sites = [keyed(900, 0), keyed(900, 10_000), keyed(900, 20_000)]
+    given = {"key_column": "key"}
+    cuts = [mipaudit.summarize(one, cuts_only=True, **given) for one in sites]
+    found = [mipaudit.summarize(one, cuts=cuts, **given) for one in sites]
+    assert seeds_of(*found) == seeds_of(*cuts)
+    stranger = keyed(900, 30_000)
+    assert refused(lambda: mipaudit.summarize(stranger, cuts=cuts, **given)) == "whose_cuts"
+    larger = mipaudit.summarize(keyed(950, 30_000), cuts=cuts, **given)
+    assert larger.manifest.seed not in seeds_of(*cuts)
+    assert mipaudit.estimate([*found, larger]).design.n_members == 3 * 900 + 950
+
+
+def test_people_of_a_site_are_stood_for_alike_in_cuts_and_counts():
+    table = keyed(1_500, 0).assign(person=[f"p{at // 3}" for at in range(3_000)])
+    given = {"unit_column": "person", "score_columns": ["score"]}
+    cuts = mipaudit.summarize(table, cuts_only=True, **given)
+    found = mipaudit.summarize(table, cuts=cuts, **given)
+    assert seeds_of(found) == seeds_of(cuts)
+    assert found.manifest.n_members == cuts.manifest.n_members == 500
+
+
+def order_for(seed, rows, chosen):
+    """Return an order of rows that puts the chosen ones where the seed only trains."""
+    from mipaudit.summaries.identity import micro_blocks, position_bytes
+
+    trains = micro_blocks(position_bytes(seed, 0, rows)) < 7
+    places = np.r_[np.flatnonzero(trains), np.flatnonzero(~trains)]
+    order = np.empty(rows, dtype=int)
+    order[places] = np.r_[chosen, np.setdiff1d(np.arange(rows), chosen)]
+    return order
+
+
+def test_the_order_of_a_site_s_rows_hides_nothing(monkeypatch):
+    """One in ten members has a value of its own: an order for a public seed hid them all."""
+    rows = 20_000
+    member = np.arange(rows) < rows // 2
+    values = np.random.default_rng(0).integers(0, 6, rows)
+    chosen = np.arange(rows // 20)
+    values[chosen] = 6
+    table = frame(values[member].astype(int), values[~member].astype(int))
+    table = table.iloc[order_for(0, rows, chosen)].reset_index(drop=True)
+    lowest = [
+        mipaudit.estimate(mipaudit.summarize(table, seed=seed)).estimates[0].lower
+        for seed in (None, 0, 1)
+    ]
+    assert min(lowest) > 0.08
+    monkeypatch.setattr("mipaudit.api.summarizing.drawn_seed", lambda *_: 0)
+    assert mipaudit.estimate(mipaudit.summarize(table)).estimates[0].lower < 0.02
+
+
 def refused(call, **more):
     with pytest.raises((InputError, UsageError)) as caught:
         call(**more)
@@ -244,7 +340,7 @@ def test_what_does_not_belong_together_is_refused(scores):
     moved = mipaudit.summarize(members=members + 1, holdout=holdout, first_row=10**9)
     for other, code in [
         (one, "overlapping_rows"),
-        (mipaudit.summarize(**pair, seed=1, first_row=10**9), "summaries_differ"),
+        (mipaudit.summarize(**pair, first_row=10**9), "summaries_differ"),
         (mipaudit.summarize(**pair, prior=0.3, first_row=10**9), "summaries_differ"),
         (moved, "summaries_differ"),
         (mipaudit.summarize(**pair, cuts_only=True, first_row=10**9), "cuts_not_counts"),
@@ -276,6 +372,8 @@ def test_settings_that_make_no_sense_are_refused(scores):
         ({"first_row": 1.5}, "first_row"),
         ({"prior": 1.0}, "prior"),
         ({"seed": -1}, "seed"),
+        ({"seed": "new"}, "seed"),
+        ({"seed": 1.5}, "seed"),
     ]:
         assert refused(lambda: mipaudit.summarize(**pair, **more)) == code  # noqa: B023
     keyed_input = keyed(100, 0)
