@@ -82,7 +82,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: Literal["fail", "review", "pass"] = "review",
     on_bad_part: OnBadPart = "error",
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     engine: EngineName = "auto",
@@ -128,7 +128,7 @@ def records(  # noqa: PLR0913 - one keyword for each option of the command
             ``{"quantity": "difference", "max": 0.1, "group": "*"}``; docs/policy.md has the keys.
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
-        seed: of the row assignment, at least 0.
+        seed: of the row assignment, as for `estimate`.
         on_bad_part: ``"skip"`` leaves out files that cannot be read, and says so; no policy
             is then met.
         hash_inputs: sha256 of inputs over 64 MiB in all, too.
@@ -244,6 +244,7 @@ def _run(
     from mipaudit.api.records_counting import count_records, record_meter
     from mipaudit.api.records_question import check_records
     from mipaudit.api.records_report import records_report, risks_of
+    from mipaudit.api.seed_choice import position_seed
     from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -257,7 +258,7 @@ def _run(
         score_columns=column_names(given["score_columns"]),
         group_columns=_distinct(column_names(given["by"])),
         named=sink is not None and given["key_column"] is not None,
-        seed=question.seed,
+        seed=position_seed(question.seed),
         **{name: given[name] for name in _READING},
     )
 
@@ -280,6 +281,7 @@ def _run(
                 seed=question.seed,
                 inputs=source.inputs(hash_all=given["hash_inputs"]),
                 settings=settings,
+                seeds=counts.seeds(source.columns[0].name),
             ),
         )
 
@@ -309,7 +311,7 @@ def _write(
     if sink is not None and key_column is not None:
         key = columns_with(key_column)[1]
     chunks = record_chunks(
-        unnamed(source) if key is None else source.partitions(),
+        unnamed(source.partitions()) if key is None else source.partitions(),
         counts.cells,
         {} if sink is None else cell_columns(risks),
         key=key,

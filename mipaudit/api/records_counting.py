@@ -4,53 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.api.content_counting import KeptInput, OrderedRows
 from mipaudit.api.counting import Meter, require_classes, require_identities
-from mipaudit.audit.finding import Finding
-from mipaudit.audit.group_tally import Grouping
-from mipaudit.audit.record_cells import cut_cells
+from mipaudit.api.record_groups import choose_groups, words_of
+from mipaudit.api.record_rows import positions
+from mipaudit.api.seed_choice import position_seed
+from mipaudit.audit.group_tally import GroupCensus, GroupTally
+from mipaudit.audit.held_rows import HeldRows
+from mipaudit.audit.record_cells import RecordTally, cut_cells
 from mipaudit.audit.record_survey import RecordCount, RecordSurvey
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.content import ContentColumn, canonical_order
+from mipaudit.summaries.plan import kept_exactly, make_plan
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.unit_rows import one_of_each
+from mipaudit.tables.units import Chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from mipaudit.api.record_groups import GroupCounts
     from mipaudit.api.records_question import RecordsQuestion
     from mipaudit.audit.record_cells import RecordCells
     from mipaudit.engine.workers import Workers
-    from mipaudit.summaries.sample import BurnInSample
-    from mipaudit.summaries.tally import ColumnCounts
+    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.tables.assembly import Assembly
     from mipaudit.tables.partitions import Partitions
     from mipaudit.tables.source import PiecePartition, ScoreSource
-
-MOST_KEPT: Final = 64
-_OTHER: Final = "other"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GroupCounts:
-    """The groups that are told apart.
-
-    Attributes:
-        names: ``column=value``; ``other`` last, if small groups are taken together.
-        sizes: (members, holdout) of each.
-        counts: of each, in the same cells.
-        findings: what became of small groups.
-    """
-
-    names: tuple[str, ...]
-    sizes: tuple[tuple[int, int], ...]
-    counts: tuple[ColumnCounts, ...]
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,13 +51,12 @@ class RecordCounts:
     n_holdout: int
     groups: GroupCounts | None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Chosen:
-    grouping: Grouping
-    names: tuple[str, ...]
-    sizes: tuple[tuple[int, int], ...]
-    findings: tuple[Finding, ...]
+    def seeds(self, score: str) -> dict[str | None, int]:
+        """Return the seeds in use: of the score's cells, and of its groups."""
+        found: dict[str | None, int] = {score: self.cells.seed}
+        if self.groups is not None:
+            found[f"{score} by group"] = self.groups.seed
+        return found
 
 
 def count_records(
@@ -87,34 +74,127 @@ def count_records(
             is smaller than the members.
     """
     require_one_score(source)
-    partitions = unnamed(source)
+    kept = _kept(source, workers, meter)
+    if kept is not None:
+        return _count_kept(source, kept, question)
+    return _count_by_position(source, question, workers=workers, meter=meter)
+
+
+def _kept(
+    source: ScoreSource, workers: Workers | None, meter: Callable[[int], None] | None
+) -> KeptInput | None:
+    """Read the input into memory; None for one that is too large.
+
+    Raises:
+        InputError: rows that cannot be audited, or a class without rows.
+    """
+    if source.rows_hint is None or not kept_exactly(source.rows_hint, 1):
+        return None
+    rows = fold(unnamed(source.every_row()), HeldRows, workers=workers, progress=meter).joined()
+    source.check_classes()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    return KeptInput(rows=rows, columns=source.columns, units=source.unit_seed is not None)
+
+
+def _count_kept(source: ScoreSource, kept: KeptInput, question: RecordsQuestion) -> RecordCounts:
+    """Count rows in memory, whatever their order.
+
+    The cells and the groups are statements of their own, each with the order and the seed
+    that follow from what enters it: groups beside the score change no record's risk.
+    """
+    ordered = kept.in_order([0], question.seed)
+    if kept.units:
+        source.stand_for(_standing(kept, question))
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    cells = _cells(sample, source.columns[0].kind, question, ordered.seed)
+    grouped = None
+    if kept.rows.groups is not None:
+        grouped = _count_groups(source, _with_groups(kept, question), question)
+    return RecordCounts(
+        cells=cells,
+        counts=ordered.over(partial(RecordTally, cells)).counts,
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        groups=grouped,
+    )
+
+
+def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
+    """Return the rows that stand for persons where the risks of records are counted."""
+    at = positions(kept.rows)
+    rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
+    name = kept.columns[0].name
+    labels = kept.columns[0].kind == "string"
+    found = canonical_order(
+        [ContentColumn(name=name, values=rows.scores[0], labels=labels)],
+        rows.member,
+        rows.keys,
+        units=True,
+    )
+    chosen = one_of_each(rows.reordered(found.order), question.seed.in_use(found.content))
+    members = int(np.count_nonzero(chosen.member))
+    dropped = kept.dropped(members, int(chosen.member.size) - members)
+    return Chosen(
+        positions=np.sort(chosen.scores[1].astype(np.int64)),
+        dropped_members=dropped[0],
+        dropped_holdout=dropped[1],
+    )
+
+
+def _with_groups(kept: KeptInput, question: RecordsQuestion) -> OrderedRows:
+    """Return the rows in an order, and a seed, to which their groups belong as well."""
+    rows = kept.rows
+    assert rows.groups is not None  # noqa: S101 - the caller looked
+    labels = kept.columns[0].kind == "string"
+    columns = [
+        ContentColumn(name=f"score {kept.columns[0].name}", values=rows.scores[0], labels=labels),
+        ContentColumn(name="group", values=rows.groups, labels=True),
+    ]
+    found = canonical_order(columns, rows.member, rows.keys, units=kept.units)
+    seed = question.seed.in_use(found.content)
+    ordered = rows.reordered(found.order)
+    return OrderedRows(rows=one_of_each(ordered, seed) if kept.units else ordered, seed=seed)
+
+
+def _count_groups(
+    source: ScoreSource, ordered: OrderedRows, question: RecordsQuestion
+) -> GroupCounts:
+    kind = source.columns[0].kind
+    chosen = choose_groups(
+        ordered.over(GroupCensus).sizes, words_of(source.every_row()[0]), question
+    )
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    sample.settle()
+    plan = make_plan(
+        sample, [kind], prior=question.prior, discrete=question.discrete, seed=ordered.seed
+    )
+    tally = ordered.over(partial(GroupTally, plan, chosen.grouping))
+    return chosen.counted(tally, ordered.seed)
+
+
+def _count_by_position(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    *,
+    workers: Workers | None,
+    meter: Callable[[int], None] | None,
+) -> RecordCounts:
+    """Read an input that is too large to keep twice, and count."""
+    partitions = unnamed(source.partitions())
+    seed = position_seed(question.seed)
     grouped = bool(partitions) and partitions[0].assembly.groups is not None
     over = partial(fold, partitions, workers=workers, progress=meter)
-    survey = over(partial(RecordSurvey, question.seed, grouped=grouped))
+    survey = over(partial(RecordSurvey, seed, grouped=grouped))
     sample = survey.sample
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
-    _check_population(question, sample)
     kind = source.columns[0].kind
-    cells = cut_cells(
-        sample,
-        kind,
-        seed=question.seed,
-        discrete=question.discrete,
-        cells=question.cells,
-        least=question.min_cell,
-    )
-    chosen = None
+    cells = _cells(sample, kind, question, seed)
+    chosen = plan = None
     if survey.census is not None:
-        chosen = _choose(survey.census.sizes, _words(partitions[0]), question)
-    plan = None
-    if chosen is not None:
+        chosen = choose_groups(survey.census.sizes, words_of(partitions[0]), question)
         plan = make_plan(
-            sample, [kind], prior=question.prior, discrete=question.discrete, seed=question.seed
+            sample, [kind], prior=question.prior, discrete=question.discrete, seed=seed
         )
-    grouping = None if chosen is None else chosen.grouping
-    tally = over(partial(RecordCount, cells, plan, grouping))
+    tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
     return RecordCounts(
         cells=cells,
         counts=tally.cells.counts,
@@ -122,12 +202,29 @@ def count_records(
         n_holdout=sample.holdout.rows,
         groups=None
         if chosen is None or tally.groups is None
-        else GroupCounts(
-            names=chosen.names,
-            sizes=chosen.sizes,
-            counts=tally.groups.counts(),
-            findings=chosen.findings,
-        ),
+        else chosen.counted(tally.groups, seed),
+    )
+
+
+def _cells(
+    sample: BurnInSample, kind: ScoreKind, question: RecordsQuestion, seed: int
+) -> RecordCells:
+    """Return the cells that the burn-in calls for, which the sample then holds in order.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or the population is too small.
+    """
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    _check_population(question, sample)
+    return cut_cells(
+        sample,
+        kind,
+        seed=seed,
+        discrete=question.discrete,
+        cells=question.cells,
+        least=question.min_cell,
     )
 
 
@@ -141,7 +238,7 @@ def record_meter(
     return Meter(None if hint is None else hint * passes, progress).advance
 
 
-def unnamed(source: ScoreSource) -> Partitions[PiecePartition]:
+def unnamed(partitions: Partitions[PiecePartition]) -> Partitions[PiecePartition]:
     """Return the partitions without the values of the key column: no count needs them."""
     plain: dict[int, Assembly] = {}
 
@@ -152,7 +249,7 @@ def unnamed(source: ScoreSource) -> Partitions[PiecePartition]:
             plain[id(own)] = replace(own, named=False)
         return replace(partition, assembly=plain[id(own)])
 
-    return source.partitions().mapped(change)
+    return partitions.mapped(change)
 
 
 def require_one_score(source: ScoreSource) -> None:
@@ -176,69 +273,3 @@ def _check_population(question: RecordsQuestion, sample: BurnInSample) -> None:
             "--member-population says they were drawn from.",
             hint="Give the number of all training records.",
         )
-
-
-def _words(partition: PiecePartition) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
-    groups = partition.assembly.groups
-    assert groups is not None  # noqa: S101 - the caller asked
-    return groups.columns, groups.found
-
-
-def _choose(
-    sizes: Mapping[int, tuple[int, int]],
-    words: tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]],
-    question: RecordsQuestion,
-) -> _Chosen:
-    """Decide by the class sizes alone which groups are told apart.
-
-    Raises:
-        InputError: ``small_groups`` or ``no_group``.
-        UsageError: ``too_many_groups``.
-    """
-    small = [group for group, pair in sizes.items() if min(pair) < question.min_cell]
-    if small and question.small_groups == "refuse":
-        raise InputError(
-            "small_groups",
-            f"{len(small)} of {len(sizes)} groups have fewer than {question.min_cell} members "
-            "or holdout records.",
-            hint="Take them together with --small-groups merge, or name fewer columns.",
-        )
-    kept = sorted(set(sizes) - set(small))
-    if len(kept) > MOST_KEPT:
-        raise UsageError(
-            "too_many_groups",
-            f"--by makes {len(kept)} groups; at most {MOST_KEPT} are told apart.",
-            hint="Name fewer columns.",
-        )
-    members, holdout = (sum(sizes[group][side] for group in small) for side in (0, 1))
-    together = bool(small) and min(members, holdout) >= question.min_cell
-    if not kept:
-        raise InputError(
-            "no_group",
-            f"No group has {question.min_cell} members and as many holdout records.",
-            hint="Name fewer columns, or lower --min-cell.",
-        )
-    columns, found = words
-    names = [
-        ", ".join(f"{c}={word}" for c, word in zip(columns, found[group], strict=True))
-        for group in kept
-    ]
-    return _Chosen(
-        grouping=Grouping(
-            kept=np.array(kept, dtype=np.uint64),
-            merged=np.array(sorted(small) if together else [], dtype=np.uint64),
-        ),
-        names=(*names, *([_OTHER] if together else [])),
-        sizes=(*(sizes[group] for group in kept), *([(members, holdout)] if together else [])),
-        findings=_findings(len(small), members + holdout, question.min_cell, together=together),
-    )
-
-
-def _findings(small: int, rows: int, least: int, *, together: bool) -> tuple[Finding, ...]:
-    if not small:
-        return ()
-    few = f"{small} groups have fewer than {least} members or holdout records"
-    if together:
-        return (Finding(code="groups_merged", text=f"{few}: taken together as 'other'."),)
-    text = f"{few}, also together: their {rows:,} records are in no group."
-    return (Finding(code="groups_left_out", text=text),)

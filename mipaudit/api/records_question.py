@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
 from mipaudit.api.policy_terms import check_limits, check_on_inconclusive, of_records
+from mipaudit.api.seed_choice import seed_choice
 from mipaudit.api.waiver_terms import check_waivers
 from mipaudit.audit.policy import Limit
 from mipaudit.audit.record_cells import LEAST_CELLS, MOST_CELLS
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from mipaudit.audit.verdict import OnInconclusive
     from mipaudit.audit.waiver import Waiver
+    from mipaudit.summaries.seed import SeedChoice
 
 SmallGroups = Literal["merge", "refuse"]
 MOST_TOP: Final = 10_000
@@ -38,7 +40,7 @@ class RecordsQuestion:
         small_groups: what becomes of groups with fewer than ``min_cell`` of a class.
         population: n training records, or None.
         max_risk: limit in (|2p-1|, 1], or None.
-        seed: at least 0.
+        seed: which one is asked for.
         limits: those listed that concern records or groups.
         waivers: likewise.
         on_inconclusive: what an open answer counts as.
@@ -56,7 +58,7 @@ class RecordsQuestion:
     small_groups: SmallGroups
     population: int | None
     max_risk: float | None
-    seed: int
+    seed: SeedChoice
     limits: tuple[Limit, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     on_inconclusive: OnInconclusive = "review"
@@ -79,7 +81,7 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
     prior, confidence = number("prior", given["prior"]), number("confidence", given["confidence"])
     tau, fdr = number("tau", given["tau"]), number("fdr", given["fdr"])
     max_risk = optional("max_risk", given["max_risk"])
-    seed, min_cell, top = (whole(name, given[name]) for name in ("seed", "min_cell", "top"))
+    min_cell, top = (whole(name, given[name]) for name in ("min_cell", "top"))
     cells, population = (
         None if given[name] is None else whole(name, given[name])
         for name in ("cells", "member_population")
@@ -90,7 +92,6 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
     )
     require(0 <= tau < 1, "tau", "tau must be at least 0 and below 1.")
     require(0 < fdr < 1, "fdr", "The false-discovery rate must be above 0 and below 1.")
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     require(min_cell >= 1, "min_cell", "min_cell must be at least 1.")
     require(0 <= top <= MOST_TOP, "top", f"top must be from 0 to {MOST_TOP:,}.")
     require(
@@ -125,7 +126,7 @@ def check_records(given: Mapping[str, Any]) -> RecordsQuestion:
         small_groups=given["small_groups"],
         population=population,
         max_risk=max_risk,
-        seed=seed,
+        seed=seed_choice(given["seed"]),
         limits=own,
         waivers=tuple(filter(of_records, check_waivers(given["waivers"], prior))),
         on_inconclusive=check_on_inconclusive(given["on_inconclusive"]),

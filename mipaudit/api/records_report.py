@@ -22,8 +22,9 @@ from mipaudit.report.records_words import records_limitations, records_summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.api.record_groups import GroupCounts
     from mipaudit.api.record_rows import TopRecords
-    from mipaudit.api.records_counting import GroupCounts, RecordCounts
+    from mipaudit.api.records_counting import RecordCounts
     from mipaudit.api.records_question import RecordsQuestion
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.report.origin import Provenance
@@ -239,7 +240,7 @@ def _group_estimates(
         prior=question.prior,
         confidence=confidence,
         ordered=column.kind != "string",
-        seed=question.seed,
+        seed=groups.seed,
     )
 
 

@@ -208,9 +208,8 @@ class Summarizer:
 
     def _choose(self, seed: int) -> None:
         """Choose the row that stands for each person anew, by the seed of these rows."""
-        if self.source.chosen is not None:
-            self.source.chosen = None
-            self.source.chosen = choose_units(self.source.partitions().rows(), seed)
+        if self.source.unit_seed is not None:
+            self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
 
     def _alone(self, seed: int) -> Cuts:
         return self._own_cuts(seed, alone=True, least=self.terms.least)

@@ -83,7 +83,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
         ),
     ] = 10,
     max_advantage: o.MaxAdvantageOption = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
@@ -99,6 +99,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
@@ -126,7 +127,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one parameter for each option
             by=tuple(name.strip() for name in by.split(",")) if by else (),
             min_cell=min_cell,
             max_advantage=max_advantage,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             progress=progress,

@@ -87,7 +87,7 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
             help="Policy: the membership advantage of these guesses is at most X.",
         ),
     ] = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
@@ -103,6 +103,7 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
@@ -123,7 +124,7 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
             min_cell=min_cell,
             max_attribute_advantage=max_attribute_advantage,
             max_advantage=max_advantage,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             progress=progress,

@@ -85,7 +85,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     on_inconclusive: o.OnInconclusiveOption = "review",
     on_bad_part: o.OnBadPartOption = "error",
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     engine: o.EngineOption = "auto",
@@ -121,6 +121,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
 
@@ -163,7 +164,7 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
             max_risk=max_risk,
             on_inconclusive=on_inconclusive,
             **listed_policy(context),
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             engine=engine,

@@ -80,7 +80,7 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = None,
     prior: o.PriorOption = 0.5,
     discrete: o.DiscreteOption = False,  # noqa: FBT002
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     engine: o.EngineOption = "auto",
@@ -98,6 +98,7 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
@@ -123,7 +124,7 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
             min_cell=min_cell,
             prior=prior,
             discrete=discrete,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             engine=engine,

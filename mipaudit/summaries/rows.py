@@ -46,6 +46,19 @@ class Rows:
         """Return the part within the first ``source_rows`` source rows of the batch."""
         return self.between(0, source_rows)
 
+    def reordered(self, order: NDArray[np.intp]) -> Rows:
+        """Return the present rows in another order, as one batch from position 0."""
+        return Rows(
+            first_row=0,
+            source_rows=int(order.size),
+            kept=None,
+            keys=None if self.keys is None else self.keys[order],
+            member=self.member[order],
+            scores=tuple(column[order] for column in self.scores),
+            groups=None if self.groups is None else self.groups[order],
+            names=None if self.names is None else self.names[order],
+        )
+
     def between(self, start: int, stop: int) -> Rows:
         """Return the part within the source rows ``start`` to ``stop`` - 1 of the batch."""
         stop = min(stop, self.source_rows)

@@ -13,7 +13,9 @@ from hashlib import blake2b
 from typing import Final, Literal
 
 SeedOrigin = Literal["default", "stated", "fresh"]
-ContentKind = Literal["ladder", "labels", "rows", "keyed rows", "rows of units", "multiset"]
+ContentKind = Literal[
+    "ladder", "labels", "rows", "keyed rows", "rows of units", "multiset", "site", "counts", "files"
+]
 
 _RULE: Final = "mipaudit/2"
 _SEED_BYTES: Final = 8

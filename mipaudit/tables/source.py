@@ -202,6 +202,11 @@ class ScoreSource:
             self,
         )
 
+    def stand_for(self, chosen: Chosen) -> None:
+        """Let these rows stand for their persons, as whoever counted them chose."""
+        self._chosen = chosen
+        self.unit_rows_dropped = chosen.dropped_members, chosen.dropped_holdout
+
     def every_row(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with all rows of a person."""
         return Partitions(self._partitions, self)

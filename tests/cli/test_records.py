@@ -25,7 +25,7 @@ def scores(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("limit", "code"), [((), 0), (("--max-risk", "0.1"), 1), (("--max-risk", "0.8"), 3)]
+    ("limit", "code"), [((), 0), (("--max-risk", "0.1"), 1), (("--max-risk", "0.9"), 3)]
 )
 def test_exit_codes(mipaudit, scores, limit, code):
     done = mipaudit("records", "scores.csv", *limit)
