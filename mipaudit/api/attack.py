@@ -44,7 +44,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     by: Sequence[str] = (),
     min_cell: int = 10,
     max_advantage: float | None = None,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -79,7 +79,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
         min_cell: fewest members and holdout records of a class, or behind a mean, that is
             shown, at least 1.
         max_advantage: policy limit on the advantage of every named adversary, in (|2p-1|, 1].
-        seed: of the row assignment, at least 0.
+        seed: of the row assignment, as for `estimate`.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
@@ -94,6 +94,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.attack_report import attack_report
     from mipaudit.api.attacking import hold_rows
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.seed_choice import position_seed
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -104,7 +105,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     request = ReadRequest(
         score_columns=column_names(score_columns),
         group_columns=question.by,
-        seed=question.seed,
+        seed=position_seed(question.seed),
         **{name: given[name] for name in _READING},
     )
     with open_input(data, members, holdout, request) as source:
@@ -118,5 +119,6 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
                 seed=question.seed,
                 inputs=source.inputs(hash_all=hash_inputs),
                 settings=settings,
+                seeds=held.seeds(),
             ),
         )

@@ -41,10 +41,13 @@ def class_attacks(
         question: the settings.
         alpha: two-sided error of one score; it is shared over the classes.
     """
-    member, judged = scores[0].member, scores[0].judged
-    parts, findings = shown_classes(scores[0].classes, member, judged, names, question.min_cell)
-    found = []
-    for one in scores:
+    found: list[NamedAttack] = []
+    left_out: dict[Finding, None] = {}
+    for whole in scores:
+        one = whole.as_seen_by("per-class")
+        member, judged = one.member, one.judged
+        parts, findings = shown_classes(one.classes, member, judged, names, question.min_cell)
+        left_out.update(dict.fromkeys(findings))
         plot = class_plot(question.prior)
         guess = plot.learn(*one.part(~judged))
         for name, rows in parts:
@@ -72,7 +75,7 @@ def class_attacks(
                     learned=plot.learned,
                 )
             )
-    return tuple(found), findings
+    return tuple(found), tuple(left_out)
 
 
 def shown_classes(

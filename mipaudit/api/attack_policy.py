@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mipaudit.api.attack_plot import Plot
     from mipaudit.api.attack_question import AttackQuestion
     from mipaudit.api.attacked_score import Attacked
-    from mipaudit.api.attacking import Held
     from mipaudit.report.attack import Adversary
 
 
@@ -31,7 +30,7 @@ def shared_error(plots: Sequence[Sequence[Plot]], question: AttackQuestion) -> f
 
 
 def together_limits(
-    scores: Sequence[Attacked], held: Held, question: AttackQuestion
+    scores: Sequence[Attacked], question: AttackQuestion
 ) -> Iterator[TogetherLimit]:
     """Yield, of each score, the largest lower limit of any who sees it and no more.
 
@@ -46,14 +45,12 @@ def together_limits(
             # Thresholds for each class need the class of a record beside its score.
             if plot.name != "per-class" and not isinstance(limits, str):
                 found.append((limits.lower, plot.name))
-        found.insert(0, (held.evidence[one.at].lower(shared / 2), "any"))
+        found.insert(0, (one.evidence.lower(shared / 2), "any"))
         lower, name = max(found, key=lambda pair: pair[0])
         yield TogetherLimit(score=one.name, lower=lower, rests_on=name)
 
 
-def attack_checks(
-    scores: Sequence[Attacked], held: Held, question: AttackQuestion
-) -> tuple[StatedCheck, ...]:
+def attack_checks(scores: Sequence[Attacked], question: AttackQuestion) -> tuple[StatedCheck, ...]:
     """Judge every named attacker, and whether any attacker is surely above the limit.
 
     'Not met' needs one lower limit above, so the error is shared over all attackers and the
@@ -86,13 +83,13 @@ def attack_checks(
                     unjudged=reason,
                 )
             )
-        found += _best(one, held, limit, shared / 2)
+        found += _best(one, limit, shared / 2)
     return tuple(found)
 
 
-def _best(one: Attacked, held: Held, limit: float, error: float) -> Iterator[StatedCheck]:
+def _best(one: Attacked, limit: float, error: float) -> Iterator[StatedCheck]:
     """Yield a check of the best attacker where it is surely above the limit."""
-    lower = held.evidence[one.at].lower(error)
+    lower = one.evidence.lower(error)
     if lower > limit:
         name = "the advantage of the best attacker who sees the score"
         yield stated_check("any", name, limit, (lower, None), score=one.name)

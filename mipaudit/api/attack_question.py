@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
+from mipaudit.api.seed_choice import seed_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mipaudit.summaries.seed import SeedChoice
 
 MemberSide = Literal["auto", "high", "low"]
 _HALF: Final = 0.5
@@ -32,7 +35,7 @@ class AttackQuestion:
         min_cell: fewest members and holdout records of a class, or behind a mean, that is shown.
         missing_kept: missing scores have a place of their own, below all others.
         max_advantage: the policy's limit, or None.
-        seed: at least 0.
+        seed: which one is asked for.
     """
 
     prior: float
@@ -47,7 +50,7 @@ class AttackQuestion:
     min_cell: int
     missing_kept: bool
     max_advantage: float | None
-    seed: int
+    seed: SeedChoice
 
     @property
     def side_known(self) -> bool:
@@ -65,7 +68,7 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
     bound = optional("loss_bound", given["loss_bound"])
     mean = optional("mean_loss", given["mean_loss"])
     sigmas = [optional(name, given[name]) for name in ("sigma_members", "sigma_holdout")]
-    seed, min_cell = whole("seed", given["seed"]), whole("min_cell", given["min_cell"])
+    min_cell = whole("min_cell", given["min_cell"])
     residuals = bool(given["residuals"])
     limit = optional("max_advantage", given["max_advantage"])
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
@@ -73,7 +76,6 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
         _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
     )
     check_advantage_limit(limit, abs(2 * prior - 1))
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     require(min_cell >= 1, "min_cell", "min_cell must be at least 1.")
     one_of("member_side", given["member_side"], get_args(MemberSide))
     require(
@@ -121,7 +123,7 @@ def check_attack(given: Mapping[str, Any]) -> AttackQuestion:
         min_cell=min_cell,
         missing_kept=given["nan"] == "category",
         max_advantage=limit,
-        seed=seed,
+        seed=seed_choice(given["seed"]),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from mipaudit.api.attack_groups import class_attacks
 from mipaudit.api.attack_policy import attack_checks, together_limits
 from mipaudit.api.attack_rows import named_attacks
-from mipaudit.api.attacked_score import attacked, real_loss
+from mipaudit.api.attacked_score import attacked_scores, real_loss
 from mipaudit.api.generalization_gap import generalization_gap
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
@@ -37,25 +37,25 @@ def attack_report(
     source: ScoreSource, held: Held, question: AttackQuestion, provenance: Provenance
 ) -> AttackReport:
     """Return the report."""
-    share = ErrorShare(confidence=question.confidence, columns=len(held.evidence))
-    scores = [attacked(held, at, question) for at in range(len(held.evidence))]
-    optimum = [row for one in held.evidence for row in advantage_estimates(one, share)]
-    attacks = [row for one in scores for row in named_attacks(one, held, question, share.two_sided)]
+    share = ErrorShare(confidence=question.confidence, columns=len(held.scores))
+    scores = attacked_scores(held, question)
+    optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
+    attacks = [row for one in scores for row in named_attacks(one, question, share.two_sided)]
     gaps = [generalization_gap(one, question, share.two_sided) for one in scores]
     groups: tuple[NamedAttack, ...] = ()
     left_out: tuple[Finding, ...] = ()
     if question.by:
         groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
-    checks = attack_checks(scores, held, question)
+    checks = attack_checks(scores, question)
     verdict = stated_verdict(checks)
-    together = tuple(together_limits(scores, held, question))
-    design = _design(source, held, scores, question)
+    together = tuple(together_limits(scores, question))
+    design = _design(source, scores, question)
     findings = [
         *source.findings(),
         *size_findings(design.n_members, design.n_holdout),
         *(
             finding
-            for evidence in held.evidence
+            for evidence in (one.evidence for one in scores)
             for finding in (
                 *score_findings(safe_name(evidence.score), evidence.counts),
                 *crossing_findings(safe_name(evidence.score), evidence.score, optimum),
@@ -84,24 +84,32 @@ def attack_report(
 
 
 def _design(
-    source: ScoreSource, held: Held, scores: Sequence[Attacked], question: AttackQuestion
+    source: ScoreSource, scores: Sequence[Attacked], question: AttackQuestion
 ) -> AttackDesign:
-    member, judged = held.rows.member, held.judged
+    member = scores[0].member
+    learned = tuple(
+        (
+            int(np.count_nonzero(one.member & ~one.judged)),
+            int(np.count_nonzero(~one.member & ~one.judged)),
+        )
+        for one in scores
+    )
     return AttackDesign(
         n_members=int(np.count_nonzero(member)),
         n_holdout=int(np.count_nonzero(~member)),
         prior=question.prior,
         baseline=abs(2 * question.prior - 1),
         confidence=question.confidence,
-        score_columns=tuple(one.score for one in held.evidence),
+        score_columns=tuple(one.name for one in scores),
         member_column=source.member_column,
         skipped_columns=tuple(name for name, _ in source.skipped),
         residuals=question.residuals,
         loss_bound=question.loss_bound,
         classes=question.by,
         sides=tuple(one.side for one in scores),
-        burn_in_members=int(np.count_nonzero(member & ~judged)),
-        burn_in_holdout=int(np.count_nonzero(~member & ~judged)),
+        burn_in_members=learned[0][0],
+        burn_in_holdout=learned[0][1],
+        burn_ins=learned,
     )
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mipaudit.api.attack_plot import Guesses, Plot
     from mipaudit.api.attack_question import AttackQuestion
     from mipaudit.api.attacked_score import Attacked
-    from mipaudit.api.attacking import Held
     from mipaudit.audit.estimate import Attackers
     from mipaudit.audit.evidence import Evidence
     from mipaudit.report.attack import Adversary
@@ -38,12 +37,10 @@ SOURCES: Final[dict[Adversary, str]] = {
 _NO_ROWS: Final = "no member or no holdout record is left to judge it on"
 
 
-def named_attacks(
-    one: Attacked, held: Held, question: AttackQuestion, alpha: float
-) -> Iterator[NamedAttack]:
+def named_attacks(one: Attacked, question: AttackQuestion, alpha: float) -> Iterator[NamedAttack]:
     """Yield what each adversary that applies achieves, in a fixed order."""
     for plot in plots_of(one, question):
-        yield _judged(plot, one, held, question, alpha)
+        yield _judged(plot, one.as_seen_by(plot.name), question, alpha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,6 +69,7 @@ def advantage_limits(
         question: the settings.
         alpha: two-sided error in (0, 1).
     """
+    one = one.as_seen_by(plot.name)
     fixed = _fixed(plot, one, question)
     if isinstance(fixed, str):
         return fixed
@@ -93,9 +91,7 @@ def _fixed(plot: Plot, one: Attacked, question: AttackQuestion) -> _Fixed | str:
     return _Fixed(guess=guess, everywhere=everywhere, rows=rows)
 
 
-def _judged(
-    plot: Plot, one: Attacked, held: Held, question: AttackQuestion, alpha: float
-) -> NamedAttack:
+def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -> NamedAttack:
     fixed = _fixed(plot, one, question)
     if isinstance(fixed, str):
         return _nothing(plot, one, fixed)
@@ -104,9 +100,9 @@ def _judged(
         return _nothing(plot, one, _NO_ROWS)
     guess, everywhere = fixed.guess, fixed.everywhere
     same = plot.learn(*one.part(np.ones(one.judged.size, dtype=bool)))
-    evidence = held.evidence[one.at]
+    evidence = one.evidence
     against = _against(evidence, question)
-    cells, scores = held.plan.columns[one.at].cells, one.scores[one.judged]
+    cells, scores = one.cells, one.scores[one.judged]
     judged = JudgedRows(
         takes=guess(_target(one, one.judged)).astype(np.float64),
         member=one.member[one.judged],

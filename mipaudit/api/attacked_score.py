@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.api.attacking import Held
+    from mipaudit.api.attacking import Held, HeldScore
     from mipaudit.audit.estimate import Side
+    from mipaudit.audit.evidence import Evidence
+    from mipaudit.report.attack import Adversary
+    from mipaudit.summaries.cells import Cells
 
 NO_MEAN: Final = "a mean needs finite scores"
 _MISSING: Final = "a missing score has no size; leave these rows out with --nan drop"
@@ -41,7 +44,8 @@ class Attacked:
 
     Attributes:
         name: of the score column.
-        at: its position among the score columns.
+        evidence: of the same rows, counted.
+        cells: of the score.
         scores: as audited, shape (n,).
         loss: low for members, shape (n,).
         member: bool, shape (n,).
@@ -49,10 +53,13 @@ class Attacked:
         judged: rows outside the burn-in, bool, shape (n,).
         blocks: micro-block of each row, shape (n,).
         side: where members score.
+        classed: the same score with its rows in another order, to which their classes
+            belong; None where there are none.
     """
 
     name: str
-    at: int
+    evidence: Evidence
+    cells: Cells
     scores: NDArray[np.float64]
     loss: NDArray[np.float64]
     member: NDArray[np.bool_]
@@ -60,25 +67,38 @@ class Attacked:
     judged: NDArray[np.bool_]
     blocks: NDArray[np.uint8]
     side: Side
+    classed: Attacked | None = None
+
+    def as_seen_by(self, adversary: Adversary) -> Attacked:
+        """Return the rows as an adversary learns from and is judged on them."""
+        return self.classed if adversary == "per-class" and self.classed else self
 
     def part(self, rows: NDArray[np.bool_]) -> tuple[Labelled, NDArray[np.uint64]]:
         """Return some of the rows to learn from."""
         return Labelled(loss=self.loss[rows], member=self.member[rows]), self.classes[rows]
 
 
-def attacked(held: Held, at: int, question: AttackQuestion) -> Attacked:
-    """Return one score column made ready."""
-    evidence = held.evidence[at]
-    scores = held.rows.scores[at]
-    side: Side = evidence.side if question.member_side == "auto" else question.member_side
+def attacked_scores(held: Held, question: AttackQuestion) -> list[Attacked]:
+    """Return every score column made ready."""
+    found = [_attacked(one, question) for one in held.scores]
+    classed = [_attacked(one, question) for one in held.classed]
+    if not classed:
+        return found
+    return [replace(one, classed=with_it) for one, with_it in zip(found, classed, strict=True)]
+
+
+def _attacked(held: HeldScore, question: AttackQuestion) -> Attacked:
+    (scores,) = held.rows.scores
+    side: Side = held.evidence.side if question.member_side == "auto" else question.member_side
     if question.residuals:
         side, loss = "low", np.abs(scores)
     else:
         loss = scores if side == "low" else -scores
     classes = held.rows.groups
     return Attacked(
-        name=evidence.score,
-        at=at,
+        name=held.name,
+        evidence=held.evidence,
+        cells=held.cells,
         scores=scores,
         loss=loss,
         member=held.rows.member,

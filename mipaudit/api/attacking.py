@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.api.content_counting import OrderedRows, keep_input
 from mipaudit.api.counting import Meter, require_classes, require_identities
+from mipaudit.api.group_order import order_with_groups
+from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import constant, identical_classes
 from mipaudit.audit.held_rows import HeldRows, row_blocks
@@ -21,36 +25,57 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from mipaudit.api.attack_question import AttackQuestion
-    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.cells import Cells
     from mipaudit.summaries.rows import Rows
     from mipaudit.tables.source import ScoreSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Held:
-    """All rows, and what they count up to.
+class HeldScore:
+    """All rows under one score, in an order that follows from them, and what they count up to.
 
     Attributes:
-        rows: of the input, as one batch.
-        plan: the cells of each score column, and the burn-in.
+        name: of the score column.
+        rows: as one batch, with that score alone.
+        cells: of the score.
         blocks: micro-block of each row, shape (n,).
-        evidence: of each score column.
+        evidence: of the score.
     """
 
+    name: str
     rows: Rows
-    plan: Plan
+    cells: Cells
     blocks: NDArray[np.uint8]
-    evidence: tuple[Evidence, ...]
+    evidence: Evidence
 
     @property
     def judged(self) -> NDArray[np.bool_]:
         """Tell which rows are outside the burn-in, shape (n,)."""
-        return np.asarray(self.blocks >= self.plan.burn_in)
+        return np.asarray(self.blocks >= self.evidence.counts.burn_in)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Held:
+    """All rows, once for each score.
+
+    Attributes:
+        scores: in the order of the input.
+        classed: the same with the rows' classes, which then enter their order and their
+            seed; empty without classes.
+    """
+
+    scores: tuple[HeldScore, ...]
+    classed: tuple[HeldScore, ...]
+
+    def seeds(self) -> dict[str | None, int]:
+        """Return the seeds in use: of each score, and of each with the classes."""
+        found: dict[str | None, int] = {one.name: one.evidence.seed for one in self.scores}
+        return found | {f"{one.name} by class": one.evidence.seed for one in self.classed}
 
 
 def hold_rows(
@@ -67,26 +92,65 @@ def hold_rows(
         InputError: a class is empty, keys repeat, or the scores cannot show anything.
     """
     _require_numbers(source, question)
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    held = fold(source.partitions(), HeldRows, workers=Workers(Engine(jobs=jobs)), progress=meter)
+    workers = Workers(Engine(jobs=jobs))
+    kept = keep_input(source, workers=workers, progress=progress)
+    if kept is None:
+        return _by_position(source, question, workers, progress)
     source.check_classes()
-    rows = held.joined()
+    places = range(len(source.columns))
+    ordered = [kept.in_order([at], question.seed) for at in places]
+    if kept.units:
+        members = int(np.count_nonzero(ordered[0].rows.member))
+        holdout = int(ordered[0].rows.member.size) - members
+        source.unit_rows_dropped = kept.dropped(members, holdout)
+    scores = tuple(_held(source, question, at, ordered[at]) for at in places)
+    _require_information([one.evidence for one in scores])
+    classed = [order_with_groups(kept, at, question.seed) for at in places if question.by]
+    return Held(
+        scores=scores,
+        classed=tuple(_held(source, question, at, one) for at, one in enumerate(classed)),
+    )
+
+
+def _by_position(
+    source: ScoreSource,
+    question: AttackQuestion,
+    workers: Workers,
+    progress: Callable[[int, int | None], None] | None,
+) -> Held:
+    """Read an input of many rows, whose positions tell them apart."""
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    rows = fold(source.partitions(), HeldRows, workers=workers, progress=meter).joined()
+    source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
-    kinds = [column.kind for column in source.columns]
-    sample = BurnInSample(len(kinds), question.seed)
-    sample.add(rows)
+    seed = position_seed(question.seed)
+    scores = tuple(
+        _held(source, question, at, OrderedRows(rows=rows.of_columns([at]), seed=seed))
+        for at in range(len(source.columns))
+    )
+    _require_information([one.evidence for one in scores])
+    return Held(scores=scores, classed=())
+
+
+def _held(
+    source: ScoreSource, question: AttackQuestion, at: int, ordered: OrderedRows
+) -> HeldScore:
+    column = source.columns[at]
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
     require_classes(sample)
     require_identities(sample)
-    plan = make_plan(sample, kinds, prior=question.prior, discrete=False, seed=question.seed)
-    tally = Tally(plan)
-    tally.add(rows)
-    evidence = tuple(
-        Evidence(score=column.name, counts=counts, prior=question.prior, seed=question.seed)
-        for column, counts in zip(source.columns, tally.counts(), strict=True)
+    plan = make_plan(sample, [column.kind], prior=question.prior, discrete=False, seed=ordered.seed)
+    (counts,) = ordered.over(partial(Tally, plan)).counts()
+    return HeldScore(
+        name=column.name,
+        rows=ordered.rows,
+        cells=plan.columns[0].cells,
+        blocks=row_blocks(ordered.rows, ordered.seed),
+        evidence=Evidence(
+            score=column.name, counts=counts, prior=question.prior, seed=ordered.seed
+        ),
     )
-    _require_information(evidence)
-    return Held(rows=rows, plan=plan, blocks=row_blocks(rows, question.seed), evidence=evidence)
 
 
 def _require_numbers(source: ScoreSource, question: AttackQuestion) -> None:
@@ -106,7 +170,7 @@ def _require_numbers(source: ScoreSource, question: AttackQuestion) -> None:
         )
 
 
-def _require_information(evidence: tuple[Evidence, ...]) -> None:
+def _require_information(evidence: Sequence[Evidence]) -> None:
     if all(constant(one.counts) for one in evidence):
         raise InputError(
             "constant_scores",

@@ -10,6 +10,7 @@ import numpy as np
 
 from mipaudit.api.content_counting import KeptInput, OrderedRows
 from mipaudit.api.counting import Meter, require_classes, require_identities
+from mipaudit.api.group_order import order_with_groups
 from mipaudit.api.record_groups import choose_groups, words_of
 from mipaudit.api.record_rows import positions
 from mipaudit.api.seed_choice import position_seed
@@ -109,7 +110,7 @@ def _count_kept(source: ScoreSource, kept: KeptInput, question: RecordsQuestion)
     cells = _cells(sample, source.columns[0].kind, question, ordered.seed)
     grouped = None
     if kept.rows.groups is not None:
-        grouped = _count_groups(source, _with_groups(kept, question), question)
+        grouped = _count_groups(source, order_with_groups(kept, 0, question.seed), question)
     return RecordCounts(
         cells=cells,
         counts=ordered.over(partial(RecordTally, cells)).counts,
@@ -139,21 +140,6 @@ def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
         dropped_members=dropped[0],
         dropped_holdout=dropped[1],
     )
-
-
-def _with_groups(kept: KeptInput, question: RecordsQuestion) -> OrderedRows:
-    """Return the rows in an order, and a seed, to which their groups belong as well."""
-    rows = kept.rows
-    assert rows.groups is not None  # noqa: S101 - the caller looked
-    labels = kept.columns[0].kind == "string"
-    columns = [
-        ContentColumn(name=f"score {kept.columns[0].name}", values=rows.scores[0], labels=labels),
-        ContentColumn(name="group", values=rows.groups, labels=True),
-    ]
-    found = canonical_order(columns, rows.member, rows.keys, units=kept.units)
-    seed = question.seed.in_use(found.content)
-    ordered = rows.reordered(found.order)
-    return OrderedRows(rows=one_of_each(ordered, seed) if kept.units else ordered, seed=seed)
 
 
 def _count_groups(

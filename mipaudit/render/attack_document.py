@@ -94,7 +94,12 @@ def _score(report: AttackReport, name: str) -> Iterator[Section]:
     if report.design.residuals:
         text = f"Named attacks on the size of '{shown}': advantage."
     design = report.design
-    rest = design.n_members - design.burn_in_members, design.n_holdout - design.burn_in_holdout
+    # Reports of older versions have one burn-in for all scores.
+    both = design.burn_in_members, design.burn_in_holdout
+    members, holdout = dict(zip(design.score_columns, design.burn_ins, strict=False)).get(
+        name, both
+    )
+    rest = design.n_members - members, design.n_holdout - holdout
     note = (
         f"the rest: {rest[0]:,} members and {rest[1]:,} holdout records outside the burn-in, from "
         "which attacks learn."

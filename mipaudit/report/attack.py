@@ -45,8 +45,9 @@ class AttackDesign:
         loss_bound: B, if the user gave one.
         classes: the columns whose values have thresholds of their own.
         sides: of each score column, where members score.
-        burn_in_members: members that attackers learn from.
+        burn_in_members: members that attackers of the first score learn from.
         burn_in_holdout: holdout records that they learn from.
+        burn_ins: both, of each score: which records they are follows from the score.
     """
 
     n_members: int
@@ -63,6 +64,7 @@ class AttackDesign:
     sides: tuple[Literal["high", "low"], ...]
     burn_in_members: int
     burn_in_holdout: int
+    burn_ins: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -45,6 +47,10 @@ class Rows:
     def head(self, source_rows: int) -> Rows:
         """Return the part within the first ``source_rows`` source rows of the batch."""
         return self.between(0, source_rows)
+
+    def of_columns(self, places: Sequence[int]) -> Rows:
+        """Return the rows with some of their scores alone."""
+        return replace(self, scores=tuple(self.scores[at] for at in places))
 
     def reordered(self, order: NDArray[np.intp]) -> Rows:
         """Return the present rows in another order, as one batch from position 0."""
