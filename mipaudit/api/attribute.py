@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     min_cell: int = 10,
     max_attribute_advantage: float | None = None,
     max_advantage: float | None = None,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -56,7 +56,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
             (0, 1].
         max_advantage: policy limit on the membership advantage of these guesses, in
             (|2p-1|, 1].
-        seed: chooses the row that stands for a person, at least 0.
+        seed: chooses the row that stands for a person; as for `estimate`.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
@@ -71,16 +71,16 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.attribute_report import attribute_report
     from mipaudit.api.checking import number, require, whole
     from mipaudit.api.opening import open_input
+    from mipaudit.api.seed_choice import position_seed, seed_choice
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
     prior, confidence = number("prior", prior), number("confidence", confidence)
-    seed, min_cell = whole("seed", seed), whole("min_cell", min_cell)
+    choice, min_cell = seed_choice(seed), whole("min_cell", min_cell)
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
     require(
         _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
     )
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     require(min_cell >= 1, "min_cell", "min_cell must be at least 1.")
     require(
         attribute_column != guess_column,
@@ -100,10 +100,10 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         unit_column=unit_column,
         # Whoever makes no guess guesses wrong.
         nan="category",
-        seed=seed,
+        seed=position_seed(choice),
     )
     with guess_words(guess_column), open_input(data, members, holdout, request) as source:
-        guesses = count_guesses(source, jobs=jobs, progress=progress)
+        guesses = count_guesses(source, choice, jobs=jobs, progress=progress)
         source.check_unchanged()
         return attribute_report(
             source,
@@ -114,7 +114,10 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
             min_cell=min_cell,
             limits=limits,
             provenance=provenance(
-                seed=seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+                seed=choice,
+                inputs=source.inputs(hash_all=hash_inputs),
+                settings=settings,
+                seeds=guesses.seeds,
             ),
         )
 

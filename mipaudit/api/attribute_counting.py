@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.api.content_counting import keep_input
 from mipaudit.api.counting import Meter
+from mipaudit.api.group_order import order_with_groups
 from mipaudit.audit.attribute_advantage import ValueGuesses
 from mipaudit.audit.group_tally import GroupCensus
 from mipaudit.engine.engine import Engine
@@ -16,8 +18,9 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from mipaudit.summaries.seed import SeedChoice
     from mipaudit.tables.source import ScoreSource
 
 # How a group's name has a cell without a value; a text of these letters is in quotes there.
@@ -34,16 +37,19 @@ class Guesses:
         unknown: members and holdout records without the attribute: they are in no count.
         silent: records of which nothing was guessed: wrong.
         matched: whether any guess is a value of the attribute.
+        seeds: in use to choose who stands for a person; none without persons.
     """
 
     values: dict[str, ValueGuesses]
     unknown: int
     silent: int
     matched: bool
+    seeds: Mapping[str | None, int]
 
 
 def count_guesses(
     source: ScoreSource,
+    choice: SeedChoice,
     *,
     jobs: int | None,
     progress: Callable[[int, int | None], None] | None,
@@ -53,12 +59,9 @@ def count_guesses(
     Raises:
         InputError: a class is empty, or the attribute is known of none of a class.
     """
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    census = fold(
-        source.partitions(), GroupCensus, workers=Workers(Engine(jobs=jobs)), progress=meter
-    )
+    census, seeds = _census(source, choice, Workers(Engine(jobs=jobs)), progress)
     source.check_classes()
-    groups = source.partitions()[0].assembly.groups
+    groups = source.every_row()[0].assembly.groups
     assert groups is not None  # noqa: S101 - they were asked for
     values: dict[str, ValueGuesses] = {}
     guessed: set[str] = set()
@@ -86,8 +89,34 @@ def count_guesses(
             hint="Name the column that holds it with --attribute-col.",
         )
     return Guesses(
-        values=values, unknown=unknown, silent=silent, matched=bool(guessed & set(values))
+        values=values,
+        unknown=unknown,
+        silent=silent,
+        matched=bool(guessed & set(values)),
+        seeds=seeds,
     )
+
+
+def _census(
+    source: ScoreSource,
+    choice: SeedChoice,
+    workers: Workers,
+    progress: Callable[[int, int | None], None] | None,
+) -> tuple[GroupCensus, Mapping[str | None, int]]:
+    """Return how many records have each attribute and guess, and the seed that chose them."""
+    if source.unit_seed is not None:
+        kept = keep_input(source, workers=workers, progress=progress)
+        if kept is not None and kept.rows.groups is not None:
+            ordered = order_with_groups(kept, 0, choice)
+            census = ordered.over(GroupCensus)
+            members, holdout = (sum(pair[at] for pair in census.sizes.values()) for at in (0, 1))
+            source.unit_rows_dropped = kept.dropped(members, holdout)
+            return census, {None: ordered.seed}
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    seeds: Mapping[str | None, int] = {}
+    if source.unit_seed is not None:
+        seeds = {None: source.unit_seed}
+    return fold(source.partitions(), GroupCensus, workers=workers, progress=meter), seeds
 
 
 @contextmanager

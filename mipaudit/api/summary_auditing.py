@@ -8,12 +8,11 @@ from mipaudit.api.auditing import audit
 from mipaudit.api.blind_input import require_same_records
 from mipaudit.api.checking import require
 from mipaudit.api.counting import Counts, require_spread
-from mipaudit.api.seed_choice import position_seed
 from mipaudit.api.summary_input import listed, read_summaries
 from mipaudit.report.origin import InputFile
 from mipaudit.report.provenance import provenance
 from mipaudit.tables.faults import empty_class_error
-from mipaudit.tables.summary_source import add_up
+from mipaudit.tables.summary_source import add_up, counts_content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,15 +57,19 @@ def audit_summaries(
         n_members=summary.n_members,
         n_holdout=summary.n_holdout,
         mace=None,
-        seeds=(position_seed(terms.seed),) * len(summary.columns),
+        seeds=(terms.seed.in_use(counts_content(files, summary)),) * len(summary.columns),
     )
     require_spread(counts.columns[0])
     inputs = [_described(one) for one in files]
     if blind is not None:
         require_same_records(blind, counts.n_members, counts.n_holdout, inputs)
-    return audit(
-        source, counts, terms, provenance(seed=terms.seed, inputs=inputs, settings=settings), blind
+    made = provenance(
+        seed=terms.seed,
+        inputs=inputs,
+        settings=settings,
+        seeds={None: counts.seeds[0]},
     )
+    return audit(source, counts, terms, made, blind)
 
 
 def _require_no_reading(reading: Mapping[str, Any]) -> None:

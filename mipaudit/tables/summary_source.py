@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ import numpy as np
 from mipaudit.audit.figures import count_text
 from mipaudit.audit.finding import Finding
 from mipaudit.errors import InputError
+from mipaudit.summaries.seed import Content
 from mipaudit.summaries.summary import sum_of
 from mipaudit.tables.source import ScoreColumn
 from mipaudit.tables.summary_arrays import MOST_ROWS, counts_of
@@ -108,6 +110,28 @@ def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
     parts = [counts_of(one) for one in files]
     _check_counted_alike(files, parts)
     return source, sum_of(parts)
+
+
+def counts_content(files: Sequence[SummaryFile], total: Summary) -> Content:
+    """Return what the coins of an audit of summaries depend on: all sites' seeds, all counts.
+
+    The rows' own coins are the sites'. These are for what is drawn from counts alone.
+
+    Args:
+        files: at least one, which belong together.
+        total: their sum, whatever parts it came in.
+    """
+    digest = blake2b(str(files[0].manifest.plan).encode(), digest_size=32)
+    for column in total.columns:
+        late, every = column.evaluated, column.everyone
+        for counts in (column.blocks, late.members, late.holdout, every.members, every.holdout):
+            digest.update(np.ascontiguousarray(counts, dtype="<i8").tobytes())
+    return Content(
+        kind="counts",
+        n_members=total.n_members,
+        n_holdout=total.n_holdout,
+        digest=digest.digest(),
+    )
 
 
 def check_alike(files: Sequence[SummaryFile]) -> None:

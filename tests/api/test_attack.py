@@ -29,7 +29,6 @@ def test_every_adversary_that_applies_is_there():
         assert one.short_lower <= one.short_upper
 
 
-@pytest.mark.xfail(strict=True, reason="attack assigns rows by their position, estimate no more")
 def test_the_optimum_is_that_of_estimate():
     frame = losses()
     report = mipaudit.attack(frame, seed=3)
