@@ -19,7 +19,7 @@ from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
 from mipaudit.maths.histogram import mace_histogram
-from mipaudit.report.blind_words import blind_words
+from mipaudit.report.blind_words import asserted_words, blind_findings, blind_words
 from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
@@ -100,7 +100,11 @@ def audit(
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     incomplete = bool(source.left_out)
     verdict = reach_verdict(
-        judged.checks, judgement.claims, terms.policy.on_inconclusive, incomplete=incomplete
+        judged.checks,
+        judgement.claims,
+        terms.policy.on_inconclusive,
+        incomplete=incomplete,
+        assuming=asserted_words(blind),
     )
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [
@@ -108,6 +112,7 @@ def audit(
         *size_findings(counts.n_members, counts.n_holdout),
         *findings_of(terms.metrics, terms.least_recall),
         *judged.findings,
+        *blind_findings(blind, 1 - terms.confidence),
         *limits_elsewhere("records", terms.elsewhere),
         *prior_findings(
             terms.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
@@ -151,7 +156,7 @@ def audit(
             [*estimates, *kernel_rows],
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
-            blind=blind is not None,
+            blind=blind,
         ),
         provenance=provenance,
         mace_cells=mace_cells,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.api.checking import path_of
+from mipaudit.api.checking import optional, path_of, require
 from mipaudit.api.report_file import read_report, report_bytes
 from mipaudit.audit.blind import Blind
+from mipaudit.audit.figures import lower_text, number_text
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.shift import SHIFT_SCHEMA, ShiftReport
 from mipaudit.report.shift_words import widest
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.blind import BlindLimit
-    from mipaudit.audit.estimate import Against
+    from mipaudit.audit.estimate import Against, Attackers
     from mipaudit.report.origin import InputFile
 
 _ROUNDING: Final = 1e-9
@@ -35,22 +37,25 @@ def read_blind(
     given: Any,  # noqa: ANN401 - a path, bytes, a report, or what one says
     against: Against | None = None,
     *,
+    bound: float | None = None,
     strict: bool = False,
 ) -> Blind:
     """Return what a report of ``shift`` says of the records alone.
 
     Args:
         given: the report.
-        against: the attackers whose upper limit is taken off; None for the widest.
+        against: the attackers whose upper limit is shown; None for the widest.
+        bound: what the user asserts that the records alone tell at most, in [0, 1), checked.
         strict: whether limits that hold at every sample size are asked for.
 
     Raises:
         UsageError: it is a report of another command, no report, or has no such attackers;
-            or its limits are approximate and strict ones are asked for.
+            its limits are approximate and strict ones are asked for; or it contradicts what
+            is asserted.
         InputError: it cannot be read, or contradicts itself.
     """
     if isinstance(given, Blind):
-        return given
+        return _asserted(given, bound)
     digest = None
     if isinstance(path_of(given), str) or isinstance(given, (bytes, bytearray)):
         given = report_bytes(given)
@@ -68,7 +73,42 @@ def read_blind(
             "The report of shift was made without --strict: its limits are approximate.",
             hint="Run mipaudit shift with --strict, too.",
         )
-    return _blind(report, digest, against)
+    return _asserted(_blind(report, digest, against), bound)
+
+
+def check_bound(bound: Any, *, given: bool) -> float | None:  # noqa: ANN401 - whatever was given
+    """Return what the user asserts that the records alone tell at most; None for nothing.
+
+    Args:
+        bound: as given.
+        given: whether there is a report of ``shift``.
+
+    Raises:
+        UsageError: ``blind_bound``: it is no number in [0, 1), or there is no report.
+    """
+    accepted = "The bound on what the records alone tell must be at least 0 and below 1."
+    most = optional("blind_bound", bound, accepted)
+    require(most is None or 0 <= most < 1, "blind_bound", accepted)
+    require(
+        most is None or given,
+        "blind_bound",
+        "--blind-bound says what the records alone tell, and no report of them is given.",
+        "Add --blind shift.json.",
+    )
+    return most
+
+
+def _asserted(blind: Blind, bound: float | None) -> Blind:
+    """Return it with what the user asserts, unless the records contradict that."""
+    if bound is not None and bound < blind.lower:
+        raise UsageError(
+            "blind_bound",
+            f"The records alone are shown to tell at least {lower_text(blind.lower)}: that they "
+            f"tell at most {number_text(bound)} is contradicted.",
+            hint="Assert a larger bound, or draw members and holdout anew, at random from the same "
+            "records.",
+        )
+    return replace(blind, bound=bound)
 
 
 def _report(given: Any) -> Any:  # noqa: ANN401 - of any command
@@ -94,8 +134,10 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
                 hint=f"It has: {have}." if have else "It has none; its findings say why.",
             )
         most = named[0]
-    own = _largest(report.limits) if against is None else _of_class(report.limits, against)
-    if not report.estimates or not _sound(own) or not _stated(report):
+    everyone = _of_class(report.limits, "any")
+    classes = dict.fromkeys(one.attackers for one in report.limits)
+    sound = all(_sound(_of_class(report.limits, one)) for one in classes)
+    if not report.estimates or not sound or not _stated(report):
         raise InputError(
             "bad_report",
             "The report of shift contradicts itself: its limits do not fit together.",
@@ -110,10 +152,18 @@ def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> 
         value=first.value or 0.0,
         upper=1.0 if most is None or most.upper is None else max(most.upper, first.lower or 0.0),
         attackers="any" if most is None else most.attackers,
-        limits=own,
+        limits=everyone,
         inputs=tuple((one.name, one.sha256 or one.fingerprint) for one in report.provenance.inputs),
         report_sha256=digest,
+        shown_at=_shown_at(report),
     )
+
+
+def _shown_at(report: ShiftReport) -> float | None:
+    """Return the smallest one-sided error at which a difference is shown, if any is."""
+    found = [] if report.shown_at is None else [report.shown_at]
+    # Reports of version 0.1.0 do not say it of what was learned; the columns' tests do.
+    return min([*found, *(one.adjusted / 2 for one in report.columns)], default=None)
 
 
 def _sound(limits: Sequence[BlindLimit]) -> bool:
@@ -128,33 +178,35 @@ def _sound(limits: Sequence[BlindLimit]) -> bool:
 
 
 def _stated(report: ShiftReport) -> bool:
-    """Tell whether the limits are those of the table, at the error of the table's."""
+    """Tell whether the limits fit those of the table, and what is shown fits both."""
     error = (1 - report.design.confidence) / 2
     least = report.estimates[0].lower or 0.0
     table = {one.attackers: one.upper for one in report.estimates}
-    return all(
-        abs(one.upper - max(table.get(one.attackers) or 0.0, least)) <= _ROUNDING
-        if abs(one.error - error) <= _ROUNDING * error
-        else one.upper >= least
+    columns = min((one.adjusted / 2 for one in report.columns), default=1.0)
+    learned = report.shown_at is not None and report.shown_at < min(columns, error)
+    return (least > 0 or not learned) and all(
+        one.upper >= least and _fits(one, table.get(one.attackers), least, error)
         for one in report.limits
     )
 
 
-def _of_class(limits: Sequence[BlindLimit], attackers: Against) -> tuple[BlindLimit, ...]:
-    return tuple(one for one in limits if one.attackers == attackers)
+def _fits(limit: BlindLimit, stated: float | None, least: float, error: float) -> bool:
+    """Tell whether a limit can be true beside the table's, which has an error of its own.
 
-
-def _largest(limits: Sequence[BlindLimit]) -> tuple[BlindLimit, ...]:
-    """Return the largest limit of any class at each error.
-
-    The class that is widest at one error, chosen by the data, need not be so at another:
-    its limit alone would not keep to the other error.
+    One at a smaller error is at least as large.
     """
-    errors = dict.fromkeys(one.error for one in limits)
-    return tuple(
-        max((one for one in limits if one.error == error), key=lambda one: one.upper)
-        for error in errors
-    )
+    near = _ROUNDING * error
+    most = 1.0 if stated is None else max(stated, least)
+    if limit.error > error + near:
+        return limit.upper <= most + _ROUNDING
+    if stated is None:
+        return False  # none below 1 at this error, and so none at a smaller one
+    at_least = limit.upper >= most - _ROUNDING
+    return at_least and (limit.error < error - near or limit.upper <= most + _ROUNDING)
+
+
+def _of_class(limits: Sequence[BlindLimit], attackers: Attackers) -> tuple[BlindLimit, ...]:
+    return tuple(one for one in limits if one.attackers == attackers)
 
 
 def require_same_records(

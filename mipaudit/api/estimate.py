@@ -49,6 +49,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     on_bad_part: OnBadPart = "error",
     blind: Any = None,  # noqa: ANN401 - a path, bytes, or a report of shift
     blind_against: Against | None = None,
+    blind_bound: float | None = None,
     seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
@@ -94,10 +95,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             ``{"quantity": "auc", "max": 0.6, "score": "loss"}``; docs/policy.md has the keys.
         waivers: of limits that are not shown to be kept, as the policy file lists them.
         on_inconclusive: what the exit code makes of an open answer.
-        blind: a report of `shift` on the same records: only what a score tells beyond what
-            the records alone can tell is then held against the model.
-        blind_against: class of attackers on the records whose upper limit is taken off; None
-            for the widest.
+        blind: a report of `shift` on the same records: records as likely in either class are
+            then judged. Only what a score tells beyond what the records alone can tell is held
+            against the model, and a difference between the records clears nothing.
+        blind_against: class of attackers on the records whose upper limit is shown; None for
+            the widest. It decides nothing.
+        blind_bound: your assertion that no attacker on the records alone tells more than this,
+            in [0, 1): verdicts then rest on it.
         seed: of the row assignment and of the strict methods: a number of at least 0, with
             which the scores decide; ``"fresh"`` draws one that is recorded; None lets the
             scores alone decide, and draws one where ``strict``.
@@ -117,7 +121,12 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.auditing import audit
-    from mipaudit.api.blind_input import blind_name, read_blind, require_same_records
+    from mipaudit.api.blind_input import (
+        blind_name,
+        check_bound,
+        read_blind,
+        require_same_records,
+    )
     from mipaudit.api.checking import require
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names
@@ -170,6 +179,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         **terms_given,
         "blind": blind_name(blind),
         "blind_against": blind_against,
+        "blind_bound": blind_bound,
         "on_bad_part": on_bad_part,
         "hash_inputs": hash_inputs,
     }
@@ -180,7 +190,10 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "--blind-against names attackers on the records, and no report of them is given.",
         "Add --blind shift.json.",
     )
-    alone = None if blind is None else read_blind(blind, blind_against, strict=terms.strict)
+    bound = check_bound(blind_bound, given=blind is not None)
+    alone = None
+    if blind is not None:
+        alone = read_blind(blind, blind_against, bound=bound, strict=terms.strict)
     if are_summaries(data):
         both = {"members": members, "holdout": holdout}
         return audit_summaries(data, {**both, **reading}, terms, recorded, alone)

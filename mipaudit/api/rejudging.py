@@ -10,12 +10,12 @@ from mipaudit.api.checking import require
 from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.api.recorded import recorded_value
 from mipaudit.api.terms import check_terms
-from mipaudit.audit.blind import Allowance
+from mipaudit.audit.blind import Allowance, make_allowance
 from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.audit.verdict import reach_verdict
 from mipaudit.audit.waiver import waive
 from mipaudit.errors import InputError
-from mipaudit.report.blind_words import blind_words
+from mipaudit.report.blind_words import asserted_words, blind_words
 from mipaudit.report.narrative import summary
 from mipaudit.report.provenance import TIME_FORM, moment, settings_from, waiver_day
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
@@ -73,7 +73,9 @@ def rejudged(
     )
     _require_scores(report)
     now = moment()
-    count = limits.size + bool(report.claims) + (report.blind is not None)
+    allowance = _allowance(report)
+    estimated = allowance is not None and not allowance.asserted
+    count = limits.size + bool(report.claims) + estimated
     how = Rejudged(
         limits=count,
         confidence=verdict_confidence(design.confidence, count),
@@ -85,7 +87,7 @@ def rejudged(
         scores=design.score_columns,
         prior=design.prior,
         side_given=_recorded(report, "member_side") in {"high", "low"},
-        allowance=_allowance(report),
+        allowance=allowance,
     )
     waived = waive(
         judge_stored(stored, limits),
@@ -94,7 +96,11 @@ def rejudged(
     )
     incomplete = any(found.code == SKIPPED for found in report.findings)
     verdict = reach_verdict(
-        waived.checks, report.claims, limits.on_inconclusive, incomplete=incomplete
+        waived.checks,
+        report.claims,
+        limits.on_inconclusive,
+        incomplete=incomplete,
+        assuming=asserted_words(report.blind),
     )
     said = summary(
         design,
@@ -125,7 +131,10 @@ def _allowance(report: Report) -> Allowance | None:
     """Return what the records alone may explain, at the error of one stored limit."""
     if report.blind is None:
         return None
-    return Allowance(limit=report.blind.limit((1 - report.design.confidence) / 2))
+    # Its limit is one limit more than those of the policy: it has an error of its own.
+    error = (1 - report.design.confidence) / 2
+    found, _ = make_allowance(report.blind, error)
+    return found if found.asserted else replace(found, most=report.blind.limit(error))
 
 
 def _require_scores(report: Report) -> None:

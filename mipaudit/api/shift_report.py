@@ -15,18 +15,17 @@ from mipaudit.api.counting import (
     require_identities,
     require_spread,
 )
-from mipaudit.audit.blind import ERRORS, BlindLimit
+from mipaudit.api.shift_limits import blind_estimates, blind_limits, everyone_limits, shown_at
 from mipaudit.audit.blind_evidence import BlindEvidence, blind_evidence
-from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.findings import crossing_findings, size_findings
 from mipaudit.audit.judgement import judge
 from mipaudit.audit.policy import Limit, Policy
 from mipaudit.audit.record_copies import KeyForm
 from mipaudit.audit.shift_columns import cut_columns
 from mipaudit.audit.shift_encoding import little_known
+from mipaudit.audit.shift_joint import whole_evidence, whole_records
 from mipaudit.audit.shift_learner import PRIOR, Learner, learn
 from mipaudit.audit.shift_survey import ShiftCount, ShiftSurvey
-from mipaudit.audit.table import ErrorShare, advantage_estimates
 from mipaudit.audit.vector_burn_in import vector_burn_in_blocks
 from mipaudit.audit.verdict import RECORDS, reach_verdict
 from mipaudit.engine.engine import Engine
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.api.shift_terms import ShiftTerms
+    from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.finding import Finding
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.shift_columns import Aspect
@@ -63,9 +63,6 @@ _FORMS: Final = {
     "boosting": "gradient boosting",
     "coordinate": "a single number",
 }
-_NO_UPPER: Final = (
-    "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
-)
 
 
 def shift_report(
@@ -107,21 +104,32 @@ def shift_report(
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
     learner = learn(sample, categories, seed=terms.seed)
     wanted = survey.keys.finish()
-    seen = _burn_in(sample, blocks)
+    seen, member = _burn_in(sample, blocks)
+    whole = whole_records(
+        list(seen.T),
+        member,
+        rows=sample.members.rows + sample.holdout.rows,
+        burn_in=blocks,
+        seed=terms.seed,
+    )
     cells = cut_columns(seen, categories)
     unknown = list(compress([one.name for one in source.columns], little_known(seen, categories)))
     count = fold(
         partitions,
-        partial(ShiftCount, cells, wanted, learner, burn_in=blocks, seed=terms.seed),
+        partial(ShiftCount, cells, wanted, learner, whole, burn_in=blocks, seed=terms.seed),
         workers=workers,
         progress=meter,
     )
     return _report(source, terms, sample, constant, learner, count, unknown)
 
 
-def _burn_in(sample: BurnInSample, blocks: int) -> np.ndarray:
-    sides = (sample.members, sample.holdout)
-    return np.concatenate([side.scores[side.within(blocks)] for side in sides])
+def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the burn-in, shape (n, d), and which are members."""
+    members, holdout = (
+        side.scores[side.within(blocks)] for side in (sample.members, sample.holdout)
+    )
+    rows = np.concatenate([members, holdout])
+    return rows, np.arange(len(rows)) < len(members)
 
 
 def _report(
@@ -136,11 +144,17 @@ def _report(
     names = [column.name for column in source.columns]
     tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
     evidence = None
+    whole = None if count.whole is None else count.whole.counts()[0]
     if learner is not None and count.scores is not None:
         counts = count.scores.counts()
         require_spread(counts[0])
-        evidence = blind_evidence(counts, learner, strict=terms.strict, seed=terms.seed)
-    estimates = _estimates(evidence, terms)
+        evidence = blind_evidence(counts, learner, whole, strict=terms.strict, seed=terms.seed)
+    joint = None
+    if whole is not None:
+        joint = whole_evidence(whole, strict=terms.strict, seed=terms.seed)
+    everyone = everyone_limits(evidence, joint, terms)
+    limits = blind_limits(evidence, everyone, terms, classes=not unknown)
+    estimates = blind_estimates(evidence, everyone, terms)
     policy = Policy()
     if terms.max_blind is not None:
         policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
@@ -165,17 +179,18 @@ def _report(
             command="shift",
             design=design,
             summary=shift_summary(
-                design, estimates, differing, copies, verdict, limited=not unknown
+                design, estimates, differing, copies, verdict, limited=bool(limits)
             ),
             estimates=tuple(estimates),
-            limits=() if unknown else _limits(evidence, terms),
+            limits=limits,
             columns=tests,
             copies=copies,
             policy=checks,
             verdict=verdict,
             findings=(*findings, *copy_findings(copies), *repeated_findings(copies, design)),
-            limitations=shift_limitations(design),
+            limitations=shift_limitations(design, estimates),
             provenance=provenance,
+            shown_at=shown_at(evidence, tests),
         )
 
     return finished
@@ -193,60 +208,6 @@ def _without_upper(check: PolicyCheck) -> PolicyCheck:
         reason="most texts of a column were not looked at (see the findings): how much the records "
         "tell has no upper limit",
     )
-
-
-def _estimates(evidence: BlindEvidence | None, terms: ShiftTerms) -> list[Estimate]:
-    if evidence is None:
-        return [_nothing_learned(terms)]
-    first, *classes = advantage_estimates(
-        evidence, ErrorShare(confidence=terms.confidence, columns=1)
-    )
-    return [
-        replace(first, upper_reason=_NO_UPPER),
-        *(replace(one, selection=f"learned on the burn-in; {_counted(one)}") for one in classes),
-    ]
-
-
-def _counted(row: Estimate) -> str:
-    if row.attackers == "bins-16":
-        return "16 cells of equal mass cut on the burn-in, the other rows counted"
-    return "the rows outside the burn-in counted"
-
-
-def _nothing_learned(terms: ShiftTerms) -> Estimate:
-    """Return the row of tables of which the burn-in shows no differing column."""
-    why = "no column differs between the rows of the burn-in: nothing could be learned"
-    return Estimate(
-        quantity="advantage",
-        score=RECORDS,
-        method="prequential with MOVER",
-        attackers="any",
-        value=0.0,
-        lower=0.0,
-        upper=None,
-        upper_reason=why,
-        confidence=terms.confidence,
-        selection="nothing was learned on the burn-in",
-        validity="finite-sample",
-        n_members=0,
-        n_holdout=0,
-    )
-
-
-def _limits(evidence: BlindEvidence | None, terms: ShiftTerms) -> tuple[BlindLimit, ...]:
-    """Return the upper limits of every class at every error, the largest error first."""
-    if evidence is None:
-        return ()
-    # Others may see more than a class: at least so much is not the model's fault.
-    shown = evidence.lower((1 - terms.confidence) / 2)
-    found = []
-    for attackers in evidence.classes:
-        for error in sorted(set(ERRORS), reverse=True):
-            upper = evidence.upper(attackers, error)
-            if upper is not None:
-                one = BlindLimit(error=error, attackers=attackers, upper=max(upper, shown))
-                found.append(one)
-    return tuple(found)
 
 
 def _design(

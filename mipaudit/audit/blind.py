@@ -1,36 +1,33 @@
 """How much of a measured advantage the records alone may explain.
 
 Let t be the total variation between the laws of a member's and a holdout record's
-columns, and A the advantage of a score at prior p. If the score tells nothing of
-membership beyond the record, A is at most the blind advantage A_X, by data processing;
-and A_X is at most b + (1 - b) t, with b = |2p - 1|. So b + (A - A_X) is at least
-A - (1 - b) t: what is left is not explained by the records. The same figure is a lower
-limit of the advantage among records that are as likely in either class: with M the
-common part of both laws, of mass 1 - t, A <= (1 - t) A_M + t, hence
-A_M >= (A - t) / (1 - t) >= A - (1 - b) t wherever that is above b.
+columns. The advantage that is judged is A_M, that among records as likely in either class:
+there a score that tells nothing of membership beyond the record has the advantage of blind
+guessing. From an advantage A at any prior follow (A - t) / (1 - t) <= A_M <= (A + t) / (1 - t);
+see `maths.shared_part`.
 
-A lower limit of A at error a1 less an upper limit of t at error a2 is a lower limit at
-error a1 + a2. The upper limit of t is one for named attackers on the records; so is
-what follows from it.
+t must be one for every attacker on the records. A limit for named attackers is none: who
+looks at the records in another way may explain more, and a lower limit of t even less.
+There is such a t where records have few combinations of values, or where the user asserts
+one. A limit of A at error a1 with a limit of t at error a2 is one of A_M at error a1 + a2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.estimate import Attackers, Quantity  # noqa: TC001 - the codec reads them
-from mipaudit.audit.policy import restatement
+from mipaudit.audit.estimate import Attackers  # noqa: TC001 - the codec reads it
+from mipaudit.maths.shared_part import shared_advantage_lower
 
 if TYPE_CHECKING:
     from mipaudit.audit.evidence import Evidence
-    from mipaudit.audit.policy import PolicyCheck
 
 # The errors at which a report of `shift` holds upper limits, one-sided.
 ERRORS: Final = tuple(0.125 / 2**step for step in range(21)) + tuple(
     0.025 / 2**step for step in range(16)
 )
-_SHARE: Final = 0.5  # of a lower limit's error, for the blind advantage
+_SHARE: Final = 0.5  # of a limit's error, for the blind advantage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +36,7 @@ class BlindLimit:
 
     Attributes:
         error: one-sided.
-        attackers: whom the limit is about, on the learned score.
+        attackers: whom the limit is about: ``any``, or a class on the learned score.
         upper: in [0, 1].
     """
 
@@ -54,9 +51,10 @@ class ScoreExcess:
 
     Attributes:
         score: its name.
-        taken_off: what the records alone may explain of it, at the audit's prior.
-        lower: the baseline and the rest together are at least this much, at the audit's
-            confidence: also the advantage among records as likely in either class.
+        taken_off: what the records alone may explain of it, at the audit's prior: all that is
+            above blind guessing where no limit holds for every attacker on them.
+        lower: lower limit of the advantage among records as likely in either class, at the
+            audit's confidence: that of blind guessing where all may be explained.
     """
 
     score: str
@@ -66,7 +64,7 @@ class ScoreExcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blind:
-    """What an audit takes from a report of ``shift``.
+    """What an audit takes from a report of ``shift``, and what the user asserts beside it.
 
     Attributes:
         n_members: rows that it was about.
@@ -76,10 +74,14 @@ class Blind:
         value: best estimate.
         upper: they tell at most this much to the attackers of ``attackers``.
         attackers: the class of ``upper``.
-        limits: the same upper limit at other errors.
+        limits: upper limits for every attacker, the largest error first; empty where none
+            holds. Only those count.
         inputs: (name, sha256 or fingerprint) of the tables that it was made from.
         report_sha256: of the report, if it came from a file.
         excess: what of each score of the audit goes beyond it, the strongest score first.
+        bound: what the user asserts that the records alone tell at most, in [0, 1).
+        shown_at: the smallest one-sided error at which members and holdout are shown to
+            differ; None where at no error, or not recorded.
     """
 
     n_members: int
@@ -93,113 +95,76 @@ class Blind:
     inputs: tuple[tuple[str, str | None], ...] = ()
     report_sha256: str | None = None
     excess: tuple[ScoreExcess, ...] = ()
+    bound: float | None = None
+    shown_at: float | None = None
 
-    def limit(self, error: float) -> BlindLimit:
-        """Return the upper limit at the largest error that is at most this one.
+    def limit(self, error: float) -> float | None:
+        """Return the limit for every attacker at the largest error that is at most this one.
 
-        With none so small nothing is known: the limit is 1.
+        None where there is none below 1. Limits for a class of attackers, which reports of
+        version 0.1.0 hold, do not count.
         """
         # A tolerance for what arithmetic does to the last digit of 1 - confidence.
-        within = [one for one in self.limits if one.error <= error * (1 + 1e-9)]
+        within = [
+            one for one in self.limits if one.attackers == "any" and one.error <= error * (1 + 1e-9)
+        ]
         if not within:
-            return BlindLimit(error=error, attackers=self.attackers, upper=1.0)
-        return max(within, key=lambda one: one.error)
+            return None
+        upper = max(within, key=lambda one: one.error).upper
+        return upper if upper < 1 else None
+
+    def differs(self, error: float) -> bool:
+        """Tell whether members and holdout are shown to differ, at a one-sided error."""
+        at = self.shown_at
+        return self.lower > 0 or (at is not None and at <= error * (1 + 1e-9))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What lower limits are lessened by before anything is held against the model.
+    """What the records alone may explain, and what is known of it.
 
-    One event, that the blind limit holds, serves all checks: it has half of the error,
-    the lower limits share the rest.
+    One event, that the blind limit holds, serves all checks: it has half of the error, the
+    limits of the scores share the rest. An assertion takes none.
 
     Attributes:
-        limit: of the blind advantage.
+        most: of every attacker on the records, in [0, 1); None where nothing limits them.
+        asserted: ``most`` is the user's word.
+        differs: members and holdout are shown to differ.
+        least: what the records alone are shown to tell.
     """
 
-    limit: BlindLimit
+    most: float | None
+    asserted: bool = False
+    differs: bool = False
+    least: float = 0.0
 
-    def of(self, quantity: Quantity, prior: float) -> float | None:
-        """Return how much of a quantity the records alone may explain; None if unknown.
-
-        Args:
-            quantity: of a policy's limit.
-            prior: p in (0, 1).
-        """
-        most = self.limit.upper
-        match quantity:
-            case "advantage" | "excess":
-                return (1 - abs(2 * prior - 1)) * most
-            case "eta" | "accuracy":
-                return (1 - abs(2 * prior - 1)) * most / 2
-            case "tpr_at_fpr":
-                # No attacker on the records exceeds FPR + t; FPR alone is for nothing.
-                return most
-            case "auc":
-                # The area under min(1, FPR + t), less 1/2.
-                return most - most**2 / 2
-            case _:
-                return None
+    @property
+    def limits_met(self) -> bool:
+        """Tell whether an upper limit of a score says little of records that are alike."""
+        return self.asserted or self.differs
 
 
 def make_allowance(blind: Blind, error: float) -> tuple[Allowance, float]:
-    """Share an error: return the allowance, and what is left for all lower limits.
+    """Share an error: return the allowance, and what is left for all limits of scores.
 
     Args:
         blind: of the same records.
-        error: one-sided, of all that is held against the model together.
+        error: one-sided, of all that is concluded together.
     """
-    return Allowance(limit=blind.limit(_SHARE * error)), (1 - _SHARE) * error
-
-
-def lessened(
-    plain: PolicyCheck, shared: PolicyCheck, allowance: Allowance, prior: float
-) -> PolicyCheck:
-    """Return a check whose lower limit leaves out what the records alone may explain.
-
-    What is no longer above the limit is open: the records never help a limit to be met.
-
-    Args:
-        plain: the check without the records, at all of the error.
-        shared: the same, its lower limit at the share of the error that is left for it.
-        allowance: of the same error.
-        prior: at which it is judged.
-    """
-    off = allowance.of(plain.quantity, prior)
-    lower = None
-    if off is not None and shared.lower is not None:
-        lower = max(shared.lower - off, min(shared.lower, _nothing(plain, prior)))
-    status = plain.status
-    if lower is not None and lower > plain.limit:
-        status = "not_met"
-    elif status == "not_met":
-        status = "inconclusive"
-    return replace(
-        plain,
-        lower=lower,
-        status=status,
-        blind=allowance.limit.upper if off is None else off,
-        records_to_settle=None,
-    )
-
-
-def _nothing(check: PolicyCheck, prior: float) -> float:
-    """Return a quantity's value where nothing leaks."""
-    match check.quantity:
-        case "tpr_at_fpr":
-            return check.fpr or 0.0
-        case "auc":
-            return 0.5
-        case quantity:
-            scale, shift = restatement(quantity, prior)
-            return scale * abs(2 * prior - 1) + shift
+    differs, least = blind.differs(error), blind.lower
+    if blind.bound is not None:
+        return Allowance(most=blind.bound, asserted=True, differs=differs, least=least), error
+    most = blind.limit(_SHARE * error)
+    left = error if most is None else (1 - _SHARE) * error
+    return Allowance(most=most, differs=differs, least=least), left
 
 
 def score_excess(evidence: Evidence, blind: Blind, error: float) -> ScoreExcess:
     """Return the excess of one score, with a lower limit at one-sided ``error``."""
     allowance, left = make_allowance(blind, error)
-    off = allowance.of("advantage", evidence.prior) or 0.0
     baseline = abs(2 * evidence.prior - 1)
-    return ScoreExcess(
-        score=evidence.score, taken_off=off, lower=max(baseline, evidence.lower(left) - off)
-    )
+    most = 1.0 if allowance.most is None else allowance.most
+    lower = baseline
+    if most < 1:
+        lower = shared_advantage_lower(evidence.lower(left), most, baseline)
+    return ScoreExcess(score=evidence.score, taken_off=(1 - baseline) * most, lower=lower)

@@ -53,18 +53,25 @@ class BlindEvidence(Evidence):
 
 
 def blind_evidence(
-    counts: Sequence[ColumnCounts], learner: Learner, *, strict: bool, seed: int
+    counts: Sequence[ColumnCounts],
+    learner: Learner,
+    whole: ColumnCounts | None = None,
+    *,
+    strict: bool,
+    seed: int,
 ) -> BlindEvidence:
     """Return the evidence of the records.
 
     Args:
         counts: of all rows by each learned score, in the learner's order.
         learner: what made them.
+        whole: of all rows by their combination of values, on the same blocks, if these are few:
+            attackers may look at that too.
         strict: use finite-sample methods where there are any.
         seed: for the draws of the strict methods.
     """
     found = []
-    for one in counts:
+    for one in (*counts, *(() if whole is None else (whole,))):
         blocks = one.blocks.copy()
         blocks[: learner.fit_blocks] = 0
         found.append(replace(one, blocks=blocks, everyone=one.evaluated))

@@ -7,13 +7,15 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.blind import lessened, make_allowance
+from mipaudit.audit.blind import make_allowance
+from mipaudit.audit.blind_judgement import Limits, beside_records
 from mipaudit.audit.claims import judge_claim
 from mipaudit.audit.figures import upper_text
 from mipaudit.audit.metric_judgement import metric_check
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
 from mipaudit.audit.threshold_judgement import auc_check, records_of, tpr_check
 from mipaudit.maths.planning import Standing, records_to_settle
+from mipaudit.maths.shared_part import fpr_reached, shared_advantage_lower
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,8 +67,8 @@ def judge(
         claim: the claim, or None.
         confidence: of the verdict, in (0, 1).
         metrics: by score and metric, for every metric that the policy limits.
-        blind: what the records alone tell; only what goes beyond it is held against the
-            model. Its own limit then has half of the error of 'not met'.
+        blind: what the records alone tell; records as likely in either class are then
+            judged. Its own limit has half of the error, unless the user asserts it.
     """
     pairs = len(evidence) * (claim is not None) + sum(
         limit.score in {None, one.score} for limit in policy.every_limit for one in evidence
@@ -87,7 +89,7 @@ def judge(
             _checks(one, limit, metrics, lower_error=shared, upper_error=whole)
             if allowance is None
             else _excess_checks(
-                one, limit, metrics, allowance, errors=(shared, left / pairs, whole)
+                one, limit, metrics, allowance, errors=((shared, whole), (left / pairs, left))
             )
         )
     ]
@@ -117,42 +119,50 @@ def _excess_checks(
     metrics: Mapping[tuple[str, str], MetricEvidence],
     allowance: Allowance,
     *,
-    errors: tuple[float, float, float],
+    errors: tuple[tuple[float, float], tuple[float, float]],
 ) -> list[PolicyCheck]:
-    """Judge one limit on one score by what goes beyond the records.
+    """Judge one limit on one score by records as likely in either class.
 
-    ``errors`` are those of a lower limit alone, of one beside the blind limit, and of an
-    upper limit.
+    ``errors`` are those of a lower and an upper limit alone, and of both beside the blind
+    limit.
     """
-    alone, beside, upper = errors
-    found = []
+    alone, beside = errors
     prior = evidence.prior if limit.prior is None else limit.prior
-    pairs = zip(
-        _checks(evidence, limit, metrics, lower_error=alone, upper_error=upper),
-        _checks(evidence, limit, metrics, lower_error=beside, upper_error=upper),
-        strict=True,
-    )
-    for plain, shared in pairs:
-        check = lessened(plain, shared, allowance, prior)
-        found.append(replace(check, reason=check_reason(check)))
-    return found
+    (plain,) = _checks(evidence, limit, metrics, lower_error=alone[0], upper_error=alone[1])
+    (shared,) = _checks(evidence, limit, metrics, lower_error=beside[0], upper_error=beside[1])
+    upper = shared.upper
+    if limit.quantity == "tpr_at_fpr" and allowance.most:
+        reached = fpr_reached(float(limit.fpr or 0), allowance.most)
+        upper = None if reached >= 1 else evidence.tpr_upper(reached, beside[1])
+    limits = Limits(plain=plain, lower=shared.lower, upper=upper)
+    return [beside_records(limits, allowance, prior)]
 
 
 def _excess_claim(
     evidence: Evidence, claim: EpsilonClaim, allowance: Allowance, error: float
 ) -> Claim:
     """Judge a claim by what goes beyond the records."""
-    off = allowance.of("advantage", evidence.prior) or 0.0
+    baseline = abs(2 * evidence.prior - 1)
+    most = allowance.most
+    lower = baseline
+    if most is not None:
+        lower = shared_advantage_lower(evidence.lower(error), most, baseline)
     found = judge_claim(
         score=evidence.score,
         epsilon=claim.epsilon,
         delta=claim.delta,
         adjacency=claim.adjacency,
         prior=evidence.prior,
-        lower=max(abs(2 * evidence.prior - 1), evidence.lower(error) - off),
+        lower=lower,
     )
-    without = f"{found.reason} (without the {upper_text(off)} that the records alone may explain)"
-    return replace(found, reason=without, blind=off)
+    said = (
+        "nothing is known beyond what the records alone may explain: no limit holds for every "
+        "attacker on them"
+        if most is None
+        else f"beyond the {upper_text(most)} that the records alone may tell"
+    )
+    without = f"{found.reason} ({said})"
+    return replace(found, reason=without, blind=1.0 if most is None else most)
 
 
 def _checks(

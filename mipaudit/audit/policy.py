@@ -105,9 +105,10 @@ class PolicyCheck:
     number of records that would settle an inconclusive check. ``metric`` is its name
     where the quantity is ``metric``, ``prior`` that of a limit at another prior than
     the audit's, ``group`` the group of records. ``waived`` is the waiver because of
-    which the check does not decide; ``expired`` one that no longer holds. ``blind`` is what
-    ``lower`` leaves out because the records alone may explain it; None where that was not
-    asked for, and 1 or less with no ``lower`` where it is not known of the quantity.
+    which the check does not decide; ``expired`` one that no longer holds. ``blind`` is what the
+    records alone may tell at most, 1 where nothing limits that, None where that was not asked
+    for: ``lower`` and ``upper`` are then of records as likely in either class, and None where
+    nothing is known of these.
     """
 
     quantity: Quantity
@@ -169,8 +170,11 @@ def check_reason(check: PolicyCheck) -> str:
     above = above_text if check.status == "not_met" else _lower_alone
     within = within_text if check.status == "met" else _upper_alone
     at_least = "" if check.lower is None else f" is at least {above(check.lower, check.limit)}"
-    if check.blind is not None and at_least:
-        at_least += f" without the {upper_text(check.blind)} that the records alone may explain"
+    if check.blind is not None and check.lower is not None and check.status == "not_met":
+        at_least += (
+            f" among records that are alike, though the records alone may tell "
+            f"{upper_text(check.blind)}"
+        )
     at_most = (
         ""
         if check.upper is None
@@ -188,7 +192,7 @@ def check_reason(check: PolicyCheck) -> str:
             )
         case "inconclusive" if check.blind is not None:
             known = " and".join(part for part in (at_least, at_most) if part)
-            return f"{name}{known}; the limit is {limit}: {_left_open(check)}"
+            return f"{name}{known}; the limit is {limit}: open even if records explain nothing"
         case "inconclusive":
             known = " and".join(part for part in (at_least, at_most) if part)
             return f"{name}{known}; the limit is {limit}: {_advice(check)}"
@@ -210,13 +214,6 @@ def checked_where(check: PolicyCheck) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
     prior = "" if check.prior is None else f" at prior {number_text(check.prior)}"
     return prior if check.group is None else f"{prior} of group '{check.group}'"
-
-
-def _left_open(check: PolicyCheck) -> str:
-    """Say why a check is open where only an excess over the records may count."""
-    if check.lower is None:
-        return "how much of it the records alone may explain is not known"
-    return "only what is above what the records alone may explain is held against the model"
 
 
 def _advice(check: PolicyCheck) -> str:

@@ -17,6 +17,7 @@ from mipaudit.summaries.vector_survey import sample_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.audit.shift_joint import WholeRecords
     from mipaudit.audit.shift_learner import Learner
     from mipaudit.summaries.rows import Rows
 
@@ -80,15 +81,17 @@ class ShiftCount:
         columns: the rows outside the burn-in, by the cells of each column.
         copies: among all rows.
         scores: all rows by learned score; None where nothing was learned.
+        whole: all rows by their combination of values; None where there are too many.
     """
 
-    __slots__ = ("_burn_in", "_learner", "_seed", "columns", "copies", "scores")
+    __slots__ = ("_burn_in", "_learner", "_seed", "_whole", "columns", "copies", "scores", "whole")
 
     def __init__(
         self,
         cells: Sequence[ColumnCells],
         wanted: Wanted,
         learner: Learner | None,
+        whole: WholeRecords | None,
         *,
         burn_in: int,
         seed: int,
@@ -97,9 +100,11 @@ class ShiftCount:
         self._burn_in = burn_in
         self._seed = seed
         self._learner = learner
+        self._whole = whole
         self.columns = ColumnTallies(cells)
         self.copies = CopyCount(wanted)
         self.scores = None if learner is None else Tally(learner.plan)
+        self.whole = None if whole is None else Tally(whole.plan)
 
     def add(self, rows: Rows) -> None:
         """Count a batch."""
@@ -110,6 +115,8 @@ class ShiftCount:
         if self.scores is not None and self._learner is not None:
             scored = replace(rows, scores=self._learner.scores(rows.scores))
             self.scores.take(scored, top)
+        if self.whole is not None and self._whole is not None:
+            self.whole.take(replace(rows, scores=(self._whole.score(rows.scores),)), top)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part."""
@@ -117,3 +124,5 @@ class ShiftCount:
         self.copies.merge(other.copies)
         if self.scores is not None and other.scores is not None:
             self.scores.merge(other.scores)
+        if self.whole is not None and other.whole is not None:
+            self.whole.merge(other.whole)

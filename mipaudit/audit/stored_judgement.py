@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.blind import lessened
+from mipaudit.audit.blind_judgement import Limits, beside_records
 from mipaudit.audit.figures import number_text
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
 from mipaudit.errors import UsageError
@@ -38,7 +38,7 @@ class Stored:
         prior: p in (0, 1), of all rows.
         side_given: whether the user knew on which side members score; else the AUC is that
             of the better side.
-        allowance: what is taken off lower limits because the records alone may explain it.
+        allowance: what the records alone may explain.
     """
 
     estimates: Sequence[Estimate]
@@ -144,9 +144,12 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
         fpr=limit.fpr,
         metric=limit.metric,
     )
-    if stored.allowance is not None:
-        check = lessened(check, check, stored.allowance, stored.prior)
-    return replace(check, reason=_reason(check))
+    if stored.allowance is None:
+        return replace(check, reason=_reason(check))
+    # A report holds no limit of the TPR at the larger FPR that a difference may lead to.
+    elsewhere = limit.quantity == "tpr_at_fpr" and bool(stored.allowance.most)
+    limits = Limits(plain=check, lower=lower, upper=None if elsewhere else upper)
+    return beside_records(limits, stored.allowance, stored.prior)
 
 
 def _deciding_upper(
@@ -197,7 +200,7 @@ def _counts(estimate: Estimate, score: str) -> bool:
 def _reason(check: PolicyCheck) -> str:
     """Say what decided; of an open check, that the report cannot tell how many records would."""
     reason = check_reason(check)
-    if check.status != "inconclusive" or check.upper is None or check.blind is not None:
+    if check.status != "inconclusive" or check.upper is None:
         return reason
     known = reason.partition(": ")[0]
     return f"{known}: the limits in the report cannot tell"

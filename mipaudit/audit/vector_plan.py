@@ -10,7 +10,7 @@ import numpy as np
 from mipaudit.audit.derivation import Derivation, make_derivation
 from mipaudit.audit.vector_burn_in import BurnInRows, VectorBurnIn, split_burn_in
 from mipaudit.audit.vector_evidence import VectorCounts, without_fitting_rows
-from mipaudit.summaries.cells import Cells, build_cells
+from mipaudit.summaries.cells import Cells
 from mipaudit.summaries.joint_alphabet import JointAlphabet
 from mipaudit.summaries.plan import ColumnPlan, Plan, column_plan, kept_exactly
 from mipaudit.summaries.product_grid import ProductGrid
@@ -155,11 +155,8 @@ def _known_cells(one: DerivedScore) -> ColumnPlan | None:
                 coarse=np.arange(count),
                 buckets=None,
             )
-        case JointAlphabet(count=count):
-            known = np.arange(count, dtype=np.float64)
-            cells = build_cells(
-                known, known, prior=0.5, coarse=0, fine=0, discrete=True, grid=False
-            )
+        case JointAlphabet(cells=cells):
+            pass
         case _:
             return None
     return ColumnPlan(cells=cells, discrete=True)

@@ -31,20 +31,21 @@ class Verdict:
 
     ``waived`` counts the checks that did not decide because somebody waived them.
     ``on_inconclusive`` is what the policy makes of an open answer: it changes the exit
-    code, never ``status``.
+    code, never ``status``. ``assuming`` is what the user asserts and the answer rests on.
     """
 
     status: VerdictStatus
     reasons: tuple[str, ...]
     waived: int = 0
     on_inconclusive: OnInconclusive = "review"
+    assuming: str | None = None
 
 
 def verdict_note(verdict: Verdict) -> str:
     """Return what must be said beside the status, such as ``, with 1 waiver``; or nothing."""
-    note = ""
+    note = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
     if verdict.waived:
-        note = f", with {verdict.waived} {'waiver' if verdict.waived == 1 else 'waivers'}"
+        note += f", with {verdict.waived} {'waiver' if verdict.waived == 1 else 'waivers'}"
     if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
         passes = verdict.on_inconclusive == "pass"
         note += f", which this policy {'lets pass' if passes else 'counts as a failure'}"
@@ -74,6 +75,7 @@ def reach_verdict(
     on_inconclusive: OnInconclusive = "review",
     *,
     incomplete: bool = False,
+    assuming: str | None = None,
 ) -> Verdict:
     """Return the verdict over every policy check and claim.
 
@@ -89,6 +91,7 @@ def reach_verdict(
         incomplete: parts of the input could not be read and were left out. Records are then
             missing, perhaps because of what they are: 'met' says too much and becomes
             'inconclusive'. What leaks among the others leaks all the same.
+        assuming: what the user asserts, on which checks and claims rest.
     """
     waived = [check for check in checks if check.waived is not None]
     deciding = [check for check in checks if check.waived is None]
@@ -98,7 +101,11 @@ def reach_verdict(
     if status != "not_met":
         reasons = (*reasons, *map(_reason, waived))
     return Verdict(
-        status=status, reasons=reasons, waived=len(waived), on_inconclusive=on_inconclusive
+        status=status,
+        reasons=reasons,
+        waived=len(waived),
+        on_inconclusive=on_inconclusive,
+        assuming=assuming if checks or claims else None,
     )
 
 

@@ -75,6 +75,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     on_bad_part: o.OnBadPartOption = "error",
     blind: o.BlindOption = None,
     blind_against: o.BlindAgainstOption = None,
+    blind_bound: o.BlindBoundOption = None,
     seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
@@ -136,6 +137,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             **listed_policy(context),
             blind=blind,
             blind_against=blind_against,
+            blind_bound=blind_bound,
             seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,

@@ -211,15 +211,25 @@ BlindOption = Annotated[
     typer.Option(
         "--blind",
         metavar="FILE",
-        help="A JSON report of mipaudit shift on the same records: what the records alone tell is "
-        "not held against the model.",
+        help="A JSON report of mipaudit shift on the same records: what the records alone may "
+        "tell is not held against the model, and clears nothing.",
     ),
 ]
 BlindAgainstOption = Annotated[
     Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
     typer.Option(
         "--blind-against",
-        help="The attackers on the records whose upper limit is taken off. Default: the widest.",
+        help="The attackers on the records whose upper limit is shown; it decides nothing. "
+        "Default: the widest.",
+    ),
+]
+BlindBoundOption = Annotated[
+    float | None,
+    typer.Option(
+        "--blind-bound",
+        metavar="T",
+        help="Your assertion: nobody who sees the records alone has an advantage above T. With "
+        "--blind.",
     ),
 ]
 OnInconclusiveOption = Annotated[

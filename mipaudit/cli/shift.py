@@ -14,7 +14,7 @@ HELP: Final = """Say whether members and holdout can be told apart without the m
 Two tables of records, with their features as columns. If the classes differ by
 themselves, an advantage that is measured on a model may be no fault of the model.
 The report names the columns that differ, and counts records and persons that are in
-both classes; mipaudit estimate --blind takes the difference off what it finds.
+both classes; mipaudit estimate --blind holds only what goes beyond them against a model.
 
 \b
 Examples:

@@ -18,7 +18,8 @@ def headline(report: Report) -> str:
     if status != "no_policy":
         return f"Verdict: {STATUS[status]}{verdict_note(report.verdict)}."
     if report.claims:
-        return f"Claim: {STATUS[claim_status(report)]} ({CLAIM_MEANING[claim_status(report)]})."
+        found = claim_status(report)
+        return f"Claim: {STATUS[found]} ({CLAIM_MEANING[found]}){verdict_note(report.verdict)}."
     return "No policy was given, so there is no verdict."
 
 

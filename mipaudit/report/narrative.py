@@ -14,13 +14,14 @@ from mipaudit.audit.figures import (
     value_text,
 )
 from mipaudit.audit.policy import against_phrase
-from mipaudit.report.blind_words import BLIND_LIMITATION
+from mipaudit.report.blind_words import blind_limitations
 from mipaudit.report.names import safe_name
 from mipaudit.report.verdict_words import INCOMPLETE, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.audit.blind import Blind
     from mipaudit.audit.claims import Claim
     from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.policy import PolicyCheck
@@ -104,10 +105,10 @@ def summary(
 
 
 def limitations(
-    estimates: Sequence[Estimate], *, columns: int, published: bool, blind: bool = False
+    estimates: Sequence[Estimate], *, columns: int, published: bool, blind: Blind | None = None
 ) -> tuple[str, ...]:
     """Return what the numbers do not show."""
-    extra = [BLIND_LIMITATION] if blind else []
+    extra = [] if blind is None else [*blind_limitations(blind)]
     if any(e.attackers == "any" and e.upper is None for e in estimates):
         extra.append(_CONTINUOUS)
     extra.append(_NOT_JOINT)

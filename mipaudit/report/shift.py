@@ -76,11 +76,14 @@ class ShiftReport:
     Attributes:
         summary: the paragraph that can be read alone.
         estimates: the blind advantage, for any attacker and for named classes.
-        limits: its upper limit for each of these classes, at many errors: ``estimate
-            --blind`` needs one of them at an error of its own.
+        limits: its upper limit for each of these classes, at many errors; for every attacker
+            where records have few combinations of values: ``estimate --blind`` needs that at an
+            error of its own.
         columns: the tests of all columns, those that differ most surely first.
         copies: holdout records that have a like among the members.
         policy: the limit on the blind advantage, if one was given.
+        shown_at: the smallest one-sided error at which members and holdout are shown to
+            differ, by what was learned or by a column; None where at no error that was tried.
     """
 
     command: str
@@ -95,6 +98,7 @@ class ShiftReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    shown_at: float | None = None
     schema: str = field(default=SHIFT_SCHEMA)
 
     def differing(self) -> tuple[ColumnTest, ...]:

@@ -34,6 +34,10 @@ _NO_UPPER: Final = (
     "Each 'at most' names its attackers: those who use the learned score in that way. No upper "
     "limit holds for every attacker who sees a whole record: another way of looking may tell more."
 )
+_UPPER: Final = (
+    "The upper limit for any attacker is about the columns compared, which hold few combinations "
+    "of values; the others name their attackers."
+)
 _PASSING: Final = (
     "That no difference is shown does not prove that there is none, nor that records are "
     "independent: families, or several records of a person, can be told apart through a model "
@@ -156,15 +160,16 @@ def _meaning(estimates: Sequence[Estimate], *, limited: bool) -> str:
         return ""
     return (
         "A smaller difference than can be shown here may still be in an advantage that is "
-        "measured on a model: mipaudit estimate --blind takes off the upper limit."
+        "measured on a model: mipaudit estimate --blind says what that leaves open."
     )
 
 
-def shift_limitations(design: ShiftDesign) -> tuple[str, ...]:
+def shift_limitations(design: ShiftDesign, estimates: Sequence[Estimate]) -> tuple[str, ...]:
     """Return what the numbers do not show."""
+    limited = any(one.attackers == "any" and one.upper is not None for one in estimates)
     return (
         _BLIND,
-        _NO_UPPER,
+        _UPPER if limited else _NO_UPPER,
         _PASSING,
         _BURN_IN,
         _TESTS,

@@ -29,7 +29,8 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
         case "met":
             return f"The policy is met{verdict_note(verdict)}: {reason}."
         case "not_met":
-            return f"It is not acceptable under the {given} given: {reason}."
+            assuming = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
+            return f"It is not acceptable under the {given} given{assuming}: {reason}."
         case "inconclusive":
             return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
         case "no_policy":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.summaries.cells import Cells, build_cells
 from mipaudit.summaries.identity import splitmix64
 from mipaudit.summaries.product_grid import rank_by_share
 
@@ -37,6 +38,12 @@ class JointAlphabet:
     def count(self) -> int:
         """Return the number of known combinations."""
         return int(self.codes.size)
+
+    @property
+    def cells(self) -> Cells:
+        """Return a cell for each known combination, and one for all that the burn-in lacks."""
+        known = np.arange(self.count, dtype=np.float64)
+        return build_cells(known, known, prior=0.5, coarse=0, fine=0, discrete=True, grid=False)
 
     def score(self, columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the number of each row's combination, shape (n,).

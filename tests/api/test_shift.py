@@ -193,15 +193,65 @@ def test_what_the_records_explain_is_not_held_against_the_model(apart):
     assert "Only what goes beyond that is held against the model" in beside.summary
 
 
-def test_the_excess_is(apart):
+def test_without_a_limit_for_every_attacker_the_excess_is_open(apart):
+    """Of continuous columns somebody may know all: a class of attackers limits nobody else."""
     report = estimated(4, apart, max_advantage=0.1)
+    assert report.verdict.status == "inconclusive"
+    assert "--blind-bound" in report.policy[0].reason
+    assert {"blind_open"} <= {one.code for one in report.findings}
+    assert report.blind.limits == ()
+
+
+def test_the_excess_over_an_asserted_bound_is_held_against_the_model(apart):
+    report = estimated(4, apart, max_advantage=0.1, blind_bound=0.4)
     assert report.verdict.status == "not_met"
-    assert report.blind.excess[0].lower == pytest.approx(report.policy[0].lower)
-    assert report.policy[0].lower <= report.estimates[0].lower - apart.estimates[1].upper
+    found = report.estimates[0].lower
+    assert report.policy[0].lower == pytest.approx((found - 0.4) / 0.6)
+    assert report.blind.excess[0].lower == pytest.approx((found - 0.4) / 0.6)
+    assert {"blind_bound"} <= {one.code for one in report.findings}
+    assumed = "assuming that nobody who sees the records alone has an advantage above 0.4"
+    page = mipaudit.render_report(report, format="markdown")
+    assert assumed in report.summary
+    assert assumed in (page if isinstance(page, str) else page.decode())
+    again = mipaudit.rejudge(report, max_advantage=0.2)
+    assert (again.verdict.status, again.rejudged.limits) == ("not_met", 1)
+    assert assumed in again.summary
 
 
-def test_met_does_not_change(apart):
+@pytest.mark.parametrize("bound", [-0.1, 1, 1.5, float("nan"), "much"])
+def test_a_bad_bound(apart, bound):
+    with pytest.raises(UsageError) as caught:
+        estimated(4, apart, blind_bound=bound)
+    assert caught.value.code == "blind_bound"
+
+
+def test_a_bound_needs_records_that_do_not_contradict_it(apart):
+    with pytest.raises(UsageError) as caught:
+        estimated(4, blind_bound=0.2)
+    assert caught.value.code == "blind_bound"
+    with pytest.raises(UsageError) as wrong:
+        estimated(4, apart, blind_bound=0.01)
+    assert wrong.value.code == "blind_bound"
+    assert "contradicted" in str(wrong.value)
+
+
+def test_a_difference_can_hide_a_leak(apart):
+    """Met over all records says little of those that are alike."""
     alone, beside = (estimated(4, blind, max_advantage=0.999) for blind in (None, apart))
+    assert (alone.verdict.status, beside.verdict.status) == ("met", "inconclusive")
+    assert "can hide a leak" in beside.policy[0].reason
+    rng = np.random.default_rng(4)
+    both = {"members": rng.normal(size=N), "holdout": rng.normal(size=N), "max_advantage": 0.9}
+    upper = mipaudit.estimate(**both).policy[0].upper
+    asserted = mipaudit.estimate(**both, blind=apart, blind_bound=0.3)
+    assert asserted.verdict.status == "met"
+    assert asserted.policy[0].upper == pytest.approx((upper + 0.3) / 0.7)
+
+
+def test_met_does_not_change_where_no_difference_is_shown(alike):
+    rng = np.random.default_rng(3)
+    both = {"members": rng.normal(size=N), "holdout": rng.normal(size=N), "max_advantage": 0.3}
+    alone, beside = (mipaudit.estimate(**both, blind=blind) for blind in (None, alike))
     assert alone.verdict.status == beside.verdict.status == "met"
     assert alone.policy[0].upper == beside.policy[0].upper
 
@@ -210,7 +260,10 @@ def test_a_claim_is_contradicted_by_the_excess_alone(apart):
     claim = {"claimed_epsilon": 0.1, "adjacency": "substitution"}
     assert estimated(0, **claim).claims[0].status == "contradicted"
     assert estimated(0, apart, **claim).claims[0].status == "consistent"
-    assert estimated(4, apart, **claim).claims[0].status == "contradicted"
+    assert estimated(4, apart, **claim).claims[0].status == "consistent"
+    asserted = estimated(4, apart, blind_bound=0.4, **claim)
+    assert asserted.claims[0].status == "contradicted"
+    assert "assuming that" in mipaudit.render_report(asserted, format="markdown")
 
 
 def test_other_quantities(apart):
@@ -230,10 +283,12 @@ def test_at_any_prior(apart, prior):
 
 
 def test_the_attackers_on_the_records_can_be_named(apart):
-    widest, named = estimated(4, apart), estimated(4, apart, blind_against="thresholds")
+    widest, named = (
+        estimated(4, apart, max_advantage=0.1, blind_against=one) for one in (None, "thresholds")
+    )
     assert named.blind.attackers == "thresholds"
     assert named.blind.upper < widest.blind.upper
-    assert named.blind.excess[0].lower > widest.blind.excess[0].lower
+    assert named.verdict == widest.verdict  # a class limit decides nothing
     with pytest.raises(UsageError) as caught:
         estimated(4, apart, blind_against="learned")
     assert caught.value.code == "blind_against"

@@ -1,97 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mipaudit.audit.blind import ERRORS, Allowance, Blind, BlindLimit, lessened, make_allowance
+from mipaudit.audit.blind import ERRORS, Allowance, Blind, BlindLimit, make_allowance
+from mipaudit.audit.blind_judgement import Limits, beside_records
 from mipaudit.audit.policy import PolicyCheck, check_status
 
-SEEDS = st.integers(0, 2**32 - 1)
-PRIORS = st.sampled_from([0.01, 0.1, 0.3, 0.5, 0.7, 0.95])
 
-
-def advantage(p, members, holdout):
-    return float(np.abs(p * members - (1 - p) * holdout).sum())
-
-
-def allowed(quantity, prior, total_variation):
-    limit = BlindLimit(error=0.01, attackers="any", upper=total_variation)
-    return Allowance(limit=limit).of(quantity, prior)
-
-
-def world(seed, *, leaks):
-    """Return laws of records and of scores given records, on small alphabets."""
-    rng = np.random.default_rng(seed)
-    spread = rng.choice([0.1, 1.0, 10.0])
-    members, holdout = rng.dirichlet([spread] * 5, 2)
-    inside = rng.dirichlet([0.3] * 4, 5)
-    outside = rng.dirichlet([0.3] * 4, 5) if leaks else inside
-    return members, holdout, inside, outside
-
-
-@given(SEEDS, PRIORS)
-def test_a_score_that_tells_nothing_beyond_the_record_is_within_the_allowance(seed, prior):
-    members, holdout, kernel, _ = world(seed, leaks=False)
-    apart = np.abs(members - holdout).sum() / 2
-    baseline = abs(2 * prior - 1)
-    score = advantage(prior, members @ kernel, holdout @ kernel)
-    assert score - allowed("advantage", prior, apart) <= baseline + 1e-12
-
-
-@given(SEEDS, PRIORS)
-def test_the_excess_is_a_lower_limit_among_records_as_likely_in_either_class(seed, prior):
-    members, holdout, inside, outside = world(seed, leaks=True)
-    apart = np.abs(members - holdout).sum() / 2
-    common = np.minimum(members, holdout)
-    if common.sum() < 1e-9:
-        return
-    common /= common.sum()
-    matched = advantage(prior, common @ inside, common @ outside)
-    score = advantage(prior, members @ inside, holdout @ outside)
-    excess = max(abs(2 * prior - 1), score - allowed("advantage", prior, apart))
-    assert excess <= matched + 1e-9
-
-
-@given(SEEDS, PRIORS)
-def test_the_excess_is_over_the_blind_advantage_at_the_same_prior(seed, prior):
-    members, holdout, inside, outside = world(seed, leaks=True)
-    apart = np.abs(members - holdout).sum() / 2
-    baseline = abs(2 * prior - 1)
-    score = advantage(prior, members @ inside, holdout @ outside)
-    over = baseline + score - advantage(prior, members, holdout)
-    assert score - allowed("advantage", prior, apart) <= over + 1e-12
-
-
-def roc(members, holdout):
-    """Return (FPR, TPR) at the corners of the best ROC."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(-np.where(holdout > 0, members / holdout, np.inf))
-    return np.r_[0, np.cumsum(holdout[order])], np.r_[0, np.cumsum(members[order])]
-
-
-@given(SEEDS)
-def test_tpr_and_auc_of_the_records_alone_are_within_the_allowance(seed):
-    members, holdout, _, _ = world(seed, leaks=False)
-    apart = np.abs(members - holdout).sum() / 2
-    fpr, tpr = roc(members, holdout)
-    assert (tpr <= fpr + allowed("tpr_at_fpr", 0.5, apart) + 1e-12).all()
-    area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2))
-    assert area <= 0.5 + allowed("auc", 0.5, apart) + 1e-12
-
-
-def test_the_allowance_of_the_auc_is_attained():
-    # All of t in a point of members alone, all of t in a point of holdout alone.
-    t = 0.3
-    fpr, tpr = roc(np.array([t, 1 - t, 0]), np.array([0, 1 - t, t]))
-    area = float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2))
-    assert area == pytest.approx(0.5 + allowed("auc", 0.5, t))
-
-
-def check(lower, upper, limit=0.1):
+def check(lower, upper, limit=0.1, quantity="advantage"):
     return PolicyCheck(
-        quantity="advantage",
+        quantity=quantity,
         score="s",
         limit=limit,
         against="thresholds",
@@ -103,46 +24,92 @@ def check(lower, upper, limit=0.1):
     )
 
 
-def judged(plain, shared, most, prior=0.5):
-    limit = BlindLimit(error=0.0125, attackers="learned", upper=most)
-    return lessened(plain, shared, Allowance(limit=limit), prior)
+def judged(plain, prior=0.5, shared=None, **allowance):
+    shared = plain if shared is None else shared
+    limits = Limits(plain=plain, lower=shared.lower, upper=shared.upper)
+    return beside_records(limits, Allowance(**allowance), prior)
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper", "most", "status"),
-    [
-        (0.4, 0.6, 0.2, "not_met"),  # the excess alone is above
-        (0.4, 0.6, 0.35, "inconclusive"),  # the records may explain it
-        (0.4, 0.05, 0.35, "inconclusive"),  # and never help it to be met
-        (0.0, 0.05, 0.35, "met"),  # it was met without them
-        (0.0, 0.6, 0.0, "inconclusive"),
-    ],
-)
-def test_only_the_excess_is_held_against_the_model(lower, upper, most, status):
-    found = judged(check(lower, upper), check(lower, upper), most)
+CASES = [
+    # What the scores show, what is known of the records, what follows.
+    ((0.4, 0.6), {"most": 0.2}, "not_met"),  # (0.4 - 0.2) / 0.8
+    ((0.4, 0.6), {"most": 0.35}, "inconclusive"),  # the records may explain it
+    ((0.4, 0.6), {"most": None}, "inconclusive"),  # and who knows how much
+    ((0.4, 0.6), {"most": 0.2, "asserted": True}, "not_met"),
+    ((0.4, 0.05), {"most": 0.35}, "inconclusive"),  # they never help it to be met
+    ((0.4, 0.05), {"most": None}, "inconclusive"),
+    ((0.0, 0.05), {"most": None}, "met"),  # no difference is shown
+    ((0.0, 0.05), {"most": 0.35}, "met"),
+    ((0.0, 0.05), {"most": None, "differs": True}, "inconclusive"),  # it can hide a leak
+    ((0.0, 0.05), {"most": 0.35, "differs": True}, "inconclusive"),
+    ((0.0, 0.05), {"most": 0.02, "differs": True}, "met"),  # (0.05 + 0.02) / 0.98
+    ((0.0, 0.05), {"most": 0.06, "asserted": True}, "inconclusive"),
+    ((0.0, 0.05), {"most": 0.04, "asserted": True}, "met"),
+    ((0.0, 0.05), {"most": 0.0, "asserted": True, "differs": True}, "met"),
+    ((0.0, 0.6), {"most": 0.0}, "inconclusive"),
+]
+
+
+@pytest.mark.parametrize(("limits", "known", "status"), CASES)
+def test_what_follows_for_records_that_are_alike(limits, known, status):
+    found = judged(check(*limits), **known)
     assert found.status == status
-    assert found.lower == pytest.approx(max(0.0, lower - most))
-    assert found.upper == upper
     assert found.records_to_settle is None
+    assert found.blind == (1.0 if known["most"] is None else known["most"])
+    # A stored check can be told to be sound from its limits alone.
+    follows = check_status(found.limit, found.lower, found.upper)
+    assert follows == status or (status, follows) == ("inconclusive", "met")
 
 
 def test_not_met_at_all_of_the_error_is_never_met_at_a_share():
     plain, shared = check(0.11, 0.05), check(0.09, 0.05)
     assert (plain.status, shared.status) == ("not_met", "met")
-    assert judged(plain, shared, 0.0).status == "inconclusive"
+    assert judged(plain, shared=shared, most=0.0).status == "inconclusive"
+
+
+@pytest.mark.parametrize("quantity", ["excess", "eta", "accuracy"])
+def test_other_units_say_the_same(quantity):
+    scale, shift = {"excess": (1, -0.4), "eta": (0.5, -0.2), "accuracy": (0.5, 0.5)}[quantity]
+    for limits, known, _ in CASES:
+        lower, upper = (0.4 + 0.6 * one for one in limits)
+        same = judged(check(lower, upper, 0.46), prior=0.7, **known)
+        other = check(lower * scale + shift, upper * scale + shift, 0.46 * scale + shift, quantity)
+        found = judged(other, prior=0.7, **known)
+        assert found.status == same.status
+        if same.lower is not None:
+            assert found.lower == pytest.approx(same.lower * scale + shift)
 
 
 def test_a_metric_is_never_not_met():
-    from dataclasses import replace
-
     plain = replace(check(0.9, 0.95), quantity="metric", metric="ppv")
-    found = judged(plain, plain, 0.0)
-    assert (found.status, found.lower, found.blind) == ("inconclusive", None, 0.0)
+    for known in ({"most": 0.0}, {"most": 0.1, "asserted": True}):
+        found = judged(plain, **known)
+        assert (found.status, found.lower) == ("inconclusive", None)
+    kept = replace(check(0.5, 0.55, 0.6), quantity="metric", metric="ppv")
+    assert judged(kept, most=None).status == "met"
+    assert judged(kept, most=0.1, asserted=True).status == "inconclusive"
+    assert judged(kept, most=None, differs=True).status == "inconclusive"
+
+
+def test_the_bounds_that_are_named_would_settle_it():
+    """What a reason says of --blind-bound is what then happens."""
+    accused = judged(check(0.4, 0.6), most=None)
+    assert "under 0.3333 it is not met" in accused.reason
+    assert judged(check(0.4, 0.6), most=0.3332, asserted=True).status == "not_met"
+    assert judged(check(0.4, 0.6), most=0.3334, asserted=True).status == "inconclusive"
+    cleared = judged(check(0.0, 0.05), most=None, differs=True)
+    assert "up to 0.0454 it is met" in cleared.reason
+    assert judged(check(0.0, 0.05), most=0.0454, asserted=True).status == "met"
+    assert judged(check(0.0, 0.05), most=0.0456, asserted=True).status == "inconclusive"
+    # A bound that the records contradict is not proposed.
+    assert "--blind-bound" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
+    hidden = judged(check(0.0, 0.05), most=None, differs=True, least=0.1)
+    assert "--blind-bound" not in hidden.reason
 
 
 def blind(**changes):
     limits = tuple(
-        BlindLimit(error=error, attackers="thresholds", upper=min(1.0, 0.1 - 0.01 * np.log(error)))
+        BlindLimit(error=error, attackers="any", upper=min(1.0, 0.1 - 0.01 * np.log(error)))
         for error in sorted(set(ERRORS), reverse=True)
     )
     settings = {
@@ -164,14 +131,31 @@ def test_half_of_the_error_is_the_records(confidence):
     allowance, left = make_allowance(blind(), error)
     assert left == error / 2
     # Never more than its share, and never much less.
-    assert error / 4 < allowance.limit.error <= error / 2 * (1 + 1e-9)
+    used = next(one for one in blind().limits if one.upper == allowance.most)
+    assert error / 4 < used.error <= error / 2 * (1 + 1e-9)
 
 
-def test_the_usual_confidences_are_used_up():
-    assert blind().limit((1 - 0.95) / 4).error == pytest.approx(0.0125)
-    assert blind().limit((1 - 0.9) / 4).error == pytest.approx(0.025)
+def test_an_assertion_takes_no_error():
+    allowance, left = make_allowance(blind(bound=0.07), 0.025)
+    assert (allowance.most, allowance.asserted, left) == (0.07, True, 0.025)
+
+
+def test_a_limit_for_a_class_is_none():
+    """As reports of version 0.1.0 hold it: whoever looks in another way may tell more."""
+    named = tuple(replace(one, attackers="intervals-4") for one in blind().limits)
+    allowance, left = make_allowance(blind(limits=named), 0.025)
+    assert (allowance.most, left) == (None, 0.025)
 
 
 def test_nothing_is_known_beyond_the_smallest_error():
-    assert blind().limit(1e-12).upper == 1.0
-    assert blind(limits=()).limit(0.1).upper == 1.0
+    assert blind().limit(1e-12) is None
+    assert blind(limits=()).limit(0.1) is None
+    whole = tuple(replace(one, upper=1.0) for one in blind().limits)
+    assert blind(limits=whole).limit(0.1) is None
+
+
+def test_a_difference_is_shown_at_the_error_of_the_audit():
+    assert not blind().differs(0.025)
+    assert blind(lower=0.001).differs(0.025)
+    assert blind(shown_at=0.01).differs(0.025)
+    assert not blind(shown_at=0.01).differs(0.005)
