@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noncentrality:
-    """The estimate, the terms of its variance and the limits derived from it."""
+    """The estimate, the terms of its variance and the limits derived from it.
+
+    The variance is taken to be ``null_variance`` + 4 ``slope`` times the noncentrality.
+    """
 
     estimate: float
     null_variance: float
@@ -31,9 +34,13 @@ class Noncentrality:
 
 
 def noncentrality_weights(pooled: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return cell weights that sum to 1 from counts that the estimate does not use."""
+    """Return cell weights that sum to 1 from counts that the estimate does not use.
+
+    Half follows the counts, half is even: members may gather on cells that hardly any
+    holdout record fills, and a weight near 0 there would let few rows decide.
+    """
     weights = (pooled + 1.0) ** (2 / 3)
-    return np.asarray(weights / weights.sum())
+    return np.asarray(weights / weights.sum() + 1 / pooled.size) / 2
 
 
 def noncentrality_upper(
@@ -66,6 +73,9 @@ def noncentrality_upper(
     slope = float((cell_variance / weights).max())
     squared = np.maximum(cell_variance**2 - pooled * spread**2 / (n1 + n2), 0)
     null_variance = 2 * max(float((squared / weights**2).sum()), slope**2 / 2)
+    # With unequal classes the pooled counts are those of the larger one, and the variance
+    # at a noncentrality L is (1 + L) times this one where the cells are even.
+    slope += null_variance / 4
     upper = _largest_noncentrality(estimate, null_variance, slope, alpha)
     return Noncentrality(
         estimate=estimate,

@@ -15,9 +15,15 @@ def test_vector():
     )
     assert found.estimate == pytest.approx(0.01979798, abs=1e-8)
     assert found.null_variance == pytest.approx(0.003136)
-    assert found.slope == pytest.approx(0.02)
-    assert found.upper == pytest.approx(0.4739234, abs=1e-7)
-    assert found.total_variation_upper == pytest.approx(0.3442105, abs=1e-7)
+    assert found.slope == pytest.approx(0.02 + 0.003136 / 4)
+    # 0.4739234 where the slope is 0.02 alone.
+    root = found.upper
+    z = stats.norm.isf(0.0125)
+    assert root - found.estimate == pytest.approx(
+        z * math.sqrt(0.003136 * (1 + root) + 0.08 * root)
+    )
+    assert 0.4739234 < root < 0.49
+    assert found.total_variation_upper == pytest.approx(math.sqrt(root) / 2)
 
 
 def by_hand(members, holdout, weights, alpha):
@@ -33,7 +39,9 @@ def by_hand(members, holdout, weights, alpha):
     null = 2 * max(squares, slope**2 / 2)
     z = stats.norm.isf(alpha)
     root = optimize.brentq(
-        lambda lam: lam - estimate - z * math.sqrt(null + 4 * slope * lam), estimate + 1e-12, 1e4
+        lambda lam: lam - estimate - z * math.sqrt(null * (1 + lam) + 4 * slope * lam),
+        estimate + 1e-12,
+        1e4,
     )
     return estimate, root
 
@@ -97,4 +105,64 @@ def test_beats_the_plug_in_bias_with_many_cells():
 def test_weights_sum_to_one_and_are_never_zero():
     weights = noncentrality_weights(np.array([0, 7, 26]))
     assert weights.sum() == pytest.approx(1)
-    np.testing.assert_allclose(weights / weights[0], [1, 4, 9])
+    np.testing.assert_allclose(weights, (np.array([1, 4, 9]) / 14 + 1 / 3) / 2)
+
+
+def gathered(cells, share):
+    """Members on part of an even alphabet."""
+    members = np.zeros(cells)
+    members[: int(cells * share)] = 1 / int(cells * share)
+    return members, np.full(cells, 1 / cells)
+
+
+def to_the_tail(common, rare, moved):
+    """Few common values; part of the members goes to a tail of 3% of the holdout."""
+    holdout = np.r_[np.full(common, 0.97 / common), np.full(rare, 0.03 / rare)]
+    members = holdout * np.r_[np.full(common, 1 - moved), np.ones(rare)]
+    members[common:] += (1 - members.sum()) / rare
+    return members, holdout
+
+
+def limit_of_0_1_0(members, holdout, pooled, alpha):
+    """The limit as the first version had it, which must be caught."""
+    w = (pooled + 1.0) ** (2 / 3)
+    w /= w.sum()
+    n1, n2 = members.sum(), holdout.sum()
+    p, q = members / n1, holdout / n2
+    estimate = (((p - q) ** 2 - p * (1 - p) / (n1 - 1) - q * (1 - q) / (n2 - 1)) / w).sum()
+    v = (members + holdout) / (n1 * n2)
+    slope = (v / w).max()
+    null = 2 * max(((v**2 - v * (1 / n1 + 1 / n2) / (n1 + n2)) / w**2).sum(), slope**2 / 2)
+    z = stats.norm.isf(alpha)
+    inside = null + 4 * slope * estimate + 4 * slope**2 * z**2
+    if inside < 0:
+        return 1.0
+    return min(1, math.sqrt(max(0, estimate + 2 * slope * z**2 + z * math.sqrt(inside))) / 2)
+
+
+@pytest.mark.parametrize(
+    ("laws", "sizes", "caught"),
+    [
+        (gathered(2000, 0.35), (113, 450_000), True),
+        (gathered(700, 0.4), (70, 40_000), False),
+        (gathered(1500, 0.7), (1000, 100_000), False),
+        (to_the_tail(20, 200, 0.6), (60, 230_000), True),
+        (to_the_tail(8, 1000, 0.4), (200, 200_000), True),
+        (to_the_tail(5, 2000, 0.5), (4000, 100_000), False),
+        (gathered(500, 0.5)[::-1], (20_000, 100), False),
+    ],
+)
+def test_members_that_gather_where_few_holdout_records_are(laws, sizes, caught):
+    rng = np.random.default_rng(3)
+    alpha, draws = 0.0125, 250
+    truth = np.abs(laws[0] - laws[1]).sum() / 2
+    missed = missed_before = 0
+    for _ in range(draws):
+        counts = [rng.multinomial(n, law) for n, law in zip(sizes, laws, strict=True)]
+        early = sum(rng.multinomial(n // 3, law) for n, law in zip(sizes, laws, strict=True))
+        found = noncentrality_upper(*counts, noncentrality_weights(early), alpha=alpha)
+        missed += found.total_variation_upper < truth - 1e-9
+        missed_before += limit_of_0_1_0(*counts, early, alpha) < truth - 1e-9
+    assert stats.binom.sf(missed - 1, draws, alpha) > 1e-3
+    if caught:
+        assert stats.binom.sf(missed_before - 1, draws, alpha) < 0.02
