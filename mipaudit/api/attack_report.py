@@ -18,6 +18,7 @@ from mipaudit.audit.table import ErrorShare, advantage_estimates
 from mipaudit.report.attack import AttackDesign, AttackReport
 from mipaudit.report.attack_words import attack_limitations, attack_summary
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +70,10 @@ def attack_report(
     return AttackReport(
         command="attack",
         design=design,
-        summary=attack_summary(design, optimum, attacks, (gaps, together), (checks, verdict)),
+        summary=led(
+            findings,
+            attack_summary(design, optimum, attacks, (gaps, together), (checks, verdict)),
+        ),
         optimum=tuple(optimum),
         attacks=tuple(attacks),
         groups=groups,

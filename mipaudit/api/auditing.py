@@ -24,6 +24,7 @@ from mipaudit.report.model import Design, MaceCell, Report
 from mipaudit.report.names import safe_name
 from mipaudit.report.narrative import limitations, summary
 from mipaudit.report.provenance import waiver_day
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,14 +133,17 @@ def audit(
     return Report(
         command="estimate",
         design=design,
-        summary=summary(
-            design,
-            estimates,
-            judgement.claims,
-            judged.checks,
-            verdict,
-            blind="" if blind is None else blind_words(blind, terms.prior),
-            incomplete=incomplete,
+        summary=led(
+            findings,
+            summary(
+                design,
+                estimates,
+                judgement.claims,
+                judged.checks,
+                verdict,
+                blind="" if blind is None else blind_words(blind, terms.prior),
+                incomplete=incomplete,
+            ),
         ),
         estimates=(
             *estimates,

@@ -25,6 +25,7 @@ from mipaudit.report.compare import (
 )
 from mipaudit.report.compare_words import compare_limitations, compare_summary
 from mipaudit.report.names import safe_name
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,7 @@ def compare_report(
     return CompareReport(
         command="compare",
         design=design,
-        summary=compare_summary(design, ranking, differences, gains, verdict),
+        summary=led(findings, compare_summary(design, ranking, differences, gains, verdict)),
         ranking=ranking,
         advantages=tuple(advantage_rows(compared, terms.confidence)),
         differences=tuple(differences),

@@ -29,6 +29,7 @@ from mipaudit.report.compare_reports_words import REPORT_LIMITATIONS, reports_su
 from mipaudit.report.names import safe_name
 from mipaudit.report.origin import InputFile
 from mipaudit.report.provenance import provenance
+from mipaudit.report.verdict_words import led
 from mipaudit.tables.bad_parts import SKIPPED
 
 if TYPE_CHECKING:
@@ -100,16 +101,17 @@ def compare_reports(
         confidence=confidence,
         against=class_,
     )
+    findings = tuple(report_findings(names, reports, old, pairs))
     return ReportComparison(
         command="compare reports",
         design=design,
-        summary=reports_summary(design, scores, found, checks, verdict),
+        summary=led(findings, reports_summary(design, scores, found, checks, verdict)),
         scores=scores,
         changes=found,
         beside_any=tuple(one for pair in pairs for one in beside_any(pair)),
         policy=checks,
         verdict=verdict,
-        findings=tuple(report_findings(names, reports, old, pairs)),
+        findings=findings,
         limitations=REPORT_LIMITATIONS,
         provenance=provenance(
             seed=None,

@@ -13,6 +13,7 @@ from mipaudit.report.epsilon_words import (
     rests_on,
 )
 from mipaudit.report.provenance import provenance
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def epsilon_report(
     return EpsilonReport(
         command="epsilon",
         design=found.design,
-        summary=epsilon_summary(found.design, statements, claim=claim),
+        summary=led(found.findings, epsilon_summary(found.design, statements, claim=claim)),
         statements=statements,
         claim=claim,
         coin=found.coin,

@@ -18,6 +18,7 @@ from mipaudit.audit.waiver import waive
 from mipaudit.report.provenance import waiver_day
 from mipaudit.report.records import CellRisk, GroupRisk, RecordsDesign, RecordsReport, RiskBand
 from mipaudit.report.records_words import records_limitations, records_summary
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,13 +74,16 @@ def records_report(
     return RecordsReport(
         command="records",
         design=design,
-        summary=records_summary(
-            design,
-            largest,
-            listed=(members, holdout),
-            groups=groups,
-            verdict=verdict,
-            incomplete=incomplete,
+        summary=led(
+            source.findings(),
+            records_summary(
+                design,
+                largest,
+                listed=(members, holdout),
+                groups=groups,
+                verdict=verdict,
+                incomplete=incomplete,
+            ),
         ),
         estimates=(largest, *estimates),
         bands=_bands(risks),

@@ -19,6 +19,7 @@ from mipaudit.report.blind_words import asserted_words, blind_words
 from mipaudit.report.narrative import summary
 from mipaudit.report.provenance import TIME_FORM, moment, settings_from, waiver_day
 from mipaudit.report.rejudged import Rejudged, is_rejudged_words, rejudged_words
+from mipaudit.report.verdict_words import led
 from mipaudit.tables.bad_parts import SKIPPED
 
 if TYPE_CHECKING:
@@ -102,14 +103,17 @@ def rejudged(
         incomplete=incomplete,
         assuming=asserted_words(report.blind),
     )
-    said = summary(
-        design,
-        _valid(report),
-        report.claims,
-        waived.checks,
-        verdict,
-        blind=blind_words(report.blind, design.prior) if report.blind else "",
-        incomplete=incomplete,
+    said = led(
+        report.findings,
+        summary(
+            design,
+            _valid(report),
+            report.claims,
+            waived.checks,
+            verdict,
+            blind=blind_words(report.blind, design.prior) if report.blind else "",
+            incomplete=incomplete,
+        ),
     )
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(

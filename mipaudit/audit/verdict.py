@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.audit.claims import Claim
+    from mipaudit.audit.finding import Finding
     from mipaudit.audit.policy import CheckStatus, PolicyCheck
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
@@ -18,6 +19,8 @@ OnInconclusive = Literal["fail", "review", "pass"]
 
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
 NO_LIMIT: Final = "no limit was given to compare with"
+# The code of a finding: columns that may be scores were left out by rule.
+LEFT_OUT: Final = "score_left_out"
 RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
@@ -50,6 +53,13 @@ def verdict_note(verdict: Verdict) -> str:
         passes = verdict.on_inconclusive == "pass"
         note += f", which this policy {'lets pass' if passes else 'counts as a failure'}"
     return note
+
+
+def left_out_note(findings: Sequence[Finding]) -> str:
+    """Return what must be said beside a verdict on some of the scores alone; or nothing."""
+    if any(found.code == LEFT_OUT for found in findings):
+        return ", on some columns alone: others that may be scores were left out"
+    return ""
 
 
 def plain_verdict(checks: Sequence[tuple[CheckStatus, str]]) -> Verdict:

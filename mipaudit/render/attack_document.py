@@ -35,7 +35,7 @@ def attack_document(report: AttackReport) -> Document:
     """Return the report as a document."""
     return Document(
         title="mipaudit attack",
-        headline=stated_headline(report.policy, report.verdict),
+        headline=stated_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
         summary=report.summary,
         sections=tuple(section for section in _sections(report) if section),

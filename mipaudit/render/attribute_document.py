@@ -36,7 +36,7 @@ def attribute_document(report: AttributeReport) -> Document:
     )
     return Document(
         title="mipaudit attribute",
-        headline=stated_headline(report.policy, report.verdict),
+        headline=stated_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
         summary=report.summary,
         sections=tuple(section for section in sections if section),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.audit.verdict import verdict_note
+from mipaudit.audit.verdict import left_out_note, verdict_note
 from mipaudit.audit.waiver import waiver_note
 from mipaudit.render.document import Case
 from mipaudit.render.judgement import limit_name
@@ -13,6 +13,7 @@ from mipaudit.render.wording import STATUS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from mipaudit.audit.finding import Finding
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.verdict import Verdict
     from mipaudit.render.document import Mood
@@ -26,9 +27,12 @@ CASE_STATUS: Final[Mapping[str, CaseStatus]] = {
 _MOODS: Final[Mapping[str, Mood]] = {"met": "good", "not_met": "bad", "inconclusive": "open"}
 
 
-def policy_headline(checks: Sequence[object], verdict: Verdict) -> str:
+def policy_headline(
+    checks: Sequence[object], verdict: Verdict, findings: Sequence[Finding] = ()
+) -> str:
     """Return the verdict in a line; empty where no limit was given."""
-    return f"Verdict: {STATUS[verdict.status]}{verdict_note(verdict)}." if checks else ""
+    note = verdict_note(verdict) + left_out_note(findings)
+    return f"Verdict: {STATUS[verdict.status]}{note}." if checks else ""
 
 
 def policy_mood(verdict: Verdict) -> Mood:

@@ -31,7 +31,7 @@ def compare_document(report: CompareReport) -> Document:
     """Return the report as a document."""
     return Document(
         title="mipaudit compare",
-        headline=policy_headline(report.policy, report.verdict),
+        headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
         summary=report.summary,
         sections=tuple(section for section in _sections(report) if section),

@@ -43,7 +43,7 @@ def compare_reports_document(report: ReportComparison) -> Document:
     """Return the report as a document."""
     return Document(
         title="mipaudit compare: old and new reports",
-        headline=policy_headline(report.policy, report.verdict),
+        headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
         summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
         sections=tuple(section for section in _sections(report) if section),

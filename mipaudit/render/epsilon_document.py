@@ -12,6 +12,7 @@ from mipaudit.audit.figures import (
     upper_figure,
     value_text,
 )
+from mipaudit.audit.verdict import left_out_note
 from mipaudit.render.document import (
     Case,
     Document,
@@ -76,13 +77,14 @@ def epsilon_document(report: EpsilonReport) -> Document:
 def _headline(report: EpsilonReport) -> tuple[str, Mood]:
     if report.claim is None:
         return "No claim was given, so there is no verdict.", "plain"
+    note = left_out_note(report.findings)
     match report.claim.status:
         case "refuted":
-            return "Claim: REFUTED.", "bad"
+            return f"Claim: REFUTED{note}.", "bad"
         case "not_refuted":
-            return "Claim: NOT REFUTED (which does not prove it).", "plain"
+            return f"Claim: NOT REFUTED (which does not prove it){note}.", "plain"
         case "not_certifiable":
-            return "Claim: NOT TESTED (nothing can be certified).", "open"
+            return f"Claim: NOT TESTED (nothing can be certified){note}.", "open"
         case _:
             assert_never(report.claim.status)
 

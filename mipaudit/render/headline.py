@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.claims import gravest_claim
-from mipaudit.audit.verdict import verdict_note
+from mipaudit.audit.verdict import left_out_note, verdict_note
 from mipaudit.render.wording import CLAIM_MEANING, STATUS
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ def headline(report: Report) -> str:
     """Return the verdict in one short sentence, or that there is none."""
     status = report.verdict.status
     if status != "no_policy":
-        return f"Verdict: {STATUS[status]}{verdict_note(report.verdict)}."
+        note = verdict_note(report.verdict) + left_out_note(report.findings)
+        return f"Verdict: {STATUS[status]}{note}."
     if report.claims:
         found = claim_status(report)
         return f"Claim: {STATUS[found]} ({CLAIM_MEANING[found]}){verdict_note(report.verdict)}."

@@ -39,7 +39,7 @@ def records_document(report: RecordsReport) -> Document:
     """Return the report as a document."""
     return Document(
         title="mipaudit records",
-        headline=policy_headline(report.policy, report.verdict),
+        headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
         summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
         sections=tuple(section for section in _sections(report) if section),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import number_text
+from mipaudit.audit.verdict import left_out_note
 from mipaudit.render.check_cases import CASE_STATUS, no_policy, policy_headline
 from mipaudit.render.document import Case, Grid, Heading
 from mipaudit.render.wording import STATUS
@@ -13,17 +14,22 @@ from mipaudit.report.names import safe_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from mipaudit.audit.finding import Finding
     from mipaudit.audit.stated_check import StatedCheck
     from mipaudit.audit.verdict import Verdict
     from mipaudit.render.document import Section
 
-_ALONE: Final = ", by these attackers alone."
+_ALONE: Final = ", by these attackers alone"
 
 
-def stated_headline(checks: Sequence[StatedCheck], verdict: Verdict) -> str:
+def stated_headline(
+    checks: Sequence[StatedCheck], verdict: Verdict, findings: Sequence[Finding] = ()
+) -> str:
     """Return the verdict in a line, and of whom it speaks; empty where no limit was given."""
-    line = policy_headline(checks, verdict)
-    return line.removesuffix(".") + _ALONE if verdict.status == "met" else line
+    if verdict.status != "met":
+        return policy_headline(checks, verdict, findings)
+    line = policy_headline(checks, verdict).removesuffix(".")
+    return f"{line}{_ALONE}{left_out_note(findings)}."
 
 
 def stated_section(checks: Sequence[StatedCheck], names: Mapping[str, str]) -> Section:

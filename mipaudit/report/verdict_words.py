@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.verdict import verdict_note
+from mipaudit.audit.verdict import LEFT_OUT, verdict_note
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.audit.finding import Finding
     from mipaudit.audit.verdict import Verdict
 
 _LONGEST_REASON: Final = 2000
@@ -15,6 +18,17 @@ INCOMPLETE: Final = (
     "Some files of the input cannot be read and were left out: nothing here speaks for the "
     "records in them."
 )
+
+# What stands before everything else that a report says of its numbers.
+_FIRST: Final = {
+    LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
+}
+
+
+def led(findings: Sequence[Finding], text: str) -> str:
+    """Return the paragraph of a report after what must be known before it is read."""
+    codes = {found.code for found in findings}
+    return " ".join([*(words for code, words in _FIRST.items() if code in codes), text])
 
 
 def judged(verdict: Verdict, *, given: str = "limit") -> str:

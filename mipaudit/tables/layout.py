@@ -15,12 +15,14 @@ from mipaudit.tables.selection import (
     is_id_like,
     select_named,
     select_scores,
+    selection_findings,
 )
 from mipaudit.tables.where import parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.audit.finding import Finding
     from mipaudit.tables.column import Kind
     from mipaudit.tables.part import Part
     from mipaudit.tables.request import ReadRequest
@@ -43,7 +45,8 @@ class Layout:
 
     ``candidates`` may say membership; ``hashed`` are needed as hashes alone, ``carried``
     with the values that groups and keys are written with. Of the ``scores`` that are read,
-    the ``scalars`` are audited by themselves.
+    the ``scalars`` are audited by themselves. ``told`` is what the reader must know of the
+    choice.
     """
 
     scores: tuple[Field, ...]
@@ -56,6 +59,7 @@ class Layout:
     carried: frozenset[str] = frozenset()
     vectors: tuple[VectorColumns, ...] = ()
     scalars: frozenset[str] = frozenset()
+    told: tuple[Finding, ...] = ()
 
 
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
@@ -124,6 +128,7 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         hashed=frozenset(name for name in hashed if name is not None and name not in plain),
         vectors=selection.vectors,
         scalars=selection.scalars,
+        told=selection_findings(selection),
         carried=frozenset(carried),
     )
 

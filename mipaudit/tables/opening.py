@@ -175,6 +175,7 @@ def open_groups(
         ],
     )
     _name_scores(source, layout)
+    source.told = layout.told
     source.rounded = precision
     source.mixed = tuple(
         name for name in stored if name not in precision and differing_types(name, parts)

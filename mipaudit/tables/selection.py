@@ -1,4 +1,10 @@
-"""Which columns are scores: by name and kind, never by looking at values."""
+"""Which columns are scores: by name and kind, never by looking at values.
+
+Where nothing is named a column is a score whose name says so (`is_score_like`), and so is
+every other column of floats; integers, and then booleans, only where there is no score yet.
+What looks like an id, a label, a prediction or a group is none. A column that may be a score
+and is left out all the same is told with the reason.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.finding import Finding
+from mipaudit.audit.verdict import LEFT_OUT
 from mipaudit.errors import InputError, UsageError
+from mipaudit.queries.column_names import is_query_column
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.tables.membership import CANDIDATES
 
@@ -23,13 +32,21 @@ _NOT_SCORES: Final = re.compile(
     rf"^({_ID_WORDS})$|^$|^unnamed([:_ ].*)?$|^__index_level_\d+__$"
     r"|(^|[_\W])(id|idx|index|uuid)$|label|^(pred|eps|target|group|subpop)|_(pred|eps|target|group)$"
 )
-_ALWAYS: Final = re.compile(r"^(score|loss|conf)")
+# Named for an id, whatever else the name says: score_id numbers the scores.
+_IDS: Final = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|rownum|row_number)$")
+_SCORES: Final = re.compile(r"^(score|loss|conf)")
+# capital_loss is an attribute of a person: such a name alone makes no score of integers.
+_ENDS: Final = re.compile(r"[_\W](scores?|loss(es)?|conf|confidences?)(_?\d+)?$")
+# camelCase: attackScore is attack_score.
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TAKEABLE: Final = frozenset({"float", "integer", "bool", "string"})
 _UNREADABLE: Final[dict[str, str]] = {
     "string": "text",
     "empty": "no values",
     "other": "neither numbers nor text",
 }
+_ID_LIKE: Final = "named like an id, label, prediction or group"
+_NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
 _SHOWN: Final = 12
 MOST_COORDINATES: Final = 100
 
@@ -51,23 +68,43 @@ class Selection:
         skipped: (column, why).
         vectors: the scores of several numbers.
         scalars: names of the columns that are scores by themselves.
+        found: whether the rules chose the scores, and not the user.
+        unaudited: (column, why), of those that the rules left out, which may be scores.
     """
 
     scores: tuple[Field, ...]
     skipped: tuple[tuple[str, str], ...]
     vectors: tuple[VectorColumns, ...]
     scalars: frozenset[str]
+    found: bool = False
+    unaudited: tuple[tuple[str, str], ...] = ()
+
+
+def _folded(name: str) -> str:
+    return _HUMP.sub("_", name.strip()).casefold()
 
 
 def is_id_like(name: str) -> bool:
     """Tell whether ``name`` is an identifier, a true label, a prediction or a group."""
-    return _NOT_SCORES.search(name.strip().casefold()) is not None
+    return _NOT_SCORES.search(_folded(name)) is not None
 
 
 def is_score_like(name: str) -> bool:
-    """Tell whether ``name`` alone says that the column is a score."""
-    folded = name.strip().casefold()
-    return _ALWAYS.match(folded) is not None and not is_id_like(folded)
+    """Tell whether ``name`` alone says that the column is a score.
+
+    It begins with score, loss or conf, or is what one of the queries of this program calls
+    its scores; and it is not like an id.
+    """
+    return _says_score(name) and not is_id_like(name)
+
+
+def _says_score(name: str) -> bool:
+    folded = _folded(name)
+    return _SCORES.search(folded) is not None or is_query_column(folded)
+
+
+def _hints_score(name: str) -> bool:
+    return _says_score(name) or _ENDS.search(_folded(name)) is not None
 
 
 def is_candidate(name: str) -> bool:
@@ -191,7 +228,7 @@ def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
 
 
 def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selection:
-    """Return the score columns by the rules: floats, else integers, else booleans.
+    """Return the score columns by the rules.
 
     Args:
         fields: all columns, in file order.
@@ -200,26 +237,41 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
     Raises:
         InputError: ``no_score_column``.
     """
-    open_fields = [f for f in fields if _reason(f, reserved) is None]
-    kinds: tuple[Kind, ...] = ("float", "integer", "bool")
-    taken = next((k for k in kinds if any(f.kind == k for f in open_fields)), None)
-    if taken is None:
+    kinds = {field.name: field.kind for field in fields}
+    reasons = {field.name: _reason(field, reserved) for field in fields}
+    open_fields = [field for field in fields if reasons[field.name] is None]
+    taken = _taken(open_fields)
+    if not taken:
         raise InputError(
             "no_score_column",
             f"No numeric score column among: {shown_names([f.name for f in fields])}.",
             hint="Name one with --score-col.",
         )
-    scores = tuple(f for f in open_fields if f.kind == taken)
+    skipped = tuple(
+        (name, why or f"{kinds[name]}, and its name does not say score")
+        for name, why in reasons.items()
+        if name not in taken
+    )
     return Selection(
-        scores=scores,
+        scores=tuple(field for field in fields if field.name in taken),
         vectors=(),
-        scalars=frozenset(field.name for field in scores),
-        skipped=tuple(
-            (f.name, _reason(f, reserved) or f"{f.kind}, while others are {taken}")
-            for f in fields
-            if f not in open_fields or f.kind != taken
+        scalars=frozenset(taken),
+        skipped=skipped,
+        found=True,
+        unaudited=tuple(
+            (name, why)
+            for name, why in skipped
+            if reasons[name] is None or (why in _NAMED_OR_UNREADABLE and _hints_score(name))
         ),
     )
+
+
+def _taken(fields: Sequence[Field]) -> frozenset[str]:
+    """Return what is a score among columns that have no other role."""
+    named = [f.name for f in fields if f.kind == "float" or _says_score(f.name)]
+    kinds: tuple[Kind, ...] = ("integer", "bool")
+    groups = (named, *([f.name for f in fields if f.kind == kind] for kind in kinds))
+    return frozenset(next(filter(None, groups), ()))
 
 
 def _reason(field: Field, reserved: frozenset[str]) -> str | None:
@@ -229,6 +281,47 @@ def _reason(field: Field, reserved: frozenset[str]) -> str | None:
         return "a key of the folders"
     if is_candidate(field.name):
         return "named like a membership column"
-    if is_id_like(field.name):
-        return "named like an id, label, prediction or group"
+    if is_id_like(field.name) and not _is_measured(field):
+        return _ID_LIKE
     return _UNREADABLE.get(field.kind)
+
+
+def _is_measured(field: Field) -> bool:
+    """Tell whether a column is a score of what its name holds besides: floats are no label.
+
+    ``conf_label`` is the confidence in a label, ``target_loss`` a loss.
+    """
+    says = _says_score(field.name) and _IDS.search(_folded(field.name)) is None
+    return says and field.kind == "float"
+
+
+def selection_findings(selection: Selection) -> tuple[Finding, ...]:
+    """Return what the rules took for scores, where that is more than one, and what they left."""
+    if not selection.found:
+        return ()
+    found = []
+    names = [field.name for field in selection.scores]
+    if len(names) > 1:
+        found.append(
+            Finding(
+                code="scores_found",
+                text=f"{len(names)} columns were taken for scores, and none was named: "
+                f"{shown_names(names)}. They share the error, so that each one widens the limits "
+                "of the others: name those that matter with --score-col.",
+            )
+        )
+    reasons = dict.fromkeys(why for _, why in selection.unaudited)
+    for reason in reasons:
+        left = [name for name, why in selection.unaudited if why == reason]
+        what = "Column" if len(left) == 1 else f"{len(left)} columns"
+        found.append(
+            Finding(
+                code=LEFT_OUT,
+                text=f"{what} {shown_names(left)} may be a score and was not audited ({reason})."
+                " If it is one, name it with --score-col; if not, name those that are."
+                if len(left) == 1
+                else f"{what} may be scores and were not audited ({reason}): {shown_names(left)}."
+                " Name those that are with --score-col, or the others alone.",
+            )
+        )
+    return tuple(found)

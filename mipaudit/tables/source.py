@@ -124,6 +124,7 @@ class ScoreSource:
         scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
         skipped: (column, why) for every column that was not taken.
+        told: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest file.
         bare: files with a header alone, among others.
@@ -147,6 +148,7 @@ class ScoreSource:
         self.scalars = tuple(range(len(columns)))
         self.skipped = skipped
         self.bare: tuple[Blob, ...] = ()
+        self.told: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.rounded: Mapping[str, str] = {}
         self.unit_seed: int | None = None
@@ -275,6 +277,7 @@ class ScoreSource:
         category = self._partitions[0].assembly.nan == "category"
         return (
             *([skipped_finding(skipped, files)] if skipped else []),
+            *self.told,
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),
             *(precision_finding(name, coarse) for name, coarse in self.rounded.items()),

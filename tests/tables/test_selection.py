@@ -13,6 +13,7 @@ from mipaudit.tables.selection import (
     is_score_like,
     select_named,
     select_scores,
+    selection_findings,
 )
 
 
@@ -46,7 +47,80 @@ def test_not_id_like(name):
 
 def test_score_like_names():
     assert all(is_score_like(name) for name in ("score", "Loss", "confidence", "score_2"))
-    assert not any(is_score_like(name) for name in ("entropy", "score_id", "loss_label"))
+    assert all(is_score_like(name) for name in ("nn", "kth_5", "mc_0.1", "share_1e-05", "correct"))
+    assert not any(is_score_like(name) for name in ("steps", "score_id", "loss_label", "closs"))
+
+
+def test_every_query_names_its_columns_as_scores():
+    from mipaudit.queries.kind import KINDS, parse_queries
+    from mipaudit.queries.model_losses import SCORES
+
+    radii = ("mc:0.1", "share:1e-05", "mc:12.25", "lnr:7", "kth:9", "density:3")
+    written = [query.column for query in parse_queries((*KINDS, *radii))]
+    written += [*SCORES, "loss_calibrated", "phi", "lira_online", "lira_offline"]
+    assert all(map(is_score_like, written))
+
+
+@pytest.mark.parametrize(
+    "name", ["score", "Loss_2", "scores", "confidence", "correct", "nn", "share"]
+)
+@pytest.mark.parametrize("kind", ["integer", "bool"])
+def test_a_name_makes_a_score_beside_floats(name, kind):
+    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == [name, "latency_ms"]
+    assert selection.unaudited == ()
+    assert [one.code for one in selection_findings(selection)] == ["scores_found"]
+
+
+def test_integers_are_scores_only_where_there_is_none_yet():
+    selection = select_scores(fields(score="integer", age="integer", sex="bool"), frozenset())
+    assert [f.name for f in selection.scores] == ["score"]
+    assert [name for name, _ in selection.unaudited] == ["age", "sex"]
+    # Adult's attribute is no score for its name, and floats are as ever.
+    people = select_scores(fields(age="integer", capital_loss="integer"), frozenset())
+    assert len(people.scores) == 2
+    assert people.unaudited == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("score", "string"), ("loss_at", "other"), ("confidence", "empty"), ("Score", "string")),
+        *(("score_id", "integer"), ("score_idx", "float"), ("loss_label", "integer")),
+        *(("target_loss", "float"), ("pred_score", "bool"), ("ScoreId", "integer")),
+    ],
+)
+def test_what_says_score_and_is_left_out_is_told(name, kind):
+    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == ["latency_ms"]
+    assert [one for one, _ in selection.unaudited] == [name]
+    (finding,) = selection_findings(selection)
+    assert finding.code == "score_left_out"
+    assert name in finding.text
+
+
+@pytest.mark.parametrize("name", ["conf_label", "loss_target", "score_pred", "conf_true"])
+def test_floats_are_no_labels(name):
+    assert [f.name for f in select_scores(fields(**{name: "float"}), frozenset()).scores] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("id", "integer"), ("run", "integer"), ("rep", "float"), ("y", "integer")),
+        *(("target", "float"), ("label", "bool"), ("eps", "float"), ("group", "integer")),
+        *(("name", "string"), ("when", "other"), ("split", "bool"), ("recordId", "integer")),
+    ],
+)
+def test_what_is_no_score_is_left_out_without_a_word(name, kind):
+    selection = select_scores(fields(**{name: kind, "loss": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == ["loss"]
+    assert selection_findings(selection) == ()
+
+
+def test_named_columns_are_told_nothing_of():
+    selection = select_named(fields(loss="float", score="integer"), ("loss",))
+    assert selection_findings(selection) == ()
 
 
 def test_floats_before_integers_before_booleans():
