@@ -15,6 +15,7 @@ from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
 from mipaudit.audit.stated_check import stated_verdict
 from mipaudit.audit.table import ErrorShare, advantage_estimates
+from mipaudit.audit.verdict import settled
 from mipaudit.report.attack import AttackDesign, AttackReport
 from mipaudit.report.attack_words import attack_limitations, attack_summary
 from mipaudit.report.names import safe_name
@@ -48,7 +49,7 @@ def attack_report(
     if question.by:
         groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
     checks = attack_checks(scores, question)
-    verdict = stated_verdict(checks)
+    verdict = settled(stated_verdict(checks), source.findings())
     together = tuple(together_limits(scores, question))
     design = _design(source, scores, question)
     findings = [

@@ -16,7 +16,7 @@ from mipaudit.audit.judgement import judge
 from mipaudit.audit.metric_findings import prior_findings
 from mipaudit.audit.score_curves import score_curves
 from mipaudit.audit.table import ErrorShare, score_estimates
-from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.verdict import reach_verdict, settled
 from mipaudit.audit.waiver import waive
 from mipaudit.maths.histogram import mace_histogram
 from mipaudit.report.blind_words import asserted_words, blind_findings, blind_words
@@ -100,12 +100,15 @@ def audit(
         blind = replace(blind, excess=_excess(evidence, blind, share))
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
     incomplete = bool(source.left_out)
-    verdict = reach_verdict(
-        judged.checks,
-        judgement.claims,
-        terms.policy.on_inconclusive,
-        incomplete=incomplete,
-        assuming=asserted_words(blind),
+    verdict = settled(
+        reach_verdict(
+            judged.checks,
+            judgement.claims,
+            terms.policy.on_inconclusive,
+            incomplete=incomplete,
+            assuming=asserted_words(blind),
+        ),
+        source.findings(),
     )
     design = _design(source, counts, terms, [one.score for one in evidence])
     findings = [

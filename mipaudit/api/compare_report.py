@@ -15,6 +15,7 @@ from mipaudit.audit.compare_table import (
 )
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import constant, score_findings, size_findings
+from mipaudit.audit.verdict import settled
 from mipaudit.errors import UsageError
 from mipaudit.report.compare import (
     CompareDesign,
@@ -77,7 +78,7 @@ def compare_report(
             against=against,
             confidence=terms.confidence,
         )
-    verdict = increase_verdict(checks)
+    verdict = settled(increase_verdict(checks), findings)
     return CompareReport(
         command="compare",
         design=design,

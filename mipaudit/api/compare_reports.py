@@ -18,6 +18,7 @@ from mipaudit.audit.estimate import Against, Estimate
 from mipaudit.audit.report_change import beside_any, changes
 from mipaudit.audit.report_increase import changes_verdict, judge_change, unjudged
 from mipaudit.audit.reported_figure import Pairing
+from mipaudit.audit.verdict import settled
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.compare_reports import (
     ComparedReport,
@@ -88,10 +89,14 @@ def compare_reports(
     class_ = _against(found, against)
     scores = tuple(_matched(names, reports, old))
     checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
-    verdict = changes_verdict(
-        checks,
-        several=len(reports) > 2,  # noqa: PLR2004 - old and new
-        incomplete=any(one.code == SKIPPED for report in reports for one in report.findings),
+    findings = tuple(report_findings(names, reports, old, pairs))
+    verdict = settled(
+        changes_verdict(
+            checks,
+            several=len(reports) > 2,  # noqa: PLR2004 - old and new
+            incomplete=any(one.code == SKIPPED for report in reports for one in report.findings),
+        ),
+        findings,
     )
     design = CompareReportsDesign(
         reports=tuple(map(_described, names, reports)),
@@ -101,7 +106,6 @@ def compare_reports(
         confidence=confidence,
         against=class_,
     )
-    findings = tuple(report_findings(names, reports, old, pairs))
     return ReportComparison(
         command="compare reports",
         design=design,

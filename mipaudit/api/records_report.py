@@ -13,7 +13,7 @@ from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.audit.group_advantage import group_estimates
 from mipaudit.audit.record_risk import RecordRisks
-from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.verdict import reach_verdict, settled
 from mipaudit.audit.waiver import waive
 from mipaudit.report.provenance import waiver_day
 from mipaudit.report.records import CellRisk, GroupRisk, RecordsDesign, RecordsReport, RiskBand
@@ -68,7 +68,10 @@ def records_report(
         waiver_day(),
     )
     incomplete = bool(source.left_out)
-    verdict = reach_verdict(judged.checks, (), question.on_inconclusive, incomplete=incomplete)
+    verdict = settled(
+        reach_verdict(judged.checks, (), question.on_inconclusive, incomplete=incomplete),
+        source.findings(),
+    )
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, question.min_cell)
     return RecordsReport(

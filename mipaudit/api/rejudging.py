@@ -12,7 +12,7 @@ from mipaudit.api.recorded import recorded_value
 from mipaudit.api.terms import check_terms
 from mipaudit.audit.blind import Allowance, make_allowance
 from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
-from mipaudit.audit.verdict import reach_verdict
+from mipaudit.audit.verdict import reach_verdict, settled
 from mipaudit.audit.waiver import waive
 from mipaudit.errors import InputError
 from mipaudit.report.blind_words import asserted_words, blind_words
@@ -96,12 +96,15 @@ def rejudged(
         waiver_day(),
     )
     incomplete = any(found.code == SKIPPED for found in report.findings)
-    verdict = reach_verdict(
-        waived.checks,
-        report.claims,
-        limits.on_inconclusive,
-        incomplete=incomplete,
-        assuming=asserted_words(report.blind),
+    verdict = settled(
+        reach_verdict(
+            waived.checks,
+            report.claims,
+            limits.on_inconclusive,
+            incomplete=incomplete,
+            assuming=asserted_words(report.blind),
+        ),
+        report.findings,
     )
     said = led(
         report.findings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.audit.waiver import waiver_note
@@ -21,6 +21,12 @@ _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "me
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
+# That of another: few rows are stored coarsely, and all were rounded to them.
+BLUNTED: Final = "few_coarse_rows"
+ROUNDED: Final = (
+    "scores were rounded because a few rows are stored coarsely, so that an upper limit holds for "
+    "the rounded scores alone; for those the limits are kept"
+)
 RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
@@ -60,6 +66,17 @@ def left_out_note(findings: Sequence[Finding]) -> str:
     if any(found.code == LEFT_OUT for found in findings):
         return ", on some columns alone: others that may be scores were left out"
     return ""
+
+
+def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """Return the verdict, open where it is 'met' and what was read cannot bear that.
+
+    Rounding is a function of the score: a leak of the rounded score is one of the score, and
+    'not met' stands. An upper limit is of the rounded score alone.
+    """
+    if verdict.status == "met" and any(found.code == BLUNTED for found in findings):
+        return replace(verdict, status="inconclusive", reasons=(ROUNDED, *verdict.reasons))
+    return verdict
 
 
 def plain_verdict(checks: Sequence[tuple[CheckStatus, str]]) -> Verdict:

@@ -54,6 +54,16 @@ def check_cases(
         )
     if not checks:
         yield no_policy(command)
+    elif verdict is not None:
+        yield from input_cases(command, checks, verdict)
+
+
+def input_cases(command: str, checks: Sequence[PolicyCheck], verdict: Verdict) -> Iterator[Case]:
+    """Yield the case of an input that cannot bear a verdict although every limit is kept."""
+    kept = all(check.status == "met" or check.waived is not None for check in checks)
+    if verdict.status == "inconclusive" and kept:
+        status: CaseStatus = "skipped" if verdict.on_inconclusive == "pass" else "open"
+        yield Case(group=command, name="input", status=status, text=verdict.reasons[0])
 
 
 def check_text(check: PolicyCheck) -> str:

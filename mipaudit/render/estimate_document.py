@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text, lower_text, number_text, upper_text
-from mipaudit.render.check_cases import check_case_status, check_text
+from mipaudit.render.check_cases import check_case_status, check_text, input_cases
 from mipaudit.render.contents import Contents
 from mipaudit.render.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
 from mipaudit.render.headline import claim_status, headline
@@ -205,6 +205,7 @@ def _cases(report: Report) -> Iterator[Case]:
             status=check_case_status(check, open_passes=open_passes),
             text=check_text(check),
         )
+    yield from input_cases("estimate", report.policy, report.verdict)
     yield from map(_claim_case, report.claims)
     if not report.policy and not report.claims:
         yield Case(

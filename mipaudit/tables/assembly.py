@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.summaries.rows import Rows
-from mipaudit.tables.column import column_hashes, column_scores, inexact_integers, rounded_decimals
+from mipaudit.tables.column import (
+    at_precision,
+    column_hashes,
+    column_scores,
+    inexact_integers,
+    rounded_decimals,
+)
 from mipaudit.tables.groups import column_values, group_hashes
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
@@ -44,6 +50,7 @@ class Assembly:
         nan: what to do with a missing score.
         precision: of the score columns that files store more and less finely, the coarsest
             float type: scores of all files are rounded to it.
+        coarse: of these columns, those that the rows' own part stores so.
         groups: the columns that name a row's group, or None.
         named: whether the values of the key column travel with the rows.
     """
@@ -55,6 +62,7 @@ class Assembly:
     key: str | None
     nan: NanPolicy
     precision: Mapping[str, str]
+    coarse: frozenset[str] = frozenset()
     groups: GroupColumns | None = None
     named: bool = False
 
@@ -76,10 +84,7 @@ class Assembly:
         keep = self._filtered(chunk, intake)
         member, keep = self._membership(chunk, keep, intake)
         self._count_inexact(chunk, keep, intake)
-        scores = [
-            column_scores(chunk.columns[one.name], self.precision.get(one.name))
-            for one in self.scores
-        ]
+        scores = [self._scored(chunk, one.name, keep, intake) for one in self.scores]
         keep = self._complete(scores, member, keep, chunk, intake)
         keys = None if self.key is None else self._keys(chunk, keep, intake)
         names = column_values(chunk.columns[self.key]) if self.named and self.key else None
@@ -92,6 +97,9 @@ class Assembly:
         inside = int(np.count_nonzero(member))
         intake.members += inside
         intake.holdout += member.size - inside
+        for name in self.coarse:
+            intake.coarse[name, True] += inside
+            intake.coarse[name, False] += member.size - inside
         return Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
@@ -139,6 +147,22 @@ class Assembly:
             mask = rounded_decimals(chunk.columns[field.name])
             if mask is not None and (mask := _and(mask, keep)).any():
                 _count(intake.rounded.setdefault(field.name, Fault()), mask, chunk)
+
+    def _scored(
+        self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake
+    ) -> NDArray[np.float64]:
+        """Return a column's scores as all parts can tell them; count what is lost by that."""
+        scores = column_scores(chunk.columns[name])
+        precision = self.precision.get(name)
+        if precision is None or name in self.coarse:
+            return scores
+        rounded = at_precision(scores, precision)
+        beyond = np.isinf(rounded) & np.isfinite(scores)
+        moved = (rounded != scores) & ~np.isnan(scores)
+        for found, mask in ((intake.overflowed, beyond), (intake.moved, moved)):
+            if (counted := _and(mask, keep)).any():
+                _count(found.setdefault(name, Fault()), counted, chunk)
+        return rounded
 
     def _complete(
         self,

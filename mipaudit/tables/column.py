@@ -111,6 +111,12 @@ def column_missing(column: Column) -> NDArray[np.bool_] | None:
     return mask if mask.any() else None
 
 
+def at_precision(scores: NDArray[np.float64], precision: str) -> NDArray[np.float64]:
+    """Return float64 rounded to the float type ``precision``; infinite beyond its largest."""
+    with np.errstate(over="ignore"):
+        return scores.astype(precision).astype(np.float64)
+
+
 def column_scores(column: Column, precision: str | None = None) -> NDArray[np.float64]:
     """Return ``column`` as float64 with NaN where it is missing.
 
@@ -122,8 +128,7 @@ def column_scores(column: Column, precision: str | None = None) -> NDArray[np.fl
         precision: the float type, such as ``float32``, that its numbers are rounded to.
     """
     if precision is not None:
-        with np.errstate(over="ignore"):
-            return column_scores(column).astype(precision).astype(np.float64)
+        return at_precision(column_scores(column), precision)
     if isinstance(column, Labels):
         return _label_scores(column)
     if isinstance(column, Numbers):

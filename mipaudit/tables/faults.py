@@ -10,11 +10,24 @@ from mipaudit.report.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.tables.intake import Fault, Intake
+    from mipaudit.tables.intake import Coarse, Fault, Intake
 
 
-def fault_of(intake: Intake, *, member_column: str | None, key_column: str | None) -> InputError:
-    """Return the error for the gravest fault in ``intake``, which is faulty."""
+def fault_of(
+    intake: Intake,
+    *,
+    member_column: str | None,
+    key_column: str | None,
+    coarse: Mapping[str, Coarse],
+) -> InputError:
+    """Return the error for the gravest fault in ``intake``, which is faulty.
+
+    Args:
+        intake: of all rows.
+        member_column: that says who is a member, or None.
+        key_column: that identifies the rows, or None.
+        coarse: the float type that a column is rounded to, and the files that store it so.
+    """
     if intake.unknown_labels.count:
         return label_error(member_column or "", len(intake.labels))
     if intake.null_labels.count:
@@ -30,6 +43,18 @@ def fault_of(intake: Intake, *, member_column: str | None, key_column: str | Non
             f"Column {quoted_name(key_column or '')}, which identifies the rows, is empty in "
             f"{_where(intake.null_keys)}.",
         )
+    if (merging := _merging(intake, coarse)) is not None:
+        return merging
+    return InputError(
+        "nan_scores",
+        f"Missing scores (NaN): {_columns(intake.missing)}.",
+        hint="Use --nan drop to leave these rows out, or --nan category to count "
+        "a missing score as a value of its own.",
+    )
+
+
+def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
+    """Return the error for different scores that would become one; None for none."""
     if intake.inexact:
         return InputError(
             "large_integers",
@@ -37,6 +62,8 @@ def fault_of(intake: Intake, *, member_column: str | None, key_column: str | Non
             hint="Subtract a constant, replace them by their ranks, "
             "or name another column with --score-col.",
         )
+    if intake.overflowed:
+        return _overflow(intake, coarse)
     if intake.merged:
         return InputError(
             "lowest_scores",
@@ -44,11 +71,18 @@ def fault_of(intake: Intake, *, member_column: str | None, key_column: str | Non
             f"which is a score too: {_columns(intake.merged)}.",
             hint="Use --nan drop, or replace the scores by their ranks.",
         )
+    return None
+
+
+def _overflow(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
+    name, fault = next(iter(intake.overflowed.items()))
+    one = coarse[name]
     return InputError(
-        "nan_scores",
-        f"Missing scores (NaN): {_columns(intake.missing)}.",
-        hint="Use --nan drop to leave these rows out, or --nan category to count "
-        "a missing score as a value of its own.",
+        "coarse_overflow",
+        f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} and more finely "
+        f"elsewhere, where scores are beyond all that {one.precision} holds, in {_where(fault)}: "
+        "rounded alike, they would all become infinite.",
+        hint="Store the column in the same type everywhere, or leave that file out.",
     )
 
 

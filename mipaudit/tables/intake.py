@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.finding import Finding
+from mipaudit.audit.verdict import BLUNTED
 from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mipaudit.tables.membership import Label
 
@@ -28,6 +30,14 @@ class Fault:
         self.count += count
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coarse:
+    """A float type that some files store a column in, and which, for messages."""
+
+    precision: str
+    where: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Intake:
     """Counts of rows over a part of the input, or over all of it.
@@ -40,6 +50,9 @@ class Intake:
         missing: missing scores, by column.
         inexact: integers that a float64 cannot hold, by column.
         rounded: decimals of more than 15 digits, by column.
+        overflowed: finite scores beyond the float type that the column is rounded to.
+        moved: scores that this rounding changed, by column.
+        coarse: by column and class, rows that are stored so to begin with.
         null_labels: rows without membership.
         null_keys: rows without a key or person.
         labels: membership labels that the rule does not know.
@@ -60,6 +73,9 @@ class Intake:
     missing: dict[str, Fault] = field(default_factory=dict)
     inexact: dict[str, Fault] = field(default_factory=dict)
     rounded: dict[str, Fault] = field(default_factory=dict)
+    overflowed: dict[str, Fault] = field(default_factory=dict)
+    moved: dict[str, Fault] = field(default_factory=dict)
+    coarse: Counter[tuple[str, bool]] = field(default_factory=Counter)
     null_labels: Fault = field(default_factory=Fault)
     null_keys: Fault = field(default_factory=Fault)
     unknown_labels: Fault = field(default_factory=Fault)
@@ -76,10 +92,20 @@ class Intake:
         """Columns whose different scores would become the same one, with their lowest number."""
         return {name: fault for name, fault in self.lowest.items() if name in self.endless}
 
+    @property
+    def blunted(self) -> tuple[str, ...]:
+        """Columns rounded for rows that are fewer than half of either class."""
+        sizes = ((True, self.members), (False, self.holdout))
+        return tuple(
+            name
+            for name in self.moved
+            if all(2 * self.coarse[name, side] < size for side, size in sizes)
+        )
+
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
         faults = self.null_labels.count + self.null_keys.count + self.unknown_labels.count
-        told_apart = not (self.inexact or self.merged)
+        told_apart = not (self.inexact or self.overflowed or self.merged)
         return faults > 0 or not told_apart or (nan_is_error and bool(self.missing))
 
     def include(self, other: Intake) -> None:
@@ -89,7 +115,8 @@ class Intake:
         for name in ("null_labels", "null_keys", "unknown_labels"):
             fault: Fault = getattr(other, name)
             getattr(self, name).add(fault.count, fault.first_row)
-        for name in ("missing", "inexact", "rounded", "infinite", "endless", "lowest"):
+        self.coarse += other.coarse
+        for name in _BY_COLUMN:
             for column, fault in getattr(other, name).items():
                 getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
         self.labels |= other.labels
@@ -104,6 +131,16 @@ def merge_intakes(intakes: Iterable[Intake]) -> Intake:
     return total
 
 
+_BY_COLUMN = (
+    "missing",
+    "inexact",
+    "rounded",
+    "overflowed",
+    "moved",
+    "infinite",
+    "endless",
+    "lowest",
+)
 _COUNTS = (
     "members",
     "holdout",
@@ -159,12 +196,29 @@ def types_finding(name: str) -> Finding:
     )
 
 
-def precision_finding(name: str, coarse: str) -> Finding:
-    """Return that a column is rounded to the float type that some files store it in."""
-    return Finding(
-        code="scores_rounded",
-        text=(
-            f"Column {quoted_name(name)} is stored as {coarse} in some files and more finely in "
-            "others: all scores were rounded to that, or the storage would tell the classes apart."
-        ),
-    )
+def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Finding]:
+    """Return which columns are rounded to the float type that some files store them in.
+
+    Args:
+        intake: of a full pass.
+        coarse: that type and those files, by column.
+    """
+    found = []
+    blunted = set(intake.blunted)
+    for name, one in coarse.items():
+        rows = intake.coarse[name, True] + intake.coarse[name, False]
+        text = (
+            f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} ({rows:,} "
+            f"rows) and more finely in others: all scores were rounded to that, or the storage "
+            "would tell the classes apart."
+        )
+        found.append(Finding(code="scores_rounded", text=text))
+        if name in blunted:
+            text = (
+                f"Column {quoted_name(name)}: few of its rows are stored as {one.precision}, those "
+                f"in {one.where}, and {intake.moved[name].count:,} others lost digits for them. "
+                "What the others tell beyond that is not seen, so that no policy is met. Store "
+                "those rows like the others, or leave the file out."
+            )
+            found.append(Finding(code=BLUNTED, text=text))
+    return found

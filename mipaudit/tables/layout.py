@@ -36,6 +36,7 @@ _RECORD_IDS: Final = ("record_id", "id", "uuid", "sample_id", "canary_id")
 IDS_COMPARED: Final = 1 << 22
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
+_NAMED: Final = 3
 _NUMBERS: Final = frozenset({"float", "integer", "bool", "empty"})
 
 
@@ -205,6 +206,17 @@ def common_precision(name: str, parts: Sequence[Part]) -> str | None:
     if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
         return None
     return next((one for one in _COARSE if one in stored), None)
+
+
+def parts_with(name: str, storage: str, parts: Sequence[Part]) -> str:
+    """Name the parts that store column ``name`` as ``storage``, the first of them and how many."""
+    found = [
+        part.name
+        for part in parts
+        if part.rows_about and any(f.name == name and f.storage == storage for f in part.fields)
+    ]
+    more = len(found) - _NAMED
+    return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _stored(name: str, parts: Sequence[Part]) -> list[Field]:

@@ -10,10 +10,12 @@ from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed
 from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where, duplicated_ids
+from mipaudit.tables.intake import Coarse
 from mipaudit.tables.layout import (
     common_precision,
     differing_types,
     merge_fields,
+    parts_with,
     plan_columns,
     require_columns,
     unreadable_column,
@@ -176,7 +178,10 @@ def open_groups(
     )
     _name_scores(source, layout)
     source.told = layout.told
-    source.rounded = precision
+    source.rounded = {
+        name: Coarse(precision=coarse, where=parts_with(name, coarse, parts))
+        for name, coarse in precision.items()
+    }
     source.mixed = tuple(
         name for name in stored if name not in precision and differing_types(name, parts)
     )

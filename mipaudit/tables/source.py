@@ -15,7 +15,7 @@ from mipaudit.tables.intake import (
     Intake,
     intake_findings,
     merge_intakes,
-    precision_finding,
+    precision_findings,
     types_finding,
 )
 from mipaudit.tables.partitions import FaultyRowsError, Partitions
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.assembly import Assembly
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Chunk
+    from mipaudit.tables.intake import Coarse
     from mipaudit.tables.part import Part, Piece
     from mipaudit.tables.units import Chosen
 
@@ -126,7 +127,7 @@ class ScoreSource:
         skipped: (column, why) for every column that was not taken.
         told: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
-        rounded: those that are rounded to the float type of the coarsest file.
+        rounded: those that are rounded to the float type of the coarsest files, with these.
         bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
@@ -150,10 +151,15 @@ class ScoreSource:
         self.bare: tuple[Blob, ...] = ()
         self.told: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
+<<<<<<< HEAD
         self.rounded: Mapping[str, str] = {}
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
         self._chosen: Chosen | None = None
+=======
+        self.rounded: Mapping[str, Coarse] = {}
+        self.chosen: Chosen | None = None
+>>>>>>> ef3939b (Let no few coarse rows decide what all others tell)
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
@@ -166,13 +172,16 @@ class ScoreSource:
     def _add_part(self, part: Part, group: Group) -> int:
         rows = 0
         start = self._end()
+        precision = group.assembly.precision
+        coarse = frozenset(f.name for f in part.fields if f.storage == precision.get(f.name, ""))
+        assembly = replace(group.assembly, coarse=coarse) if coarse else group.assembly
         for piece in part.pieces():
             self._partitions.append(
                 PiecePartition(
                     part=part.name,
                     piece=piece,
                     first_row=start + rows,
-                    assembly=group.assembly,
+                    assembly=assembly,
                 )
             )
             rows += piece.rows
@@ -280,7 +289,7 @@ class ScoreSource:
             *self.told,
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),
-            *(precision_finding(name, coarse) for name, coarse in self.rounded.items()),
+            *precision_findings(self.intake, self.rounded),
         )
 
     def infinite(self, names: Sequence[str]) -> int | None:
@@ -312,7 +321,12 @@ class ScoreSource:
         rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
         for rule in rules:
             total.labels |= rule.members | (rule.holdout or frozenset())
-        return fault_of(total, member_column=self.member_column, key_column=assembly.key)
+        return fault_of(
+            total,
+            member_column=self.member_column,
+            key_column=assembly.key,
+            coarse=self.rounded,
+        )
 
     def _fault_intakes(self) -> Iterator[Intake]:
         for partition in self._partitions:

@@ -81,4 +81,4 @@ def test_records_asks_which_of_two_scores_is_meant():
 def test_summaries_carry_what_was_left_out():
     report = estimate(summarize(frame("hits")), max_advantage=0.5)
     assert LEFT_OUT in headline(report)
-    assert headline(replace(report, findings=())) == "Verdict: MET."
+    assert LEFT_OUT not in headline(replace(report, findings=()))
