@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import percent_text
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.report_change import unmatched
-from mipaudit.audit.verdict import BLUNTED, LEFT_OUT
+from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT
 from mipaudit.report.names import quoted_name, safe_name
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def report_findings(
     """Yield how the reports differ in more than their numbers."""
     for name, report in zip(names, reports, strict=True):
         for one in report.findings:
-            if one.code in {BLUNTED, LEFT_OUT}:
+            if one.code in {BLUNTED, DIGITS_LOST, LEFT_OUT}:
                 yield Finding(code=one.code, text=f"{quoted_name(name)}: {one.text}")
     for number, report in enumerate(reports):
         if number != old:

@@ -27,6 +27,13 @@ ROUNDED: Final = (
     "scores were rounded because a few rows are stored coarsely, so that an upper limit holds for "
     "the rounded scores alone; for those the limits are kept"
 )
+# That of numbers written with more digits than a float64 holds, where others meet them.
+DIGITS_LOST: Final = "digits_lost"
+LOST: Final = (
+    "scores have more digits than a 64-bit float holds, so that an upper limit holds for the "
+    "rounded scores alone; for those the limits are kept"
+)
+_UNSEEN: Final = ((BLUNTED, ROUNDED), (DIGITS_LOST, LOST))
 RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
@@ -74,8 +81,10 @@ def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
     'not met' stands. An upper limit is of the rounded score alone.
     """
-    if verdict.status == "met" and any(found.code == BLUNTED for found in findings):
-        return replace(verdict, status="inconclusive", reasons=(ROUNDED, *verdict.reasons))
+    codes = {found.code for found in findings}
+    reasons = [reason for code, reason in _UNSEEN if code in codes]
+    if verdict.status == "met" and reasons:
+        return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
     return verdict
 
 

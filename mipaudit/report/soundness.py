@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.audit.policy import check_status
-from mipaudit.audit.verdict import INCOMPLETE, ROUNDED
+from mipaudit.audit.verdict import INCOMPLETE, LOST, ROUNDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def contradiction(report: Any) -> str | None:  # noqa: ANN401 - of any kind
         if check.status not in _statuses(check):
             return f"$.policy[{number}].status"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
-    if expected == "met" and {INCOMPLETE, ROUNDED} & {*verdict.reasons}:
+    if expected == "met" and {INCOMPLETE, LOST, ROUNDED} & {*verdict.reasons}:
         expected = "inconclusive"
     return None if verdict.status == expected else "$.verdict.status"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.verdict import BLUNTED, LEFT_OUT, verdict_note
+from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, verdict_note
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _FIRST: Final = {
     LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
     BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
     "speaks for the scores as they are.",
+    DIGITS_LOST: "Scores have more digits than a 64-bit float holds, and may differ in those "
+    "alone: no 'at most' here speaks for them.",
 }
 
 

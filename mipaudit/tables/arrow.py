@@ -11,7 +11,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
-from mipaudit.tables.column import Field, Labels, Numbers, Vocabulary
+from mipaudit.tables.column import FRACTIONS, INTEGERS, Field, Labels, Numbers, Vocabulary
 from mipaudit.tables.moments import moment_days, moment_of, tick_dtype
 
 if TYPE_CHECKING:
@@ -203,13 +203,13 @@ def _decimals(array: pa.Array) -> Numbers:
     size, offset = len(array), array.offset
     missing = None if not array.null_count else ~_bits(array.buffers()[0], offset, size)
     mask = merges_decimals(array)
+    mark = INTEGERS if array.type.scale <= 0 else FRACTIONS
     if mask is not None and missing is not None:
         mask &= ~missing
     return Numbers(
         values=decimal_floats(array),
         missing=missing,
-        rounded=mask if mask is not None and mask.any() else None,
-        whole=array.type.scale <= 0,
+        rounded=None if mask is None or not mask.any() else mask * np.uint8(mark),
     )
 
 

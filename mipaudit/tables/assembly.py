@@ -13,6 +13,7 @@ from mipaudit.tables.column import (
     column_hashes,
     column_scores,
     inexact_integers,
+    met_numbers,
     rounded_decimals,
 )
 from mipaudit.tables.groups import column_values, group_hashes
@@ -147,6 +148,9 @@ class Assembly:
             mask = rounded_decimals(chunk.columns[field.name])
             if mask is not None and (mask := _and(mask, keep)).any():
                 _count(intake.rounded.setdefault(field.name, Fault()), mask, chunk)
+                met = met_numbers(chunk.columns[field.name], mask)
+                if met.any():
+                    _count(intake.met.setdefault(field.name, Fault()), met, chunk)
 
     def _scored(
         self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake

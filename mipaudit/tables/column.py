@@ -22,6 +22,8 @@ Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 
 # Beyond it, different integers are the same float64.
 _EXACT = 2**53
+# Marks of numbers that lose digits.
+FRACTIONS, INTEGERS = 1, 2
 # A string is a score only as a category: 53 bits fit a float64 exactly.
 _SCORE_BITS = 53
 
@@ -59,14 +61,13 @@ class Vocabulary:
 class Numbers:
     """Booleans, integers or floats; ``missing`` marks the nulls, None for none.
 
-    ``rounded`` marks decimals of more digits than a float64 tells apart, None for none;
-    ``whole`` ones among them are integers.
+    ``rounded`` marks those that were written with more digits than a float64 tells apart, or
+    beyond all that it holds: `INTEGERS` by 2, others by 1; None for none.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
-    rounded: NDArray[np.bool_] | None = None
-    whole: bool = False
+    rounded: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,8 +149,8 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
     if not isinstance(column, Numbers) or not column.values.size:
         return None
     values = column.values
-    if column.whole and column.rounded is not None:
-        mask = column.rounded.copy()
+    if column.rounded is not None:
+        mask = column.rounded == INTEGERS
     elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
         low, high = (-_EXACT, _EXACT) if values.dtype.kind == "i" else (0, _EXACT)
         if low <= values.min() and values.max() <= high:
@@ -166,10 +167,23 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
 
 
 def rounded_decimals(column: Column) -> NDArray[np.bool_] | None:
-    """Return where decimals with a fraction have more than 15 digits; None for nowhere."""
-    if not isinstance(column, Numbers) or column.rounded is None or column.whole:
+    """Return where numbers with a fraction lose digits in a float64; None for nowhere."""
+    if not isinstance(column, Numbers) or column.rounded is None:
         return None
-    return column.rounded
+    return np.asarray(column.rounded == FRACTIONS)
+
+
+def met_numbers(column: Column, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows of ``mask`` have the float64 of another row, shape (rows,).
+
+    Args:
+        column: a chunk of numbers.
+        mask: rows that lost digits, perhaps those in which they differed.
+    """
+    assert isinstance(column, Numbers)  # noqa: S101 - others lose no digits
+    values = column.values
+    found, counts = np.unique(values[np.isin(values, values[mask])], return_counts=True)
+    return np.asarray(mask & np.isin(values, found[counts > 1]))
 
 
 def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:

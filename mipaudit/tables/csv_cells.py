@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.tables.cell_digits import lost_digits
 from mipaudit.tables.column import Labels, Numbers, Vocabulary
 
 if TYPE_CHECKING:
@@ -49,12 +50,19 @@ def parse_numbers(cells: Sequence[str]) -> Numbers | None:
     has_missing = not MISSING.isdisjoint(cells)
     present = [cell for cell in cells if cell not in MISSING] if has_missing else cells
     values = _parse_present(present)
-    if values is None or not has_missing:
-        return None if values is None else Numbers(values=values)
+    if values is None:
+        return None
+    rounded = lost_digits(present, values) if values.dtype.kind == "f" else None
+    if not has_missing:
+        return Numbers(values=values, rounded=rounded)
     missing = np.array([cell in MISSING for cell in cells], dtype=np.bool_)
     spread = np.zeros(missing.shape, dtype=values.dtype)
     spread[~missing] = values
-    return Numbers(values=spread, missing=missing)
+    if rounded is None:
+        return Numbers(values=spread, missing=missing)
+    marks = np.zeros(missing.shape, dtype=np.uint8)
+    marks[~missing] = rounded
+    return Numbers(values=spread, missing=missing, rounded=marks)
 
 
 def _parse_present(cells: Sequence[str]) -> NDArray[Any] | None:

@@ -7,23 +7,26 @@ add up are the rows walked one by one.
 
 from __future__ import annotations
 
-import codecs
+import csv
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
+from mipaudit.tables.cell_digits import needs_text
 from mipaudit.tables.column import Labels, Numbers, Vocabulary, column_hashes, column_missing
-from mipaudit.tables.csv_cells import FALSE, MISSING, TRUE, column_kind
+from mipaudit.tables.csv_cells import FALSE, MISSING, TRUE, column_kind, parse_numbers
 from mipaudit.tables.csv_diagnosis import diagnose_csv
-from mipaudit.tables.csv_dialect import plain_stream
+from mipaudit.tables.csv_dialect import csv_rows, plain_stream
+from mipaudit.tables.csv_stream import CountedStream as _CountedStream
 from mipaudit.tables.layout import merged_kind
 from mipaudit.tables.part import CHUNK_ROWS
-from mipaudit.tables.store import compact_column, slice_column
+from mipaudit.tables.store import column_arrays, compact_column, slice_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,57 +48,37 @@ _NAN: Final = frozenset(
     for sign in ("", "+", "-")
     for letters in product("nN", "aA", "nN")
 )
+_NUMBERS: Final = frozenset({"float", "integer", "empty"})
 # pandas' words where its stream raised something that pandas then lost.
 _LOST: Final = "Error tokenizing data. C error: Calling read(nbytes)"
 
 
-class _CountedStream:
-    """Feeds pandas bytes, and counts the delimiters that pass."""
+class DigitsLostError(Exception):
+    """Columns whose numbers must be read as text first.
 
-    mode = "r"
+    Attributes:
+        columns: their names.
+    """
 
-    def __init__(self, stream: IO[bytes], delimiter: str) -> None:
-        self._stream = stream
-        self._delimiter = ord(delimiter)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._ascii = True
-        self.delimiters = 0
-        self.failure: BaseException | None = None
-
-    def __iter__(self) -> Iterator[bytes]:
-        # pandas asks for it and reads by read() alone.
-        return iter(())
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            return self._read(size)
-        except BaseException as error:
-            # pandas may turn it into an error of its own.
-            self.failure = error
-            raise
-
-    def _read(self, size: int) -> bytes:
-        block = self._stream.read(size)
-        # The decoder is only needed from the first byte beyond ASCII on, and
-        # holds nothing between two blocks that are ASCII.
-        if not (self._ascii and block.isascii()):
-            self._ascii = False
-            self._decoder.decode(block, final=not block)
-        if b"\0" in block:
-            raise ValueError
-        counted = np.frombuffer(block, dtype=np.uint8) == self._delimiter
-        self.delimiters += int(np.count_nonzero(counted))
-        return block
+    def __init__(self, columns: frozenset[str]) -> None:
+        """Keep the names."""
+        super().__init__()
+        self.columns = columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargeCsv:
-    """A CSV file to parse: ``kinds`` are those of its first rows."""
+    """A CSV file to parse: ``kinds`` are those of its first rows.
+
+    ``exact`` columns are read as text first, and then as numbers, which tells what a float64
+    takes from them.
+    """
 
     blob: Blob
     format: Format
     dialect: Dialect
     kinds: Mapping[str, Kind]
+    exact: frozenset[str] = frozenset()
 
     def parse(
         self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
@@ -104,12 +87,14 @@ class LargeCsv:
 
         Raises:
             InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
+            DigitsLostError: columns that are not in ``exact`` should be.
         """
         wanted = [name for name in self.dialect.names if name in names]
         run = _Run(csv=self, wanted=wanted, hashed=hashed)
         with plain_stream(self.blob, self.format) as stream:
             stream.read(self.dialect.header_bytes)
-            counted = _CountedStream(stream, self.dialect.delimiter)
+            single = len(self.dialect.names) == 1
+            counted = _CountedStream(stream, self.dialect.delimiter, single=single)
             understood = run.parse(counted, store)
         if not understood:
             run.diagnose(certain=True)
@@ -117,6 +102,9 @@ class LargeCsv:
         if run.last_missing or counted.delimiters != run.rows * (width - 1):
             run.diagnose(certain=False)
         run.refuse_mixed()
+        run.doubt_lines(counted.lines)
+        if run.doubtful - self.exact:
+            raise DigitsLostError(frozenset(run.doubtful))
         return {name: merged_kind(kinds) for name, kinds in run.found.items()}
 
 
@@ -130,6 +118,8 @@ class _Run:
     rows: int = 0
     last_missing: bool = False
     found: dict[str, set[Kind]] = field(default_factory=dict)
+    doubtful: set[str] = field(default_factory=set)
+    stream: _CountedStream | None = None
 
     def parse(self, counted: _CountedStream, store: ChunkStore) -> bool:
         """Parse everything; return False on something that does not fit.
@@ -152,6 +142,7 @@ class _Run:
 
     def _parse(self, counted: _CountedStream, store: ChunkStore) -> None:
         self.found = {name: set() for name in self.wanted}
+        self.stream = counted
         for frame in self._frames(counted):
             columns = {name: self._column(frame, name) for name in self.wanted}
             rows = len(frame)
@@ -196,6 +187,9 @@ class _Run:
 
     def _dtype(self, name: str) -> str | None:
         match self.csv.kinds[name]:
+            case "float" | "integer" | "empty" if name in self.csv.exact:
+                # Categories that look like numbers become floats, and lose what is sought.
+                return "object"
             case "float" if name in self.wanted:
                 return "float64"
             case "float" | "integer" | "empty":
@@ -206,15 +200,46 @@ class _Run:
 
     def _column(self, frame: pd.DataFrame, name: str) -> Column:
         series = frame[self.csv.dialect.names.index(name)]
-        if self._dtype(name) == "category":
+        column: Column
+        if name in self.csv.exact and self.csv.kinds[name] in _NUMBERS:
+            column = _exact_numbers(series)
+        elif self._dtype(name) == "category":
             column = _categories(series, boolean=self.csv.kinds[name] == "bool")
         else:
-            column = _from_numbers(series.to_numpy(), self.csv.kinds[name])
+            numbers = _from_numbers(series.to_numpy(), self.csv.kinds[name])
+            self._doubt(name, numbers)
+            column = numbers
         if self.csv.kinds[name] != "float":
             self.found[name].add(column_kind(column))
         else:
             self.found[name].add("float")
         return column_hashes(column) if name in self.hashed else compact_column(column)
+
+    def _doubt(self, name: str, column: Numbers) -> None:
+        """Note a column of which only the text says what a float64 takes from it."""
+        values, _, _ = column_arrays(column)
+        if values.dtype.kind != "f" or name in self.hashed or name in self.doubtful:
+            return
+        extreme = self.stream is not None and self.stream.extreme
+        if needs_text(values, extreme=extreme):
+            self.doubtful.add(name)
+
+    def doubt_lines(self, lines: Sequence[bytes]) -> None:
+        """Note the columns that lose digits in some of the lines."""
+        text = b"\n".join(lines).decode("utf-8", errors="replace")
+        names = self.csv.dialect.names
+        with suppress(csv.Error):
+            rows = [
+                cells
+                for cells in csv_rows(text.splitlines(), self.csv.dialect.delimiter)
+                if len(cells) == len(names)
+            ]
+            for name in self.wanted:
+                at = names.index(name)
+                column = parse_numbers([cells[at] for cells in rows])
+                numeric = self.csv.kinds[name] in _NUMBERS and name not in self.hashed
+                if numeric and column is not None and column.rounded is not None:
+                    self.doubtful.add(name)
 
     def refuse_mixed(self) -> None:
         """Raise InputError when a column is booleans in one block and text in another.
@@ -232,13 +257,13 @@ class _Run:
 
     def diagnose(self, *, certain: bool) -> None:
         """Walk the rows and raise the fault; one must be there when ``certain``."""
-        csv = self.csv
-        numeric = [n for n in self.wanted if csv.kinds[n] in {"float", "integer", "empty"}]
-        with plain_stream(csv.blob, csv.format) as stream:
-            stream.read(csv.dialect.header_bytes)
-            diagnose_csv(stream, csv.dialect, numeric, csv.blob.name)
+        file = self.csv
+        numeric = [name for name in self.wanted if file.kinds[name] in _NUMBERS]
+        with plain_stream(file.blob, file.format) as stream:
+            stream.read(file.dialect.header_bytes)
+            diagnose_csv(stream, file.dialect, numeric, file.blob.name)
         if certain:
-            raise InputError("unparsable", f"{csv.blob.name}: some rows cannot be read as CSV.")
+            raise InputError("unparsable", f"{file.blob.name}: some rows cannot be read as CSV.")
 
 
 def _exact_floats(version: str) -> dict[str, Any]:
@@ -275,6 +300,25 @@ def _whole_again(numbers: Numbers) -> Numbers:
     filled = np.where(missing, 0.0, numbers.values)
     whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
     return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
+
+
+def _exact_numbers(series: pd.Series[Any]) -> Numbers:
+    """Return numbers that were read as text, and which of them lose digits.
+
+    Raises:
+        ValueError: a cell is no number.
+    """
+    import pandas as pd
+
+    codes, words = pd.factorize(series)
+    table = parse_numbers([str(word) for word in words])
+    if table is None:
+        raise ValueError
+    missing = codes < 0
+    numbers, _, lost = column_arrays(table)
+    values = np.append(numbers, numbers.dtype.type(0))[codes]
+    rounded = None if lost is None else np.append(lost, np.zeros(1, dtype=np.uint8))[codes]
+    return Numbers(values=values, missing=missing if missing.any() else None, rounded=rounded)
 
 
 def _categories(series: pd.Series[Any], *, boolean: bool) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
@@ -64,6 +64,7 @@ class CsvPart:
         rows = CsvText(data[self._dialect.header_bytes :], self._dialect, blob.name)
         self._text = rows if whole else None
         self._kinds = {name: rows.kind(name) for name in self._dialect.names}
+        self._exact = frozenset() if whole else rows.needing_text()
         # Of a compressed file this is too small, which only makes it look harder.
         self.rows_about = rows.rows if whole else rows.rows * blob.size // len(data)
         self._store = ChunkStore()
@@ -114,12 +115,23 @@ class CsvPart:
             self._store.append(chunk, stop - start)
 
     def _load_large(self, names: Collection[str], hashed: Collection[str]) -> None:
-        from mipaudit.tables.csv_large import LargeCsv
+        from mipaudit.tables.csv_large import DigitsLostError, LargeCsv
 
         large = LargeCsv(
-            blob=self.blob, format=self.format, dialect=self._dialect, kinds=self._kinds
+            blob=self.blob,
+            format=self.format,
+            dialect=self._dialect,
+            kinds=self._kinds,
+            exact=self._exact - self._words,
         )
-        self._kinds |= large.parse(self._store, names, hashed)
+        try:
+            self._kinds |= large.parse(self._store, names, hashed)
+        except DigitsLostError as lost:
+            # What a column holds was seen too late for the rows before.
+            self._store.close()
+            self._store = ChunkStore()
+            again = replace(large, exact=large.exact | lost.columns)
+            self._kinds |= again.parse(self._store, names, hashed)
 
     @property
     def large(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError
+from mipaudit.tables.cell_digits import needs_text
 from mipaudit.tables.column import Numbers
 from mipaudit.tables.csv_cells import (
     column_kind,
@@ -67,6 +68,17 @@ class CsvText:
             return column_kind(column)
         score_like = is_score_like(name)
         return "float" if looks_numeric(self._cells[name], score_like=score_like) else "string"
+
+    def needing_text(self) -> frozenset[str]:
+        """Return the columns of floats whose cells alone say what a float64 takes from them."""
+        floats = ((name, self._parsed(name)) for name in self._dialect.names)
+        return frozenset(
+            name
+            for name, column in floats
+            if column is not None
+            and column.values.dtype.kind == "f"
+            and (column.rounded is not None or needs_text(column.values, extreme=False))
+        )
 
     def _parsed(self, name: str) -> Numbers | None:
         """Return the column as numbers or booleans, or None for text."""

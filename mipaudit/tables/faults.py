@@ -58,7 +58,8 @@ def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
     if intake.inexact:
         return InputError(
             "large_integers",
-            f"Integers beyond 2^53, which cannot be told apart: {_columns(intake.inexact)}.",
+            "Integers beyond 2^53, or numbers beyond what 64 bits hold, which cannot be told "
+            f"apart: {_columns(intake.inexact)}.",
             hint="Subtract a constant, replace them by their ranks, "
             "or name another column with --score-col.",
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.tables.column import Field, Numbers, column_hashes
+from mipaudit.tables.column import FRACTIONS, INTEGERS, Field, Numbers, column_hashes
 from mipaudit.tables.csv_cells import column_kind
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS, stored_pieces
@@ -163,10 +163,21 @@ def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
     return ArrayPart(
         side,
         {
-            name: Numbers(values=table[:, at], missing=None if masks is None else masks[:, at])
+            name: _numbers(table[:, at], None if masks is None else masks[:, at])
             for at, name in enumerate(titles)
         },
     )
+
+
+def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Numbers:
+    """Return an array's column; floats of more than 64 bits as those that are nearest."""
+    if values.dtype.kind != "f" or values.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        return Numbers(values=values, missing=missing)
+    with np.errstate(over="ignore", under="ignore"):
+        nearest = values.astype(np.float64)
+    lost = (nearest != values) & ~np.isnan(values)
+    marks = lost * np.where(np.floor(values) == values, np.uint8(INTEGERS), np.uint8(FRACTIONS))
+    return Numbers(values=nearest, missing=missing, rounded=marks if lost.any() else None)
 
 
 def _masks(values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mipaudit.audit.finding import Finding
-from mipaudit.audit.verdict import BLUNTED
+from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST
 from mipaudit.report.names import quoted_name
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ class Intake:
         other_side: rows of the other class in a file given for one class.
         nan_members, nan_holdout: rows with a missing score.
         missing: missing scores, by column.
-        inexact: integers that a float64 cannot hold, by column.
-        rounded: decimals of more than 15 digits, by column.
+        inexact: numbers beyond 2^53 that a float64 cannot hold, by column.
+        rounded: numbers that lose digits in a float64, by column.
+        met: those among them that have the float64 of another row.
         overflowed: finite scores beyond the float type that the column is rounded to.
         moved: scores that this rounding changed, by column.
         coarse: by column and class, rows that are stored so to begin with.
@@ -73,6 +74,7 @@ class Intake:
     missing: dict[str, Fault] = field(default_factory=dict)
     inexact: dict[str, Fault] = field(default_factory=dict)
     rounded: dict[str, Fault] = field(default_factory=dict)
+    met: dict[str, Fault] = field(default_factory=dict)
     overflowed: dict[str, Fault] = field(default_factory=dict)
     moved: dict[str, Fault] = field(default_factory=dict)
     coarse: Counter[tuple[str, bool]] = field(default_factory=Counter)
@@ -135,6 +137,7 @@ _BY_COLUMN = (
     "missing",
     "inexact",
     "rounded",
+    "met",
     "overflowed",
     "moved",
     "infinite",
@@ -171,18 +174,33 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": intake.other_side > 0,
     }
     found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
-    return (*found, *(_rounded(name, fault) for name, fault in intake.rounded.items()))
+    found += [_rounded(name, fault) for name, fault in intake.rounded.items()]
+    return (*found, *(_met(name, fault) for name, fault in intake.met.items()))
 
 
 def _rounded(name: str, fault: Fault) -> Finding:
-    rows = "1 row" if fault.count == 1 else f"{fault.count} rows"
     return Finding(
         code="decimals_rounded",
         text=(
-            f"Column {quoted_name(name)} holds decimals of more than 15 digits in {rows}: they "
-            "are rounded to the nearest 64-bit float, where two may become one."
+            f"Column {quoted_name(name)} holds decimals of more than 15 digits in {_rows(fault)}: "
+            "they are rounded to the nearest 64-bit float, where two may become one."
         ),
     )
+
+
+def _met(name: str, fault: Fault) -> Finding:
+    return Finding(
+        code=DIGITS_LOST,
+        text=(
+            f"Column {quoted_name(name)}: in {_rows(fault)} the digits that a 64-bit float cannot "
+            "hold may be all that tells the score from that of another row. They are not seen, so "
+            "that no policy is met. Write fewer digits, or replace the scores by their ranks."
+        ),
+    )
+
+
+def _rows(fault: Fault) -> str:
+    return "1 row" if fault.count == 1 else f"{fault.count} rows"
 
 
 def types_finding(name: str) -> Finding:

@@ -247,8 +247,10 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
             f"No numeric score column among: {shown_names([f.name for f in fields])}.",
             hint="Name one with --score-col.",
         )
+    first = (kind for kind in ("float", "integer") if kind in {kinds[name] for name in taken})
+    others = "named like scores" if any(map(_says_score, taken)) else next(first, "bool")
     skipped = tuple(
-        (name, why or f"{kinds[name]}, and its name does not say score")
+        (name, why or f"{kinds[name]}, while others are {others}")
         for name, why in reasons.items()
         if name not in taken
     )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from mipaudit.tables.column import Column
 
+    Mask = NDArray[np.bool_] | None
+    Marks = NDArray[np.uint8] | None
+    Arrays = tuple[NDArray[Any], Mask, Marks]
+
 IN_MEMORY_BYTES: Final = 256 << 20
 
 
@@ -62,14 +66,14 @@ class ChunkStore:
             self._file.close()
 
     def _put(self, column: Column) -> tuple[Column, tuple[_OnDisk | None, ...]]:
-        first, mask = column_arrays(column)
-        size = first.nbytes + (0 if mask is None else mask.nbytes)
+        arrays = column_arrays(column)
+        size = sum(one.nbytes for one in arrays if one is not None)
         if size <= self._left:
             self._left -= size
             return column, ()
         self._left = 0
-        empty = with_arrays(column, first[:0], None)
-        return empty, (self._write(first), None if mask is None else self._write(mask))
+        empty = with_arrays(column, (arrays[0][:0], None, None))
+        return empty, tuple(None if one is None else self._write(one) for one in arrays)
 
     def _write(self, array: NDArray[Any]) -> _OnDisk:
         if self._file is None:
@@ -86,8 +90,8 @@ class ChunkStore:
     def _take(self, column: Column, places: tuple[_OnDisk | None, ...]) -> Column:
         if not places:
             return column
-        first, mask = (None if place is None else self._read(place) for place in places)
-        return column if first is None else with_arrays(column, first, mask)
+        first, missing, rounded = (None if at is None else self._read(at) for at in places)
+        return column if first is None else with_arrays(column, (first, missing, rounded))
 
     def _read(self, place: _OnDisk) -> NDArray[Any]:
         assert self._file is not None  # noqa: S101 - a place exists only with a file
@@ -96,37 +100,44 @@ class ChunkStore:
         return np.frombuffer(data, dtype=place.dtype)
 
 
-def column_arrays(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the arrays that hold ``column``'s rows."""
-    if isinstance(column, Labels):
-        return column.codes, None
-    return column.values, column.missing
+def column_arrays(column: Column) -> Arrays:
+    """Return the arrays that hold ``column``'s rows: what they are, and the marks."""
+    match column:
+        case Labels():
+            return column.codes, None, None
+        case Numbers():
+            return column.values, column.missing, column.rounded
+        case Hashes():
+            return column.values, column.missing, None
 
 
-def with_arrays(column: Column, first: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
+def with_arrays(column: Column, arrays: Arrays) -> Column:
     """Return a column like ``column`` with other rows."""
+    first, missing, rounded = arrays
     match column:
         case Labels(vocabulary=vocabulary):
             return Labels(codes=first, vocabulary=vocabulary)
         case Numbers():
-            return Numbers(values=first, missing=mask)
+            return Numbers(values=first, missing=missing, rounded=rounded)
         case Hashes():
-            return Hashes(values=first, missing=mask)
+            return Hashes(values=first, missing=missing)
 
 
 def slice_column(column: Column, start: int, stop: int) -> Column:
     """Return rows ``start`` to ``stop`` of ``column``, without copying."""
-    first, mask = column_arrays(column)
-    return with_arrays(column, first[start:stop], None if mask is None else mask[start:stop])
+    first, missing, rounded = column_arrays(column)
+    missing = None if missing is None else missing[start:stop]
+    rounded = None if rounded is None else rounded[start:stop]
+    return with_arrays(column, (first[start:stop], missing, rounded))
 
 
 def compact_column(column: Column) -> Column:
     """Return ``column`` with the narrowest type that holds its integers or codes."""
-    first, mask = column_arrays(column)
+    first, missing, rounded = column_arrays(column)
     if isinstance(column, Hashes) or first.dtype.kind not in "iu" or not first.size:
         return column
     low, high = int(first.min()), int(first.max())
     for narrow in (np.int8, np.int16, np.int32):
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
-            return with_arrays(column, first.astype(narrow, copy=False), mask)
+            return with_arrays(column, (first.astype(narrow, copy=False), missing, rounded))
     return column

@@ -69,13 +69,12 @@ def test_kinds_and_choice_of_columns(read, write):
         "0,7,1,3,0.5,1,1,F,\n1,8,0,4,0.25,0,0,M,\n"
     )
     everything = read(write(text))
-    # conf_true is written without fractions: an integer column beside a float one.
-    assert everything.names == ["loss"]
+    # conf_true is written without fractions, and its name says what it is all the same.
+    assert everything.names == ["loss", "conf_true", "correct"]
     assert everything.skipped["sex"] == "text"
     assert everything.skipped["empty"] == "no values"
-    assert everything.skipped["correct"] == "integer, while others are float"
     assert set(everything.skipped) == {
-        *("unnamed:0", "record_id", "label", "conf_true", "correct", "sex", "empty"),
+        *("unnamed:0", "record_id", "label", "sex", "empty"),
     }
 
 
