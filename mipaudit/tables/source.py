@@ -151,15 +151,10 @@ class ScoreSource:
         self.bare: tuple[Blob, ...] = ()
         self.told: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
-<<<<<<< HEAD
-        self.rounded: Mapping[str, str] = {}
+        self.rounded: Mapping[str, Coarse] = {}
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
         self._chosen: Chosen | None = None
-=======
-        self.rounded: Mapping[str, Coarse] = {}
-        self.chosen: Chosen | None = None
->>>>>>> ef3939b (Let no few coarse rows decide what all others tell)
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
