@@ -9,14 +9,13 @@ from mipaudit.api.checking import require
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mipaudit.api.compare_rows import ComparedRows
     from mipaudit.api.compare_terms import CompareTerms
     from mipaudit.api.comparing import Passes
     from mipaudit.audit.estimate import Against
-    from mipaudit.audit.finding import Finding
     from mipaudit.report.compare import CompareReport
     from mipaudit.report.compare_reports import ReportComparison
     from mipaudit.report.origin import Setting
-    from mipaudit.tables.source import ScoreSource
 
 _MOST_PAIRS: Final = 66
 
@@ -39,7 +38,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     baseline: str | None = None,
     max_increase: float | None = None,
     against: Against | None = None,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -75,7 +74,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         max_increase: policy: no query may leak more than the baseline by more than this.
         against: class of attackers of the ranking and the policy. By default any where all
             scores are discrete, else thresholds.
-        seed: of the row assignment, at least 0.
+        seed: of the row assignment, as for `estimate`; one for all inputs.
         hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
@@ -89,9 +88,11 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
 
     from mipaudit.api.compare_inputs import named_input, query_names, reports_alone
     from mipaudit.api.compare_report import compare_report
+    from mipaudit.api.compare_rows import compared_rows
     from mipaudit.api.compare_terms import check_compare_terms, refuse_terms_of_scores
     from mipaudit.api.independence import require_different_files, require_independent
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.seed_choice import position_seed
     from mipaudit.audit.compared import Compared
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -135,7 +136,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     _require_inputs([one.data for one in inputs], members, holdout)
     if terms.independent:
         require_independent([one.data for one in inputs], key_column)
-    request = ReadRequest(**reading, seed=terms.seed)
+    request = ReadRequest(**reading, seed=position_seed(terms.seed))
     with ExitStack() as stack:
         if inputs:
             sources = [
@@ -149,8 +150,8 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         _require_baseline(terms, [name for some in names for name in some])
         matched = key_column is not None and len(sources) > 1
         passes = _passes(terms, jobs, progress)
-        groups, findings = _groups(sources, titles, names, passes, matched=matched)
-        cohorts = _counted(groups, terms, passes)
+        rows = compared_rows(sources, titles, names, passes, terms.seed, matched=matched)
+        cohorts = _counted(rows, terms, passes)
         for source in sources:
             source.check_unchanged()
         files = [source.inputs(hash_all=hash_inputs) for source in sources]
@@ -165,11 +166,12 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
             compared,
             [column for some in columns for column in some],
             terms,
-            findings=[*(f for source in sources for f in source.findings()), *findings],
+            findings=[*(f for source in sources for f in source.findings()), *rows.findings],
             provenance=provenance(
                 seed=terms.seed,
                 inputs=[one for some in files for one in some],
                 settings=settings,
+                seeds={None: rows.seed},
             ),
         )
 
@@ -223,53 +225,23 @@ def _passes(
     return Passes(
         prior=terms.prior,
         discrete=terms.discrete,
-        seed=terms.seed,
         workers=Workers(Engine(jobs=jobs)),
         progress=None if progress is None else Meter(None, progress).advance,
     )
 
 
-def _groups(
-    sources: Sequence[ScoreSource],
-    titles: Sequence[str],
-    names: Sequence[Sequence[str]],
-    passes: Passes,
-    *,
-    matched: bool,
-) -> tuple[list[Any], list[Finding]]:
-    """Return the columns that share their rows, and what the reader must know of them."""
-    from mipaudit.api.compare_inputs import match_rows
-    from mipaudit.api.comparing import Columns
-
-    kinds = [tuple(column.kind for column in source.columns) for source in sources]
-    if matched:
-        rows, findings = match_rows(
-            sources, titles, workers=passes.workers, progress=passes.progress
-        )
-        whole_names = tuple(name for some in names for name in some)
-        together = tuple(kind for some in kinds for kind in some)
-        return [Columns(names=whole_names, kinds=together, first=0, partitions=[rows])], [*findings]
-    first, groups = 0, []
-    for source, some, kind in zip(sources, names, kinds, strict=True):
-        groups.append(
-            Columns(names=tuple(some), kinds=kind, first=first, partitions=source.partitions())
-        )
-        first += len(some)
-    return groups, []
-
-
-def _counted(groups: Sequence[Any], terms: CompareTerms, passes: Passes) -> list[Any]:
+def _counted(rows: ComparedRows, terms: CompareTerms, passes: Passes) -> list[Any]:
     """Return every cohort with its evidence."""
     from mipaudit.api.comparing import count_cohort, require_comparable
     from mipaudit.audit.compare_table import pairs_of
 
-    names = [name for group in groups for name in group.names]
+    names = [name for group in rows.cohorts for name in group.names]
     baseline = None if terms.baseline is None else names.index(terms.baseline)
     pairs = pairs_of(len(names), baseline)
     counted = []
-    for group in groups:
+    for group in rows.cohorts:
         inside = range(group.first, group.first + len(group.names))
         mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
-        counted.append(count_cohort(group, mine, passes))
+        counted.append(count_cohort(group, mine, passes, rows.seed))
     require_comparable([one for _, some in counted for one in some])
     return counted

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from mipaudit.api.checking import path_of, require
 from mipaudit.audit.finding import Finding
-from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import safe_name
-from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from mipaudit.engine.workers import Workers
-    from mipaudit.tables.intake import Intake
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.summaries.rows import Rows
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 
@@ -113,94 +109,38 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
     return names
 
 
-class KeptRows:
-    """All rows of an input, by key: membership and scores."""
+def by_key(rows: Rows) -> Rows:
+    """Return the rows of one input in order of key.
 
-    __slots__ = ("_keys", "_members", "_scores")
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._keys: list[NDArray[np.uint64]] = []
-        self._members: list[NDArray[np.bool_]] = []
-        self._scores: list[tuple[NDArray[np.float64], ...]] = []
-
-    def add(self, rows: Rows) -> None:
-        """Keep a batch."""
-        if rows.keys is not None:
-            self._keys.append(rows.keys)
-            self._members.append(rows.member)
-            self._scores.append(rows.scores)
-
-    def merge(self, other: Self) -> None:
-        """Take in the rows of another part."""
-        self._keys += other._keys
-        self._members += other._members
-        self._scores += other._scores
-
-    def by_key(self) -> Rows:
-        """Return the rows in order of key.
-
-        Raises:
-            InputError: a key repeats.
-        """
-        keys = np.concatenate(self._keys) if self._keys else np.empty(0, dtype=np.uint64)
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        if (keys[1:] == keys[:-1]).any():
-            raise InputError(
-                "repeated_keys",
-                "The key column repeats its values: it does not tell rows apart.",
-                hint="Name another --key-col: rows are matched by it.",
-            )
-        member = np.concatenate(self._members)[order]
-        columns = zip(*self._scores, strict=True)
-        scores = tuple(np.concatenate(column)[order] for column in columns)
-        return _rows(keys, member, scores)
+    Raises:
+        InputError: a key repeats.
+    """
+    keys = _keys(rows)
+    order = np.argsort(keys, kind="stable")
+    if (np.diff(keys[order]) == 0).any():
+        raise InputError(
+            "repeated_keys",
+            "The key column repeats its values: it does not tell rows apart.",
+            hint="Name another --key-col: rows are matched by it.",
+        )
+    return rows.reordered(order)
 
 
-def _rows(
-    keys: NDArray[np.uint64], member: NDArray[np.bool_], scores: tuple[NDArray[np.float64], ...]
-) -> Rows:
-    return Rows(
-        first_row=0, source_rows=keys.size, kept=None, keys=keys, member=member, scores=scores
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MatchedRows:
-    """The rows that every input has, under all queries: one partition in memory."""
-
-    rows: Rows
-
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows; what was left out of them is known already."""
-        del intake
-        yield self.rows
-
-
-def match_rows(
-    sources: Sequence[ScoreSource],
-    names: Sequence[str],
-    *,
-    workers: Workers,
-    progress: Callable[[int], None] | None,
-) -> tuple[MatchedRows, tuple[Finding, ...]]:
+def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tuple[Finding, ...]]:
     """Return the rows whose key is in every input, and how many were left out.
 
     Args:
-        sources: opened with the same key column.
+        inputs: all rows of each, read with the same key column.
         names: of the inputs.
-        workers: threads of this process.
-        progress: called with the number of rows of each batch.
+
+    Returns:
+        The rows under all queries, in order of key, and what to say of the others.
 
     Raises:
         InputError: a key repeats, none matches, or a record is a member in one input and a
             holdout record in another.
     """
-    found = [
-        fold(source.partitions(), KeptRows, workers=workers, progress=progress).by_key()
-        for source in sources
-    ]
+    found = [by_key(one) for one in inputs]
     keys = _keys(found[0])
     for one in found[1:]:
         keys = np.intersect1d(keys, _keys(one), assume_unique=True)
@@ -235,7 +175,7 @@ def match_rows(
         for name, one in zip(names, found, strict=True)
         if _keys(one).size > keys.size
     )
-    return MatchedRows(rows=_rows(keys, members[0], scores)), findings
+    return replace(found[0].reordered(places[0]), scores=scores), findings
 
 
 def _keys(rows: Rows) -> NDArray[np.uint64]:

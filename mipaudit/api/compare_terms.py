@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from mipaudit.api.checking import number, one_of, optional, require, whole
+from mipaudit.api.checking import number, one_of, optional, require
+from mipaudit.api.seed_choice import seed_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mipaudit.api.seed_choice import SeedGiven
+    from mipaudit.summaries.seed import SeedChoice
 
 CompareAgainst = Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16"]
 _HALF: Final = 0.5
@@ -23,7 +27,7 @@ class CompareTerms:
         prior: p in (0, 1).
         confidence: in [0.5, 1).
         discrete: take every score as discrete.
-        seed: at least 0.
+        seed: which one is asked for.
         baseline: name of the query that the others are compared with, or None.
         max_increase: the policy's limit, or None.
         against: the class of the ranking and the policy; None for the default.
@@ -33,7 +37,7 @@ class CompareTerms:
     prior: float
     confidence: float
     discrete: bool
-    seed: int
+    seed: SeedChoice
     baseline: str | None
     max_increase: float | None
     against: CompareAgainst | None
@@ -54,7 +58,7 @@ _OF_SCORES: Final[Mapping[str, object]] = MappingProxyType(
         "confidence": 0.95,
         "discrete": False,
         "independent": False,
-        "seed": 0,
+        "seed": None,
     }
 )
 
@@ -85,7 +89,7 @@ def check_compare_terms(
     baseline: str | None,
     max_increase: float | None,
     against: str | None,
-    seed: int,
+    seed: SeedGiven,
 ) -> CompareTerms:
     """Return the terms.
 
@@ -94,12 +98,10 @@ def check_compare_terms(
     """
     prior, confidence = number("prior", prior), number("confidence", confidence)
     max_increase = optional("max_increase", max_increase)
-    seed = whole("seed", seed)
     require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
     require(
         _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
     )
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     if max_increase is not None:
         room = 1 - abs(2 * prior - 1)
         require(
@@ -119,7 +121,7 @@ def check_compare_terms(
         prior=prior,
         confidence=confidence,
         discrete=discrete,
-        seed=seed,
+        seed=seed_choice(seed),
         baseline=baseline,
         max_increase=max_increase,
         against=against,  # type: ignore[arg-type]

@@ -58,20 +58,18 @@ class Passes:
     Attributes:
         prior: p in (0, 1).
         discrete: take every score as discrete.
-        seed: of the row assignment.
         workers: who reads; threads of this process.
         progress: called with the number of rows of each batch.
     """
 
     prior: float
     discrete: bool
-    seed: int
     workers: Workers
     progress: Callable[[int], None] | None
 
 
 def count_cohort(
-    columns: Columns, pairs: Sequence[tuple[int, int]], passes: Passes
+    columns: Columns, pairs: Sequence[tuple[int, int]], passes: Passes, seed: int
 ) -> tuple[Cohort, tuple[Evidence, ...]]:
     """Return the queries of one set of rows, counted, and how they met.
 
@@ -79,24 +77,21 @@ def count_cohort(
         columns: of the rows.
         pairs: the pairs to compare, by number among these columns.
         passes: how to read.
+        seed: of the row assignment.
 
     Raises:
         InputError: a class is empty or keys repeat.
     """
     many = len(columns.names)
     over = partial(fold, columns.partitions, workers=passes.workers, progress=passes.progress)
-    sample = over(lambda: BurnInSample(many, passes.seed))
+    sample = over(lambda: BurnInSample(many, seed))
     sample.settle()
     _require_rows(sample)
-    plan = make_plan(
-        sample, columns.kinds, prior=passes.prior, discrete=passes.discrete, seed=passes.seed
-    )
+    plan = make_plan(sample, columns.kinds, prior=passes.prior, discrete=passes.discrete, seed=seed)
     tally = over(lambda: Tally(plan))
     counts = tally.counts()
     evidence = tuple(
-        Evidence(
-            score=name, counts=one, prior=passes.prior, seed=passes.seed, ordered=kind != "string"
-        )
+        Evidence(score=name, counts=one, prior=passes.prior, seed=seed, ordered=kind != "string")
         for name, one, kind in zip(columns.names, counts, columns.kinds, strict=True)
     )
     queries = tuple(range(columns.first, columns.first + many))
@@ -119,13 +114,13 @@ def count_cohort(
         for index in range(many)
     ]
     together = _seen_together(pairs, counts_constant=[constant(one) for one in counts])
-    grids = over(lambda: GridTally(scores, together, passes.seed)).counts if together else ()
+    grids = over(lambda: GridTally(scores, together, seed)).counts if together else ()
     met = same_rows(
         evidence,
         scores,
         pairs=pairs,
         grids=dict(zip(together, grids, strict=True)),
-        seed=passes.seed,
+        seed=seed,
     )
     meetings: list[Meeting] = []
     for part in met.plan.parts():

@@ -47,7 +47,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     key_column: str | None = None,
     nan: Literal["error", "category", "drop"] = "error",
     curve: bool = False,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -91,7 +91,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         key_column: a row's identity; its position otherwise.
         nan: what to do with a missing score.
         curve: add epsilon at many deltas to the report, jointly valid.
-        seed: of every random choice, at least 0.
+        seed: of every random choice, as for `estimate`.
         hash_inputs: sha256 of inputs over 64 MiB in all, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
@@ -121,6 +121,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     else:
         from mipaudit.api.epsilon_evidence import evidence_from_scores
         from mipaudit.api.opening import column_names, open_input
+        from mipaudit.api.seed_choice import position_seed
         from mipaudit.tables.request import ReadRequest
 
         request = ReadRequest(
@@ -131,7 +132,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
             unit_column=unit_column,
             key_column=key_column,
             nan=nan,
-            seed=question.seed,
+            seed=position_seed(question.seed),
         )
         with open_input(data, members, holdout, request) as source:
             found = evidence_from_scores(source, question, jobs=jobs, progress=progress)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mipaudit.report.epsilon import EpsilonDesign
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mipaudit.api.epsilon_one_run import Runs
     from mipaudit.api.epsilon_question import EpsilonQuestion
@@ -31,6 +31,7 @@ class EpsilonEvidence:
         coin: for one run from scores.
         profile: if asked for.
         findings: about the input.
+        seeds: in use, by score.
     """
 
     design: EpsilonDesign
@@ -41,6 +42,7 @@ class EpsilonEvidence:
     coin: CoinCheck | None = None
     profile: tuple[ProfilePoint, ...] | None = None
     findings: tuple[Finding, ...] = ()
+    seeds: Mapping[str | None, int] = field(default_factory=dict)
 
 
 def evidence_from_counts(question: EpsilonQuestion) -> EpsilonEvidence:
@@ -88,7 +90,7 @@ def evidence_from_scores(
     from mipaudit.api.epsilon_runs import curve_is_refuted, runs_profile, runs_statements
 
     one_run = question.design == "one-run"
-    rows = read_scores(source, ids=one_run, jobs=jobs, progress=progress)
+    rows = read_scores(source, question.seed, ids=one_run, jobs=jobs, progress=progress)
     design = replace(
         _design(question),
         n_members=rows.members.size,
@@ -98,11 +100,12 @@ def evidence_from_scores(
         skipped_columns=tuple(safe_name(name) for name, _ in source.skipped),
     )
     findings = input_findings(source, rows, question.design)
+    seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
     if one_run:
         from mipaudit.api.epsilon_one_run import runs_from_scores
 
         found = _one_run(runs_from_scores(rows, question), question, design)
-        return replace(found, findings=(*found.findings, *findings))
+        return replace(found, findings=(*found.findings, *findings), seeds=seeds)
     statements = runs_statements(rows, question)
     if question.design == "one-model":
         from mipaudit.api.epsilon_one_model import advantage_statements, hypothetical
@@ -116,6 +119,7 @@ def evidence_from_scores(
         curve_refuted=curve_is_refuted(rows, question),
         profile=runs_profile(rows, question) if question.profile else None,
         findings=findings,
+        seeds=seeds,
     )
 
 

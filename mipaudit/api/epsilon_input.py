@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.api.content_counting import keep_input
 from mipaudit.api.counting import Meter
+from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.engine.engine import Engine
@@ -15,15 +17,16 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name, safe_name
-from mipaudit.summaries.kept_scores import KeptScores
+from mipaudit.summaries.kept_scores import ClassScores, KeptScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from mipaudit.api.content_counting import KeptInput
     from mipaudit.report.epsilon import DesignKind
-    from mipaudit.summaries.kept_scores import ClassScores
+    from mipaudit.summaries.seed import SeedChoice
     from mipaudit.tables.source import ScoreSource
 
 _CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
@@ -36,13 +39,16 @@ class ScoredRows:
 
     Attributes:
         names: of the score columns, as they are in the input.
-        members: rows with the record.
-        holdout: rows without it.
+        members: rows with the record; each column in an order of its own, which follows from
+            its scores (with keys, from the keys), where the input is not too large.
+        holdout: rows without it, likewise.
+        seeds: in use for each column.
     """
 
     names: tuple[str, ...]
     members: ClassScores
     holdout: ClassScores
+    seeds: tuple[int, ...]
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
         """Yield the name and both classes' scores of each column."""
@@ -51,6 +57,7 @@ class ScoredRows:
 
 def read_scores(
     source: ScoreSource,
+    choice: SeedChoice,
     *,
     ids: bool = False,
     jobs: int | None,
@@ -60,6 +67,7 @@ def read_scores(
 
     Args:
         source: the opened input.
+        choice: of the seed.
         ids: keep the rows' identities, too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
@@ -76,15 +84,12 @@ def read_scores(
                 hint="Name a column of numbers with --score-col.",
             )
     workers = Workers(Engine(jobs=jobs))
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
-    fold(source.partitions(), kept.part, workers=workers, progress=meter)
-    source.check_classes()
-    rows = ScoredRows(
-        names=tuple(column.name for column in source.columns),
-        members=kept.members(),
-        holdout=kept.holdout(),
-    )
+    kept = keep_input(source, workers=workers, progress=progress)
+    if kept is None:
+        rows = _by_position(source, position_seed(choice), workers, ids=ids, progress=progress)
+    else:
+        source.check_classes()
+        rows = _in_order(source, kept, choice)
     if rows.members.repeats() or rows.holdout.repeats():
         raise InputError(
             "repeated_keys",
@@ -92,6 +97,49 @@ def read_scores(
             hint="Leave --key-col out, or give --unit-col where a person has several rows.",
         )
     return rows
+
+
+def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> ScoredRows:
+    ordered = [kept.in_order([at], choice) for at in range(len(source.columns))]
+    rows = [one.rows for one in ordered]
+    sides = [
+        ClassScores(
+            scores=tuple(one.scores[0][one.member == side] for one in rows),
+            ids=None if rows[0].keys is None else rows[0].keys[rows[0].member == side],
+            keyed=rows[0].keys is not None,
+        )
+        for side in (True, False)
+    ]
+    if kept.units:
+        source.unit_rows_dropped = kept.dropped(sides[0].size, sides[1].size)
+    return ScoredRows(
+        names=tuple(column.name for column in source.columns),
+        members=sides[0],
+        holdout=sides[1],
+        seeds=tuple(one.seed for one in ordered),
+    )
+
+
+def _by_position(
+    source: ScoreSource,
+    seed: int,
+    workers: Workers,
+    *,
+    ids: bool,
+    progress: Callable[[int, int | None], None] | None,
+) -> ScoredRows:
+    """Read an input of many rows, whose positions tell them apart."""
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
+    fold(source.partitions(), kept.part, workers=workers, progress=meter)
+    source.check_classes()
+    names = tuple(column.name for column in source.columns)
+    return ScoredRows(
+        names=names,
+        members=kept.members(),
+        holdout=kept.holdout(),
+        seeds=(seed,) * len(names),
+    )
 
 
 def input_findings(

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mipaudit.api.counting import count
+from mipaudit.api.score_counting import count_columns
 from mipaudit.audit.evidence import Evidence
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.workers import Workers
@@ -23,15 +23,15 @@ def advantage_statements(
     source: ScoreSource, question: EpsilonQuestion, *, jobs: int | None
 ) -> tuple[EpsilonStatement, ...]:
     """Return the epsilon that the lower limit of each score's advantage implies."""
-    counts = count(source, seed=question.seed, workers=Workers(Engine(jobs=jobs)))
+    counts = count_columns(source, seed=question.seed, workers=Workers(Engine(jobs=jobs)))
     confidence = question.confidence_of_one(len(source.columns))
     return tuple(
         _statement(
-            Evidence(score=column.name, counts=one, prior=0.5, seed=question.seed),
+            Evidence(score=column.name, counts=one, prior=0.5, seed=seed),
             question,
             confidence,
         )
-        for column, one in zip(source.columns, counts.columns, strict=True)
+        for column, one, seed in zip(source.columns, counts.columns, counts.seeds, strict=True)
     )
 
 

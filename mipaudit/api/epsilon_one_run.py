@@ -47,11 +47,11 @@ def runs_from_scores(rows: ScoredRows, question: EpsilonQuestion) -> Runs:
                 np.concatenate([members, holdout]),
                 guesses=question.guesses,
                 direction=question.direction,
-                seed=question.seed,
+                seed=seed,
                 ids=ids,
             ),
         )
-        for name, members, holdout in rows.columns()
+        for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mipaudit.api.checking import number, one_of, optional, require, whole
 from mipaudit.api.epsilon_totals import TABLE, attack_table, canary_totals
+from mipaudit.api.seed_choice import seed_choice
 from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.report.epsilon import DesignKind
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon_curve import NamedCurve
     from mipaudit.api.epsilon_totals import AttackTable, CanaryTotals
     from mipaudit.maths.tradeoff import TradeOff
+    from mipaudit.summaries.seed import SeedChoice
 
 MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
@@ -69,7 +71,7 @@ class EpsilonQuestion:
         claimed_curve: a bound of every attacker's ROC.
         true_epsilon: above ``claimed_epsilon``, to plan for.
         profile: whether epsilon at many deltas is asked for.
-        seed: at least 0.
+        seed: which one is asked for.
         table: counts of independent runs in place of scores.
         totals: counts of one run in place of scores.
     """
@@ -88,7 +90,7 @@ class EpsilonQuestion:
     claimed_curve: NamedCurve | None
     true_epsilon: float | None
     profile: bool
-    seed: int
+    seed: SeedChoice
     table: AttackTable | None
     totals: CanaryTotals | None
 
@@ -119,8 +121,6 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
     require(
         _HALF <= confidence < 1, "confidence", "The confidence must be at least 0.5 and below 1."
     )
-    seed = whole("seed", given["seed"])
-    require(seed >= 0, "seed", "The seed must be a whole number of at least 0.")
     _check_choices(given)
     _check_idle(design, given)
     _check_method(design, given, delta)
@@ -142,7 +142,7 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         claimed_curve=given["claimed_curve"],
         true_epsilon=true,
         profile=bool(given["curve"]),
-        seed=seed,
+        seed=seed_choice(given["seed"]),
         table=attack_table(given),
         totals=totals,
     )

@@ -51,7 +51,9 @@ def epsilon_report(
             profile=found.profile is not None,
             power=claim is not None and bool(claim.power),
         ),
-        provenance=provenance(seed=question.seed, inputs=inputs, settings=settings),
+        provenance=provenance(
+            seed=question.seed, inputs=inputs, settings=settings, seeds=found.seeds
+        ),
     )
 
 

@@ -42,10 +42,10 @@ def curve_is_refuted(rows: ScoredRows, question: EpsilonQuestion) -> bool:
             holdout,
             curve,
             confidence=question.confidence_of_one(len(rows.names)),
-            rng=_generator(question.seed, at),
+            rng=np.random.default_rng(seed),
             splits=question.splits,
         )
-        for at, (_, members, holdout) in enumerate(rows.columns())
+        for (_, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     )
 
 
@@ -88,17 +88,12 @@ def _limits(
                 delta=question.delta,
                 confidence=confidence,
                 method=method,
-                rng=_generator(question.seed, at),
+                rng=np.random.default_rng(seed),
                 splits=question.splits,
             ),
         )
-        for at, (name, members, holdout) in enumerate(rows.columns())
+        for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     ]
-
-
-def _generator(seed: int, column: int) -> np.random.Generator:
-    """Return the random numbers of one column, apart from those of every other."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(column,)))
 
 
 def _statement(name: str, limit: EpsilonLimit, *, decides: bool) -> EpsilonStatement:

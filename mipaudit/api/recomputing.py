@@ -29,7 +29,9 @@ _OF_SCORES: Final = frozenset(
     {"estimate", "check", "epsilon", "records", "attack", "attribute", "shift", *_OF_SEVERAL}
 )
 # Commands whose seeds in use follow from the rows.
-_BY_CONTENT: Final = frozenset({"estimate", "check", "records", "attack", "attribute"})
+_BY_CONTENT: Final = frozenset(
+    {"estimate", "check", "records", "attack", "attribute", "epsilon", "compare"}
+)
 _OF_TABLES: Final = frozenset({"query"})
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})
 _FROM_COUNTS: Final = ("tp", "canaries")

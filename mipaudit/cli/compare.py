@@ -102,7 +102,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
             show_default=False,
         ),
     ] = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
@@ -118,6 +118,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
 
@@ -145,7 +146,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
             baseline=baseline,
             max_increase=max_increase,
             against=against,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             progress=progress,

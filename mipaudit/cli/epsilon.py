@@ -135,7 +135,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
         str | None,
         _number("--curve", "Write epsilon at many deltas there, as .csv or .json.", "FILE"),
     ] = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
@@ -156,6 +156,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note_written, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
 
@@ -200,7 +201,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             key_column=key_column,
             nan=nan,
             curve=profile is not None,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             progress=progress,

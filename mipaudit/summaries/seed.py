@@ -14,7 +14,16 @@ from typing import Final, Literal
 
 SeedOrigin = Literal["default", "stated", "fresh"]
 ContentKind = Literal[
-    "ladder", "labels", "rows", "keyed rows", "rows of units", "multiset", "site", "counts", "files"
+    "ladder",
+    "labels",
+    "rows",
+    "keyed rows",
+    "rows of units",
+    "cohorts",
+    "files",
+    "positions",
+    "site",
+    "counts",
 ]
 
 _RULE: Final = "mipaudit/2"

@@ -402,7 +402,6 @@ def test_one_model_certifies_nothing(data_dir):
     assert "--design one-run" in report.summary
 
 
-@pytest.mark.xfail(strict=True, reason="epsilon assigns rows by their position, estimate no more")
 def test_one_model_restates_the_advantage(data_dir):
     path = data_dir / "dpaudit_rr_binary_eps1.parquet"
     report = mipaudit.epsilon(path, design="one-model", delta=0.01, confidence=0.975)
