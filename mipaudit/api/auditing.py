@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -111,6 +112,9 @@ def audit(
         source.findings(),
     )
     design = _design(source, counts, terms, [one.score for one in evidence])
+    advantages = defaultdict(list)
+    for row in estimates:
+        advantages[row.score].append(row)
     findings = [
         *source.findings(),
         *size_findings(counts.n_members, counts.n_holdout),
@@ -126,7 +130,7 @@ def audit(
             for one in evidence
             for finding in (
                 *_remarks(one, source),
-                *crossing_findings(safe_name(one.score), one.score, estimates),
+                *crossing_findings(safe_name(one.score), one.score, advantages[one.score]),
             )
         ),
     ]

@@ -67,6 +67,7 @@ class CsvPart:
         self._exact = frozenset() if whole else rows.needing_text()
         # Of a compressed file this is too small, which only makes it look harder.
         self.rows_about = rows.rows if whole else rows.rows * blob.size // len(data)
+        self._fields: tuple[Field, ...] | None = None
         self._store = ChunkStore()
         self._words: frozenset[str] = frozenset()
 
@@ -78,12 +79,16 @@ class CsvPart:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns; of a large file, as its first rows show them until it is loaded."""
-        return tuple(Field(name=name, kind=kind) for name, kind in self._kinds.items())
+        if self._fields is None:
+            found = (Field(name=name, kind=kind) for name, kind in self._kinds.items())
+            self._fields = tuple(found)
+        return self._fields
 
     def take_as_words(self, names: Collection[str]) -> None:
         """Read these columns as they are written, whatever their cells look like."""
         self._words = frozenset(names) & self._kinds.keys()
         self._kinds |= dict.fromkeys(self._words, "string")
+        self._fields = None
 
     def load(self, names: Collection[str], hashed: Collection[str]) -> None:
         """Parse the named columns.
@@ -132,6 +137,7 @@ class CsvPart:
             self._store = ChunkStore()
             again = replace(large, exact=large.exact | lost.columns)
             self._kinds |= again.parse(self._store, names, hashed)
+        self._fields = None
 
     @property
     def large(self) -> bool:
@@ -152,6 +158,7 @@ class CsvPart:
         self._store.close()
         self._store = ChunkStore()
         self._kinds |= parsed.kinds
+        self._fields = None
         for rows, columns in parsed.chunks:
             self._store.append(columns, rows)
 

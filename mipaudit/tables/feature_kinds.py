@@ -11,7 +11,7 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Labels, Numbers
 from mipaudit.tables.feature_source import FeatureColumn, FeatureKind, mixed_column
-from mipaudit.tables.layout import common_precision, unreadable_column
+from mipaudit.tables.layout import common_precision, stored_fields, unreadable_column
 from mipaudit.tables.moments import are_days, is_day
 
 if TYPE_CHECKING:
@@ -46,14 +46,15 @@ def name_features(
     """
     found: list[FeatureColumn] = []
     skipped: list[tuple[str, str]] = []
-    every = [part for _, parts in tables for part in parts]
+    stored = stored_fields(part for _, parts in tables for part in parts)
+    own = _with_values(tables)
     for name in names:
         kind = kinds[name]
         if kind == "empty":
             skipped.append((name, "no value in any row"))
         elif kind == "other":
-            found.append(FeatureColumn(name=name, kind=_of_time(name, tables)))
-        elif not asked and _tells_rows_apart(name, tables):
+            found.append(FeatureColumn(name=name, kind=_of_time(name, own.get(name, []), tables)))
+        elif not asked and kind != "float" and _tells_rows_apart(name, tables):
             skipped.append((name, "another value in every row: it names records"))
         else:
             days = kind == "string" and _holds_days(name, tables)
@@ -63,7 +64,7 @@ def name_features(
                     name=name,
                     kind=text if kind == "string" else "number",
                     fractions=kind == "float",
-                    precision=common_precision(name, every),
+                    precision=common_precision(stored.get(name, ())),
                 )
             )
     if not found:
@@ -92,8 +93,9 @@ def nested_columns(names: Sequence[str], tables: Tables, *, asked: bool) -> list
             one holds something else in another place.
     """
     found = []
+    fields = _with_values(tables)
     for name in names:
-        own = _fields(name, tables)
+        own = fields.get(name, [])
         nested = [one for one in own if one.kind == "other" and one.moment is None]
         if not nested:
             continue
@@ -105,18 +107,21 @@ def nested_columns(names: Sequence[str], tables: Tables, *, asked: bool) -> list
     return found
 
 
-def _fields(name: str, tables: Tables) -> list[Field]:
-    fields = (one for _, parts in tables for part in parts for one in part.fields)
-    return [one for one in fields if one.name == name and one.kind != "empty"]
+def _with_values(tables: Tables) -> dict[str, list[Field]]:
+    """Return every column as each part that has a value of it stores it."""
+    found: dict[str, list[Field]] = {}
+    for one in (one for _, parts in tables for part in parts for one in part.fields):
+        if one.kind != "empty":
+            found.setdefault(one.name, []).append(one)
+    return found
 
 
-def _of_time(name: str, tables: Tables) -> Literal["date", "number"]:
+def _of_time(name: str, own: Sequence[Field], tables: Tables) -> Literal["date", "number"]:
     """Return what a column is that holds times somewhere.
 
     Raises:
         InputError: ``mixed_column``.
     """
-    own = _fields(name, tables)
     moments = {one.moment for one in own if one.kind == "other"}
     words = any(one.kind == "string" for one in own)
     if moments == {"day", "zoned"}:

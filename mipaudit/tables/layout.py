@@ -20,7 +20,7 @@ from mipaudit.tables.selection import (
 from mipaudit.tables.where import parse_where
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mipaudit.audit.finding import Finding
     from mipaudit.tables.column import Kind
@@ -188,20 +188,18 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
             )
 
 
-def differing_types(name: str, parts: Sequence[Part]) -> bool:
-    """Tell whether column ``name`` is stored differently in different parts, after loading."""
-    fields = _stored(name, parts)
+def differing_types(fields: Sequence[Field]) -> bool:
+    """Tell whether a column is stored differently in different parts; as `stored_fields`."""
     kinds = {field.kind for field in fields} - {"empty"}
     return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
 
 
-def common_precision(name: str, parts: Sequence[Part]) -> str | None:
-    """Return the coarse float type that some parts store column ``name`` in and some do not.
+def common_precision(fields: Sequence[Field]) -> str | None:
+    """Return the coarse float type that some parts store a column in and some do not.
 
     Scores on a coarser grid in one class tell the classes apart although nothing leaks. After
     loading; text and integers are taken for as fine as can be.
     """
-    fields = _stored(name, parts)
     stored = {field.storage for field in fields if field.kind != "empty"}
     if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
         return None
@@ -219,9 +217,16 @@ def parts_with(name: str, storage: str, parts: Sequence[Part]) -> str:
     return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _stored(name: str, parts: Sequence[Part]) -> list[Field]:
-    """Return a column as every part that has rows stores it."""
-    return [f for part in parts if part.rows_about for f in part.fields if f.name == name]
+def stored_fields(parts: Iterable[Part]) -> dict[str, list[Field]]:
+    """Return every column as each part that has rows stores it; of loaded parts.
+
+    For all columns at once: a file may have thousands.
+    """
+    found: dict[str, list[Field]] = {}
+    for part in parts:
+        for field in part.fields if part.rows_about else ():
+            found.setdefault(field.name, []).append(field)
+    return found
 
 
 def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:

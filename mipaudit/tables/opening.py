@@ -18,6 +18,7 @@ from mipaudit.tables.layout import (
     parts_with,
     plan_columns,
     require_columns,
+    stored_fields,
     unreadable_column,
 )
 from mipaudit.tables.part import Load
@@ -156,7 +157,8 @@ def open_groups(
         loads.append(Load(part=part, names=layout.needed & present, hashed=layout.hashed & present))
     (_load_each if load is None else load)(loads)
     grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
-    stored = {one.name: common_precision(one.name, parts) for one in layout.scores}
+    fields_of = stored_fields(parts)
+    stored = {one.name: common_precision(fields_of.get(one.name, ())) for one in layout.scores}
     precision = {name: coarse for name, coarse in stored.items() if coarse is not None}
     source = ScoreSource(
         columns=_score_columns(layout.scores, parts),
@@ -183,7 +185,9 @@ def open_groups(
         for name, coarse in precision.items()
     }
     source.mixed = tuple(
-        name for name in stored if name not in precision and differing_types(name, parts)
+        name
+        for name in stored
+        if name not in precision and differing_types(fields_of.get(name, ()))
     )
     return _checked(source, layout, request)
 

@@ -18,7 +18,7 @@ from mipaudit.tables.record_columns import MOMENT_KINDS, moment_kind, read_recor
 from mipaudit.tables.selection import find_column, is_candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.column import Field
@@ -82,11 +82,12 @@ class RecordTable:
             if isinstance(part, CsvPart):
                 part.take_as_words(categorical)
             _load(part, names)
+        fields = [_by_name(part) for part in self.parts]
         found = {
             name: read_record_column(
                 self.parts,
                 name,
-                self._found(name),
+                self._found(name, fields),
                 category=name in categorical,
                 blank=MISSING if mixed else (),
             )
@@ -101,10 +102,12 @@ class RecordTable:
                 )
         return found
 
-    def _found(self, name: str) -> tuple[str, ...]:
+    def _found(self, name: str, fields: Sequence[Mapping[str, Field]]) -> tuple[str, ...]:
         """Return the kinds by part, now that all rows are parsed and not only the first."""
-        pairs = zip(self.parts, self.kinds[name], strict=True)
-        return tuple(kind if kind in MOMENT_KINDS else _kind_of(part, name) for part, kind in pairs)
+        each = zip(self.parts, fields, self.kinds[name], strict=True)
+        return tuple(
+            kind if kind in MOMENT_KINDS else _kind_of(part, name, own) for part, own, kind in each
+        )
 
     def described(self, rows: int) -> tuple[InputFile, ...]:
         """Return how the report names what was read."""
@@ -166,12 +169,22 @@ def _table(role: Role, parts: tuple[Part, ...], blobs: tuple[Blob, ...]) -> Reco
         if not part.rows_about:
             raise InputError("no_rows", f"{part.name}: the table has no rows.")
     first = parts[0].fields
-    kinds = {field.name: tuple(_kind_of(part, field.name) for part in parts) for field in first}
+    every = [_by_name(part) for part in parts]
+    kinds = {
+        one.name: tuple(
+            _kind_of(part, one.name, fields) for part, fields in zip(parts, every, strict=True)
+        )
+        for one in first
+    }
     return RecordTable(role=role, parts=parts, blobs=blobs, kinds=kinds, fields=first)
 
 
-def _kind_of(part: Part, name: str) -> str:
-    field = next((field for field in part.fields if field.name == name), None)
+def _by_name(part: Part) -> dict[str, Field]:
+    return {field.name: field for field in part.fields}
+
+
+def _kind_of(part: Part, name: str, fields: Mapping[str, Field]) -> str:
+    field = fields.get(name)
     if field is None:
         raise InputError(
             "columns_differ",
@@ -228,8 +241,9 @@ def common_columns(
             "no_common_columns", "No column is left to compare.", hint="Name some with --columns."
         )
     _refuse_unreadable(names, tables)
+    taken = frozenset(names)
     for field in (field for table in tables for field in table.fields):
-        if field.name not in names:
+        if field.name not in taken:
             skipped.setdefault(field.name, _why_not(field, columns, ignore) or "not released")
     return CommonColumns(taken=tuple(names), skipped=tuple(skipped.items()))
 
