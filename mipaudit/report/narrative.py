@@ -13,6 +13,7 @@ from mipaudit.audit.figures import (
     upper_text,
     value_text,
 )
+from mipaudit.audit.implication import strongest_implication
 from mipaudit.audit.policy import against_phrase
 from mipaudit.report.blind_words import blind_limitations
 from mipaudit.report.names import safe_name
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.blind import Blind
     from mipaudit.audit.claims import Claim
     from mipaudit.audit.estimate import Estimate
+    from mipaudit.audit.implication import Implication
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.verdict import Verdict
     from mipaudit.report.model import Design
@@ -91,10 +93,12 @@ def summary(
     ``incomplete`` that files were skipped.
     """
     first = estimates[0]
+    implied = strongest_implication(estimates, design.prior)
     parts = [
         INCOMPLETE if incomplete else "",
-        _measured(design, first, len(design.score_columns)),
+        _measured(design, first, len(design.score_columns), implied),
         _at_most(estimates, first),
+        "" if implied is None else _implied(design, first, implied),
         blind,
         judged(verdict, given="limits"),
         _shared(estimates, policy),
@@ -123,7 +127,9 @@ def limitations(
     return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra, _ONE_RUN)
 
 
-def _measured(design: Design, first: Estimate, columns: int) -> str:
+def _measured(
+    design: Design, first: Estimate, columns: int, implied: Implication | None = None
+) -> str:
     """Say what the strongest score shows, and how sure that is."""
     rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
     name = f"'{safe_name(first.score)}'"
@@ -131,6 +137,11 @@ def _measured(design: Design, first: Estimate, columns: int) -> str:
     lower, value = first.lower or 0.0, first.value or 0.0
     figures = f"best estimate {value_text(value)}, blind guessing {value_text(design.baseline)}"
     sure = f"{percent_text(design.confidence)} confidence"
+    if lower <= design.baseline and implied is not None:
+        return (
+            f"From {rows}: at {sure}, the lower limit for any attacker on {score} is not above "
+            f"blind guessing (advantage: {figures})."
+        )
     if lower <= design.baseline:
         return (
             f"From {rows}: at {sure}, {score} does not show that membership leaks (advantage: "
@@ -142,6 +153,34 @@ def _measured(design: Design, first: Estimate, columns: int) -> str:
         f"of at least {lower_text(lower)} ({figures}). They would guess membership right at "
         f"least {accuracy:.1f}% of the time where {percent_text(design.prior)} of the challenged "
         "records are members."
+    )
+
+
+def _implied(design: Design, first: Estimate, implied: Implication) -> str:
+    """Say what a row shows that the first limit does not; empty where it shows no more.
+
+    A row shows something where it is above chance although the first limit is not, and more
+    where it implies a larger advantage.
+    """
+    row, lower = implied.row, first.lower or 0.0
+    silent = lower <= design.baseline
+    more = implied.advantage > max(lower, design.baseline)
+    if not silent and not more:
+        return ""
+    name = f"the score '{safe_name(row.score)}'"
+    what = (
+        f"The AUC of {name} is at least {lower_text(row.lower or 0.0)}, above chance"
+        if row.quantity == "auc"
+        else f"The TPR of {name} at an FPR of {number_text(row.fpr or 0.0)} is at least "
+        f"{lower_text(row.lower or 0.0)}, above chance"
+    )
+    shows = ": its values differ between members and holdout records" if silent else ""
+    rests = f"at {percent_text(row.confidence)} confidence of its own, not jointly with other rows"
+    if not more:
+        return f"{what}{shows}, {rests}; at this prior it implies no advantage over blind guessing."
+    return (
+        f"{what}{shows}. It implies a membership advantage of at least "
+        f"{lower_text(implied.advantage)}, {rests}."
     )
 
 

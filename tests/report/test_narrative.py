@@ -56,3 +56,41 @@ def test_the_gravest_claim_is_told_whichever_score_it_is_of(report):
 
     assert "The claim of epsilon 2 is contradicted: more leaks than it allows." in told
     assert "consistent" not in told
+
+
+def test_no_headline_is_silent_on_a_row_that_shows():
+    shown = 0
+    for number in range(12):
+        rng = np.random.default_rng([7, number])
+        found = mipaudit.estimate(members=rng.normal(0.3, 1, 300), holdout=rng.normal(0, 1, 300))
+        (auc,) = (e for e in found.estimates if e.quantity == "auc")
+        points = [e for e in found.estimates if e.fpr and e.lower is not None and e.lower > e.fpr]
+        quiet = "does not show that membership leaks" in found.summary
+        above = auc.lower > 0.5 or bool(points)
+        assert not (quiet and above)
+        if above and found.estimates[0].lower <= 0:
+            shown += 1
+            assert "is not above blind guessing" in found.summary
+            assert "It implies a membership advantage of at least" in found.summary
+            assert "95% confidence of its own, not jointly with other rows" in found.summary
+    assert shown > 2
+
+
+def test_a_row_that_implies_more_than_the_headline(report):
+    first = replace(report.estimates[0], lower=0.01, score=report.design.score_columns[0])
+    told = said(report, estimates=(first, *report.estimates[1:]))
+    assert "at least 0.0100" in told
+    assert "It implies a membership advantage of at least" in told
+    strong = replace(first, lower=0.9)
+    assert "implies" not in said(report, estimates=(strong, *report.estimates[1:]))
+
+
+def test_a_row_that_shows_at_a_prior_where_nothing_is_gained(report):
+    design = replace(report.design, prior=0.02, baseline=0.96)
+    rows = [
+        replace(e, lower=0.96) if e.quantity == "advantage" and e.attackers == "any" else e
+        for e in report.estimates
+    ]
+    told = said(report, design=design, estimates=rows)
+    assert "its values differ between members and holdout records" in told
+    assert "it implies no advantage over blind guessing" in told
