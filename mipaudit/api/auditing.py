@@ -168,6 +168,7 @@ def audit(
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
             blind=blind,
+            strict_seed=terms.seed.origin if terms.strict else None,
         ),
         provenance=provenance,
         mace_cells=mace_cells,
@@ -237,7 +238,7 @@ def _design(
         confidence=terms.confidence,
         score_columns=tuple(strongest_first),
         member_column=source.member_column,
-        skipped_columns=tuple(name for name, _ in source.skipped),
+        skipped_columns=source.passed_over,
     )
 
 

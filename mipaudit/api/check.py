@@ -116,7 +116,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                 confidence=0.95,
                 score_columns=tuple(column.name for column in source.columns),
                 member_column=source.member_column,
-                skipped_columns=tuple(name for name, _ in source.skipped),
+                skipped_columns=source.passed_over,
             ),
             columns=tuple(_profile(column, one) for column, one in columns),
             findings=(
@@ -137,6 +137,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                 seeds=dict(
                     sorted(zip((one.name for one in source.columns), counts.seeds, strict=True))
                 ),
+                unused_columns=source.unused,
             ),
         )
 

@@ -222,7 +222,11 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             counts,
             terms,
             provenance(
-                seed=terms.seed, inputs=inputs, settings=recorded, seeds=counts.seeds_by(source)
+                seed=terms.seed,
+                inputs=inputs,
+                settings=recorded,
+                seeds=counts.seeds_by(source),
+                unused_columns=source.unused,
             ),
             alone,
         )

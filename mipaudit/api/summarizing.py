@@ -289,7 +289,7 @@ class Summarizer:
                 least=least,
                 plan=plan,
                 member_column=self.source.member_column,
-                skipped_columns=tuple(name for name, _ in self.source.skipped),
+                skipped_columns=self.source.passed_over,
                 findings=(*told_findings(self.source.findings(), least), *findings),
                 inputs=inputs,
                 settings=self.settings,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mipaudit.audit.figures import count_text
 from mipaudit.render.document import Grid, Heading, Pairs
-from mipaudit.report.names import safe_name
+from mipaudit.render.seed_words import seed_words
 
 if TYPE_CHECKING:
     from mipaudit.render.document import Section
@@ -37,28 +36,6 @@ def origin_section(provenance: Provenance) -> Section:
             )
         )
     return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
-
-
-_ORIGINS: Final = MappingProxyType(
-    {"stated": "as stated", "fresh": "drawn from the operating system"}
-)
-_MOST_SEEDS: Final = 3
-
-
-def seed_words(provenance: Provenance) -> str | None:
-    """Return the seed and those in use in one line; None where there is none."""
-    origin = provenance.seed_origin
-    if origin is None:
-        return None if provenance.seed is None else str(provenance.seed)
-    text = "follows from the scores"
-    if origin != "default":
-        text = f"{provenance.seed}, {_ORIGINS[origin]}; with the scores"
-    shown = [
-        one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
-        for one in provenance.seeds[:_MOST_SEEDS]
-    ]
-    more = len(provenance.seeds) - _MOST_SEEDS
-    return f"{text}: {', '.join(shown)}" + (f" and {count_text(more)} more" if more > 0 else "")
 
 
 def _by(provenance: Provenance) -> str:

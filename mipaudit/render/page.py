@@ -6,6 +6,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.audit.figures import count_text
+from mipaudit.render.seed_words import seed_words
 from mipaudit.render.wording import plain
 from mipaudit.report.names import safe_name
 
@@ -125,7 +126,9 @@ def add_taken(
 ) -> None:
     """Write what was read: files, membership, score columns, those skipped, rows."""
     page.heading("What was taken")
-    page.pairs([*taken(design, provenance), *more])
+    seed = seed_words(provenance)
+    shown = [] if provenance.seed_origin is None or seed is None else [("seed", seed)]
+    page.pairs([*taken(design, provenance), *shown, *more])
 
 
 def add_findings(page: Page, findings: Sequence[Finding]) -> None:
@@ -144,8 +147,8 @@ def taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
         ("membership", _membership(design)),
         ("scores", _names(design.score_columns)),
     ]
-    if design.skipped_columns:
-        taken.append(("not used", _names(design.skipped_columns)))
+    if unused := (*design.skipped_columns, *provenance.unused_columns):
+        taken.append(("not used", _names(unused)))
     return taken
 
 

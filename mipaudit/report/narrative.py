@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.verdict import Verdict
     from mipaudit.report.model import Design
+    from mipaudit.summaries.seed import SeedOrigin
 
 _CLAIMED: Final = {
     "contradicted": "contradicted: more leaks than it allows",
@@ -76,6 +77,15 @@ _APPROXIMATE: Final = (
     "coverage is in the documentation. --strict gives finite-sample limits of the advantage."
 )
 
+_PROVED: Final = (
+    "Limits marked 'finite-sample' are proved over the draw of the seed, which was taken from "
+    "the operating system for this run."
+)
+_STATED: Final = (
+    "The seed was stated. Limits marked 'finite-sample' then hold as a mean over seeds, of which "
+    "this is one; without --seed, --strict draws one that nobody could choose."
+)
+
 
 def summary(
     design: Design,
@@ -109,9 +119,17 @@ def summary(
 
 
 def limitations(
-    estimates: Sequence[Estimate], *, columns: int, published: bool, blind: Blind | None = None
+    estimates: Sequence[Estimate],
+    *,
+    columns: int,
+    published: bool,
+    blind: Blind | None = None,
+    strict_seed: SeedOrigin | None = None,
 ) -> tuple[str, ...]:
-    """Return what the numbers do not show."""
+    """Return what the numbers do not show.
+
+    ``strict_seed`` says where the seed of a strict audit comes from; None for any other.
+    """
     extra = [] if blind is None else [*blind_limitations(blind)]
     if any(e.attackers == "any" and e.upper is None for e in estimates):
         extra.append(_CONTINUOUS)
@@ -120,6 +138,8 @@ def limitations(
         extra.append(f"Every limit shares its error over the {columns} score columns.")
     if any(e.validity == "approximate" for e in estimates):
         extra.append(_APPROXIMATE)
+    if strict_seed is not None:
+        extra.append(_PROVED if strict_seed == "fresh" else _STATED)
     if any(e.attackers == "noised-query" for e in estimates):
         extra.append(_NOISED)
     if published:

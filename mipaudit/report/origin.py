@@ -49,7 +49,8 @@ class Provenance:
 
     ``seed`` is the one that was stated, or drawn fresh, as ``seed_origin`` says; None for the
     default. The ``seeds`` in use follow from it and from the rows. Reports of versions that
-    used the seed as it was stated have no ``seed_origin``.
+    used the seed as it was stated have no ``seed_origin``. ``unused_columns`` were there and
+    had no part in the report: names of rows, labels, and what was not asked for.
 
     ``platform`` is the kind of system and processor, None in reports older than the field.
     Who ran it, and on which machine, is not recorded.
@@ -65,3 +66,4 @@ class Provenance:
     platform: str | None = None
     seed_origin: Literal["default", "stated", "fresh"] | None = None
     seeds: tuple[SeedInUse, ...] = ()
+    unused_columns: tuple[str, ...] = ()

@@ -31,6 +31,7 @@ def provenance(
     inputs: Sequence[InputFile],
     settings: Sequence[Setting],
     seeds: Mapping[str | None, int] = MappingProxyType({}),
+    unused_columns: Sequence[str] = (),
 ) -> Provenance:
     """Return the provenance of a run that ends now.
 
@@ -39,6 +40,7 @@ def provenance(
         inputs: what was read.
         settings: of the run.
         seeds: in use, by score; of None where all scores enter one statement.
+        unused_columns: of the input.
 
     Raises:
         UsageError: the environment's SOURCE_DATE_EPOCH is not a time.
@@ -54,6 +56,7 @@ def provenance(
         platform=_platform(),
         seed_origin=seed.origin if isinstance(seed, SeedChoice) else None,
         seeds=tuple(SeedInUse(score=one, seed=f"{used:016x}") for one, used in seeds.items()),
+        unused_columns=tuple(unused_columns),
     )
 
 

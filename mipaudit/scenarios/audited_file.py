@@ -12,16 +12,18 @@ from mipaudit.audit.evidence import BINS, Evidence
 from mipaudit.audit.refutation import Counts, Refutation, refutation
 from mipaudit.audit.table import ErrorShare, score_estimates
 from mipaudit.scenarios.threshold import BestThreshold, best_threshold
+from mipaudit.summaries.content import canonical_scores
 from mipaudit.summaries.histogram import equal_width_counts
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.seed import DEFAULT_SEED, SeedChoice
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.audit.estimate import Attackers, Estimate, Quantity
+    from mipaudit.summaries.rows import Rows
 
 CONFIDENCE: Final = 0.95
 EQUAL_WIDTH_BINS: Final = 100
@@ -37,7 +39,8 @@ class AuditedFile:
         member: bool, shape (n,).
         score: float64, shape (n,).
         prior: p in (0, 1).
-        seed: of the audit.
+        seed: of the file; a strict audit takes it as its fresh seed, any other lets the scores
+            decide.
         strict: whether the finite-sample methods are asked for.
         discrete: whether the score is said to have few values, all known.
         number: of the file in its cell.
@@ -116,26 +119,28 @@ class AuditedFile:
         """Holdout records in the file."""
         return self.member.size - self.n_members
 
+    @property
+    def choice(self) -> SeedChoice:
+        """The seed that is asked for."""
+        return SeedChoice(origin="fresh", number=self.seed) if self.strict else DEFAULT_SEED
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, int]:
+        """The rows in their canonical order, and the seed in use for them."""
+        rows, content = canonical_scores(self.score, self.member)
+        return rows, self.choice.in_use(content)
+
     @cached_property
     def _audit(self) -> tuple[Evidence, NDArray[np.float64]]:
-        rows = Rows(
-            first_row=0,
-            source_rows=self.member.size,
-            kept=None,
-            keys=None,
-            member=self.member,
-            scores=(self.score,),
-        )
-        sample = BurnInSample(1, self.seed)
+        rows, seed = self.in_order
+        sample = BurnInSample(1, seed)
         sample.add(rows)
         sample.settle()
-        plan = make_plan(
-            sample, ["float"], prior=self.prior, discrete=self.discrete, seed=self.seed
-        )
+        plan = make_plan(sample, ["float"], prior=self.prior, discrete=self.discrete, seed=seed)
         tally = Tally(plan)
         tally.add(rows)
         (counts,) = tally.counts()
         evidence = Evidence(
-            score="score", counts=counts, prior=self.prior, strict=self.strict, seed=self.seed
+            score="score", counts=counts, prior=self.prior, strict=self.strict, seed=seed
         )
         return evidence, plan.columns[0].cells.edges

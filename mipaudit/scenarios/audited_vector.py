@@ -15,14 +15,15 @@ from mipaudit.audit.vector_table import vector_estimates
 from mipaudit.maths.intervals import best_thresholds
 from mipaudit.maths.ladder import exact_ladder
 from mipaudit.scenarios.audited_file import CONFIDENCE, AuditedFile
+from mipaudit.summaries.content import ContentColumn, canonical_rows
 from mipaudit.summaries.product_grid import ProductGrid
-from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.tally import Tally
 from mipaudit.summaries.vector_survey import VectorSurvey
 
 if TYPE_CHECKING:
     from mipaudit.audit.estimate import Estimate
     from mipaudit.scenarios.vector_law import VectorLaw
+    from mipaudit.summaries.rows import Rows
 
 _DRAWN: Final = 10_000  # records of each class that stand for the law
 
@@ -46,8 +47,9 @@ class AuditedVector(AuditedFile):
         tally = Tally(made.plan)
         tally.add(replace(rows, scores=made.derive(rows.scores)))
         (counted,) = made.counted(tally.counts(), survey)
+        _, seed = self.in_order
         evidence = vector_evidence(
-            "score", counted, prior=self.prior, strict=self.strict, seed=self.seed
+            "score", counted, prior=self.prior, strict=self.strict, seed=seed
         )
         return vector_estimates(evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
 
@@ -76,17 +78,20 @@ class AuditedVector(AuditedFile):
         return self.law.advantage_cells(self.prior, found.fitted.edges)
 
     @cached_property
+    def in_order(self) -> tuple[Rows, int]:
+        """The rows in their canonical order, and the seed in use for them."""
+        columns = [
+            ContentColumn(name=f"{at:03}", values=np.ascontiguousarray(values))
+            for at, values in enumerate(self.score.T)
+        ]
+        rows, content = canonical_rows(columns, self.member)
+        return rows, self.choice.in_use(content)
+
+    @cached_property
     def _planned(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
         width = self.score.shape[1]
-        rows = Rows(
-            first_row=0,
-            source_rows=self.member.size,
-            kept=None,
-            keys=None,
-            member=self.member,
-            scores=tuple(np.ascontiguousarray(self.score.T)),
-        )
-        survey = VectorSurvey(width, self.seed)
+        rows, seed = self.in_order
+        survey = VectorSurvey(width, seed)
         survey.add(rows)
         survey.sample.settle()
         made = make_vector_plan(
@@ -95,6 +100,6 @@ class AuditedVector(AuditedFile):
             ["float"] * width,
             prior=self.prior,
             discrete=self.discrete,
-            seed=self.seed,
+            seed=seed,
         )
         return rows, survey, made

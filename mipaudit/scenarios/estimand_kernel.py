@@ -16,7 +16,6 @@ from mipaudit.scenarios.estimand import Estimand, interval_of, wrong_arguments
 from mipaudit.summaries.grid_counts import GridCounts
 from mipaudit.summaries.grid_plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
@@ -65,22 +64,13 @@ class AdvantageNoised(Estimand):
 
 def noised_estimates(audited: AuditedFile) -> list[Estimate]:
     """Return what ``estimate --method kde`` prints of the score with noise."""
-    rows = Rows(
-        first_row=0,
-        source_rows=audited.member.size,
-        kept=None,
-        keys=None,
-        member=audited.member,
-        scores=(audited.score,),
-    )
-    sample = BurnInSample(1, audited.seed)
+    rows, seed = audited.in_order
+    sample = BurnInSample(1, seed)
     sample.add(rows)
     sample.settle()
-    plan = make_plan(
-        sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=audited.seed
-    )
+    plan = make_plan(sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=seed)
     grids = make_grid_plans(sample, plan, ["float"], prior=audited.prior)
-    counts = GridCounts(grids, burn_in=plan.burn_in, seed=audited.seed)
+    counts = GridCounts(grids, burn_in=plan.burn_in, seed=seed)
     counts.add(rows)
     share = ErrorShare(confidence=CONFIDENCE, columns=1)
     found = kernel_estimates(

@@ -36,8 +36,8 @@ class AuditedInput(Protocol):
         ...
 
     @property
-    def skipped(self) -> tuple[tuple[str, str], ...]:
-        """(column, why) for every column that was not taken."""
+    def passed_over(self) -> tuple[str, ...]:
+        """The columns that might have been scores and were not taken."""
         ...
 
     @property

@@ -45,8 +45,11 @@ _UNREADABLE: Final[dict[str, str]] = {
     "empty": "no values",
     "other": "neither numbers nor text",
 }
+_NOT_NAMED: Final = "not named"
 _ID_LIKE: Final = "named like an id, label, prediction or group"
 _NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
+# Why a column was never a candidate: no number in a report depends on whether it is there.
+UNUSED: Final = frozenset({_NOT_NAMED, _ID_LIKE, _UNREADABLE["string"]})
 _SHOWN: Final = 12
 MOST_COORDINATES: Final = 100
 
@@ -190,7 +193,7 @@ def select_named(
             )
     return Selection(
         scores=tuple(field for field in fields if field.name in wanted),
-        skipped=tuple((f.name, "not named") for f in fields if f.name not in wanted),
+        skipped=tuple((f.name, _NOT_NAMED) for f in fields if f.name not in wanted),
         vectors=taken,
         scalars=scalars,
     )

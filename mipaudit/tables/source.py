@@ -19,6 +19,7 @@ from mipaudit.tables.intake import (
     types_finding,
 )
 from mipaudit.tables.partitions import FaultyRowsError, Partitions
+from mipaudit.tables.selection import UNUSED
 from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
@@ -216,6 +217,16 @@ class ScoreSource:
     def every_row(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with all rows of a person."""
         return Partitions(self._partitions, self)
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Return the columns that might have been scores and were not taken."""
+        return tuple(name for name, why in self.skipped if why not in UNUSED)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Return the columns that nothing depends on: ids, labels, what was not named."""
+        return tuple(name for name, why in self.skipped if why in UNUSED)
 
     def settle(self, intake: Intake) -> None:
         """Take the account of one full pass.

@@ -67,6 +67,11 @@ class SummarySource:
         return ()
 
     @property
+    def passed_over(self) -> tuple[str, ...]:
+        """The columns that might have been scores and were not taken."""
+        return tuple(name for name, _ in self.skipped)
+
+    @property
     def left_out(self) -> tuple[Blob, ...]:
         """Every file was read."""
         return ()

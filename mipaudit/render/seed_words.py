@@ -1,0 +1,33 @@
+"""The seed of a run in one line: where it comes from, and what follows from it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.audit.figures import count_text
+from mipaudit.report.names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.report.origin import Provenance
+
+_ORIGINS: Final = MappingProxyType(
+    {"stated": "as stated", "fresh": "drawn from the operating system"}
+)
+_MOST_SEEDS: Final = 3
+
+
+def seed_words(provenance: Provenance) -> str | None:
+    """Return the seed and those in use in one line; None where there is none."""
+    origin = provenance.seed_origin
+    if origin is None:
+        return None if provenance.seed is None else str(provenance.seed)
+    text = "follows from the scores"
+    if origin != "default":
+        text = f"{provenance.seed}, {_ORIGINS[origin]}; with the scores"
+    shown = [
+        one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
+        for one in provenance.seeds[:_MOST_SEEDS]
+    ]
+    more = len(provenance.seeds) - _MOST_SEEDS
+    return f"{text}: {', '.join(shown)}" + (f" and {count_text(more)} more" if more > 0 else "")
