@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Options = dict[str, "TyperOption"]
 # The quantity within groups that is that of a class of attackers.
 _OF_CLASS: Final = "advantage"
+# Of an option that takes a number or a word: a file has the number without quotes.
+SEED_METAVAR: Final = "INTEGER|fresh"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
 
 
@@ -170,6 +172,10 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if option.is_flag:
         holds, accepted = isinstance(value, bool), "true or false"
+    elif option.metavar == SEED_METAVAR:
+        value = str(value) if number and isinstance(value, int) else value
+        holds = isinstance(value, str) and (value == "fresh" or value.lstrip("-").isdecimal())
+        accepted = "a whole number, or the text 'fresh'"
     elif kind == "float":
         holds, accepted = number and not _too_long(value), "a number"
     elif kind.startswith("int"):

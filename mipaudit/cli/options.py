@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from mipaudit.cli.config_keys import SEED_METAVAR
+
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 
 ScoresArgument = Annotated[
@@ -91,7 +93,7 @@ AuditSeedOption = Annotated[
     str | None,
     typer.Option(
         "--seed",
-        metavar="INTEGER|fresh",
+        metavar=SEED_METAVAR,
         help="Decides with the scores which rows train; fresh draws one that is recorded. "
         "Default: the scores alone decide.",
     ),

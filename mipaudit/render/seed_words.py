@@ -12,22 +12,21 @@ if TYPE_CHECKING:
     from mipaudit.report.origin import Provenance
 
 _ORIGINS: Final = MappingProxyType(
-    {"stated": "as stated", "fresh": "drawn from the operating system"}
+    {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}
 )
 _MOST_SEEDS: Final = 3
 
 
 def seed_words(provenance: Provenance) -> str | None:
-    """Return the seed and those in use in one line; None where there is none."""
+    """Return the seeds in use and where they come from; None where there is no seed."""
     origin = provenance.seed_origin
     if origin is None:
         return None if provenance.seed is None else str(provenance.seed)
-    text = "follows from the scores"
-    if origin != "default":
-        text = f"{provenance.seed}, {_ORIGINS[origin]}; with the scores"
+    source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
         one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
         for one in provenance.seeds[:_MOST_SEEDS]
     ]
     more = len(provenance.seeds) - _MOST_SEEDS
-    return f"{text}: {', '.join(shown)}" + (f" and {count_text(more)} more" if more > 0 else "")
+    others = f" and {count_text(more)} more" if more > 0 else ""
+    return f"{', '.join(shown)}{others}; {source}" if shown else source

@@ -265,3 +265,59 @@ def test_a_time_that_is_none_is_an_error(scores):
         mipaudit.verify(data, input=scores)
 
     assert "yesterday" not in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", [None, 0, 12, "fresh"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_default_stated_and_fresh_seeds_are_found_again(scores, seed, strict):
+    report = mipaudit.estimate(scores, seed=seed, strict=strict)
+
+    assert agrees(report, input=scores)
+
+
+def test_a_checked_input_is_verified_with_its_fresh_seed(scores):
+    assert agrees(mipaudit.check(scores, seed="fresh"), input=scores)
+
+
+def test_a_report_that_assigned_rows_by_position_cannot_be_repeated(scores):
+    def as_it_was(fields):
+        fields["provenance"].update(seed=0, mipaudit="0.1.0")
+        del fields["provenance"]["seed_origin"], fields["provenance"]["seeds"]
+
+    with pytest.raises(mipaudit.InputError, match="by their position in the file") as caught:
+        mipaudit.verify(change(mipaudit.estimate(scores), as_it_was), input=scores)
+    assert caught.value.code == "old_seed"
+    assert "mipaudit 0.1.0" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"seed_origin": "fresh"},
+        {"seed_origin": "fresh", "seed": -1},
+        {"seed_origin": "new", "seed": 1},
+    ],
+)
+def test_a_seed_that_no_run_writes_is_refused(scores, edit):
+    with pytest.raises(mipaudit.InputError) as caught:
+        mipaudit.verify(
+            change(mipaudit.estimate(scores), lambda f: f["provenance"].update(edit)), input=scores
+        )
+    assert caught.value.code == "bad_report"
+
+
+def test_a_stated_seed_is_not_passed_off_as_fresh(scores):
+    """Only with a fresh seed does a strict report say proved."""
+    report = mipaudit.estimate(scores, seed=3, strict=True)
+    edited = change(report, lambda f: f["provenance"].update(seed_origin="fresh"))
+    with pytest.raises(mipaudit.InputError) as caught:
+        mipaudit.verify(edited, input=scores)
+    assert caught.value.code == "bad_report"
+
+
+def test_seeds_in_use_that_are_not_those_of_the_rows_are_found(scores):
+    def other(fields):
+        fields["provenance"]["seeds"][0]["seed"] = "0" * 16
+
+    found = mipaudit.verify(change(mipaudit.estimate(scores), other), input=scores)
+    assert [one.part for one in found.parts if one.status == "differs"] == ["seeds in use"]

@@ -53,6 +53,26 @@ def test_command_line_and_function_agree(mipaudit, data_dir):
     assert done.stdout.split('"provenance"')[0] == to_json(report).decode().split('"provenance"')[0]
 
 
+@pytest.mark.parametrize("seed", ["-1", "1.5", "Fresh", "", "1e3", "٣"])
+def test_what_is_no_seed(mipaudit, data_dir, seed):
+    done = mipaudit("estimate", str(data_dir / LEAKY), "--seed", seed, "-o", "report.txt")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the word 'fresh'" in done.stderr
+
+
+def test_the_seed_and_its_origin_are_shown(mipaudit, data_dir):
+    path = str(data_dir / LEAKY)
+    shown = [
+        mipaudit("estimate", path, *seed, env={"MIPAUDIT_SEED": variable} if variable else {})
+        for seed, variable in (((), ""), (("--seed", "4"), ""), ((), "fresh"))
+    ]
+    (used,) = package.estimate(path).provenance.seeds
+    assert f"{used.seed} for residual; from the scores\n" in shown[0].stdout
+    assert " for residual; from the scores and 4, as stated\n" in shown[1].stdout
+    assert ", drawn fresh\n" in shown[2].stdout
+
+
 def test_a_hostile_column_name_steers_nothing(mipaudit, tmp_path, data_dir):
     lines = (data_dir / LEAKY).read_text(encoding="utf-8").split("\n")
     header = lines[0].replace("residual", "\x1b]0;owned\x07[red]loss\u202e")
