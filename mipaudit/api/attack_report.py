@@ -53,6 +53,7 @@ def attack_report(
     together = tuple(together_limits(scores, question))
     design = _design(source, scores, question)
     findings = [
+        *source.told,
         *source.findings(),
         *size_findings(design.n_members, design.n_holdout),
         *(

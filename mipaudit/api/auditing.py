@@ -116,6 +116,7 @@ def audit(
     for row in estimates:
         advantages[row.score].append(row)
     findings = [
+        *source.told,
         *source.findings(),
         *size_findings(counts.n_members, counts.n_holdout),
         *findings_of(terms.metrics, terms.least_recall),

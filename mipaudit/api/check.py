@@ -120,6 +120,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
             ),
             columns=tuple(_profile(column, one) for column, one in columns),
             findings=(
+                *source.told,
                 *source.findings(),
                 *size_findings(counts.n_members, counts.n_holdout),
                 *(

@@ -166,7 +166,10 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
             compared,
             [column for some in columns for column in some],
             terms,
-            findings=[*(f for source in sources for f in source.findings()), *rows.findings],
+            findings=[
+                *(f for source in sources for f in (*source.told, *source.findings())),
+                *rows.findings,
+            ],
             provenance=provenance(
                 seed=terms.seed,
                 inputs=[one for some in files for one in some],

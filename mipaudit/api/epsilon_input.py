@@ -147,6 +147,7 @@ def input_findings(
 ) -> tuple[Finding, ...]:
     """Return what the reader must know about the rows; valid after they were read."""
     found = [
+        *source.told,
         *source.findings(),
         *size_findings(rows.members.size, rows.holdout.size),
         *_doubtful(source, design),

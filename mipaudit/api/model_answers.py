@@ -87,7 +87,10 @@ def read_answers(
     )
     rows = log_p.shape[0]
     label_file = opened(labels, "the labels") or file
-    truth = _labels(label_file, log_p.shape[1], alone=labels is not None, need=need_labels)
+    truth, sorted_words = _labels(
+        label_file, log_p.shape[1], classes, alone=labels is not None, need=need_labels
+    )
+    findings += sorted_words
     if truth is not None:
         require_rows(truth.size, rows, label_file.name)
         findings += _unseen(truth, log_p.shape[1], name)
@@ -268,12 +271,18 @@ def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding,
     return (Finding(code="unseen_classes", text=text),)
 
 
-def _labels(file: ArrayFile, classes: int, *, alone: bool, need: bool) -> NDArray[np.intp] | None:
+def _labels(
+    file: ArrayFile, classes: int, names: tuple[str, ...], *, alone: bool, need: bool
+) -> tuple[NDArray[np.intp] | None, tuple[Finding, ...]]:
+    """Return the class of each record, and what was taken of labels that are words."""
     from mipaudit.tables.model_outputs import LABELS
     from mipaudit.tables.output_faults import LABEL_HINT
 
     if not (alone or need or file.has(LABELS)):
-        return None
+        return None, ()
+    words = file.words(LABELS, alone=alone)
+    if words is not None:
+        return _classes_of(words, classes, names, file.name)
     values = file.vector(LABELS, "labels", alone=alone)
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= classes))
     if wrong.size:
@@ -283,7 +292,33 @@ def _labels(file: ArrayFile, classes: int, *, alone: bool, need: bool) -> NDArra
             f"first in row {wrong[0] + 1}.",
             hint=LABEL_HINT,
         )
-    return values.astype(np.intp)
+    return values.astype(np.intp), ()
+
+
+def _classes_of(
+    words: NDArray[np.str_], classes: int, names: tuple[str, ...], name: str
+) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
+    """Return the classes of labels that are words.
+
+    A word is the column by its name; otherwise the classes are the words in order, as
+    scikit-learn's ``classes_`` are, of which none may be absent.
+    """
+    known, codes = np.unique(words, return_inverse=True)
+    if "" not in known and set(known.tolist()) <= set(names):
+        places = np.array([names.index(word) for word in known.tolist()], dtype=np.intp)
+        return places[codes.reshape(-1)], ()
+    if "" in known or known.size != classes:
+        raise InputError(
+            "bad_labels",
+            f"{name}: {known.size} different labels that are words, where the outputs have "
+            f"{classes} classes.",
+            hint="Name the columns of the outputs after the classes, or number the classes.",
+        )
+    text = (
+        f"{name}: the labels are words. The classes of the outputs are taken to be in the order "
+        "of the alphabet, as scikit-learn has them."
+    )
+    return codes.reshape(-1).astype(np.intp), (Finding(code="labels_sorted", text=text),)
 
 
 def _of_true_class(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+import numpy as np
+
 from mipaudit.api.checking import one_of, require
 from mipaudit.api.shadow_models import (
     Values,
@@ -90,6 +92,7 @@ def query_lira(
     from mipaudit.api.model_query import model_query, opened, require_both_classes, require_rows
     from mipaudit.queries.likelihood_ratio import lira_offline, lira_online, shadow_law
     from mipaudit.report.provenance import provenance, settings_from
+    from mipaudit.tables.model_outputs import LABELS
 
     one_of("values", values, get_args(Values))
     one_of("variance", variance, get_args(Variance))
@@ -104,9 +107,11 @@ def query_lira(
     asked = opened(target, "the target") or _within(main, _TARGET, "--target")
     told = opened(membership, "the membership") or _teller(main, asked)
     read, moved = odds(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
-    said, kept = main.coordinates(_SHADOW), bits.coordinates(_INCLUSION)
+    said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
+    kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
     require_same_order(said.columns, kept.columns, bits.name)
-    raw = oriented(said.values, read.size, rows, main.name)
+    # Sums round by how an array lies in memory, which must not tell files from frames.
+    raw = np.ascontiguousarray(oriented(said.values, read.size, rows, main.name))
     included = inclusion_bits(oriented(kept.values, read.size, rows, bits.name), bits.name)
     if raw.shape != included.shape:
         raise InputError(

@@ -78,7 +78,7 @@ def records_report(
         command="records",
         design=design,
         summary=led(
-            source.findings(),
+            (*source.told, *source.findings()),
             records_summary(
                 design,
                 largest,
@@ -101,6 +101,7 @@ def records_report(
         policy=judged.checks,
         verdict=verdict,
         findings=(
+            *source.told,
             *source.findings(),
             *judged.findings,
             *limits_elsewhere("estimate", question.elsewhere),

@@ -290,7 +290,10 @@ class Summarizer:
                 plan=plan,
                 member_column=self.source.member_column,
                 skipped_columns=self.source.passed_over,
-                findings=(*told_findings(self.source.findings(), least), *findings),
+                findings=(
+                    *told_findings((*self.source.told, *self.source.findings()), least),
+                    *findings,
+                ),
                 inputs=inputs,
                 settings=self.settings,
                 arrays=checksums(arrays),

@@ -45,6 +45,11 @@ class AuditedInput(Protocol):
         """Files that could not be read."""
         ...
 
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """What the reader must know of the choice of the columns."""
+        ...
+
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out."""
         ...

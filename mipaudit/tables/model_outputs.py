@@ -14,6 +14,7 @@ from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import ZIP_MAGIC, blob_format
 from mipaudit.tables.coordinates import Coordinates, read_coordinates
+from mipaudit.tables.frame_part import open_arrow
 from mipaudit.tables.hashing import words64
 from mipaudit.tables.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.tables.npy import read_array, read_npy
@@ -26,7 +27,7 @@ from mipaudit.tables.output_faults import (
     unknown_labels,
 )
 from mipaudit.tables.selection import find_column
-from mipaudit.tables.sheet import ArraySheet
+from mipaudit.tables.sheet import ArraySheet, PartSheet
 from mipaudit.tables.sheet_opening import content_kind, only_blob, open_sheet
 from mipaudit.tables.splits import describe_unchanged
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
 _MATRIX: Final = 2
+_TEXT_HINT: Final = "Only labels may be text, and well-known words say who is a member."
 _SUFFIX: Final = ".npy"
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
 
@@ -132,6 +134,27 @@ class ArrayFile:
                 raise several_columns(self.name, what)
             return self._numbers(array)[:, 0]
 
+    def words(self, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
+        """Return text of shape (rows,); None where there is none, or it is of numbers.
+
+        Args:
+            names: what the array or the column may be called.
+            alone: as of `vector`.
+        """
+        found = self._found(names, 1)
+        if self.sheet is not None:
+            fields = self.sheet.fields
+            if found is None and alone and len(fields) == 1:
+                found = fields[0].name
+            text = any(field.name == found and field.kind == "string" for field in fields)
+            return self.sheet.words(found) if found is not None and text else None
+        if found is None and alone and len(self.arrays) == 1:
+            found = next(iter(self.arrays))
+        array = None if found is None else self.arrays[found]
+        if array is None or array.dtype.kind != "U" or _dimensions(array) != 1:
+            return None
+        return array.reshape(-1)
+
     def member(self, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> NDArray[np.bool_]:
         """Return which rows are members, bool, shape (rows,).
 
@@ -200,6 +223,10 @@ class ArrayFile:
                 f"{self.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
                 "for each record is expected.",
             )
+        if array.dtype.kind == "U":
+            raise InputError(
+                "text_column", f"{self.name}: text, where numbers are expected.", hint=_TEXT_HINT
+            )
         names = [f"c{at}" for at in range(array.shape[1])]
         return ArraySheet(name=self.name, array=array).matrix(names).values
 
@@ -256,17 +283,28 @@ def arrays_of(data: object, name: str) -> ArrayFile:
     """
     if isinstance(data, str):
         return open_arrays(data)
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
+        # A table's columns have names, and not every one is a class.
+        return ArrayFile(
+            name=name, arrays={}, sheet=PartSheet(part=open_arrow(data, name)), blob=None
+        )
     try:
-        array = np.asarray(data)
+        array = _plain(np.asarray(data))
     except (TypeError, ValueError):
         array = np.empty(0, dtype=object)
-    if array.dtype.kind not in "biuf" or not array.ndim:
+    if array.dtype.kind not in "biufU" or not array.ndim:
         raise InputError(
             "bad_array",
             f"{name}: no array of numbers.",
-            hint="Give numbers of one type: text and Python objects are not read.",
+            hint="Give numbers of one type; only labels may be text.",
         )
     return ArrayFile(name=name, arrays={"": array}, sheet=None, blob=None)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's words as numpy's."""
+    words = array.dtype.kind in "OT" and all(isinstance(one, str) for one in array.flat)
+    return array.astype(np.str_) if words and array.size else array
 
 
 def open_arrays(path: str) -> ArrayFile:
@@ -283,7 +321,8 @@ def open_arrays(path: str) -> ArrayFile:
         return ArrayFile(name=blob.name, arrays=_unpack(blob), sheet=None, blob=blob)
     kind = blob_format(blob)
     if content_kind(blob, kind) == "npy":
-        return ArrayFile(name=blob.name, arrays={"": read_npy(blob, kind)}, sheet=None, blob=blob)
+        array = read_npy(blob, kind, words=True)
+        return ArrayFile(name=blob.name, arrays={"": array}, sheet=None, blob=blob)
     return ArrayFile(name=blob.name, arrays={}, sheet=open_sheet(blob), blob=blob)
 
 
@@ -294,7 +333,7 @@ def _unpack(blob: Blob) -> dict[str, NDArray[Any]]:
             for one in archive.namelist():
                 if one.endswith(_SUFFIX):
                     with archive.open(one) as file:
-                        found[one.removesuffix(_SUFFIX)] = read_array(file, blob.name)
+                        found[one.removesuffix(_SUFFIX)] = read_array(file, blob.name, words=True)
     except _UNREADABLE:
         raise InputError(
             "bad_npz",

@@ -21,22 +21,28 @@ _PLAIN_VERSIONS: Final = ((1, 0), (2, 0))
 _NUMBERS: Final = "biuf"
 
 
-def read_npy(blob: Blob, kind: Format) -> NDArray[Any]:
+def read_npy(blob: Blob, kind: Format, *, words: bool = False) -> NDArray[Any]:
     """Return the array of booleans, integers or floats in ``blob``; it may be read-only.
 
     Args:
         blob: the bytes.
         kind: how they are compressed; ``csv`` for not at all.
+        words: whether it may hold text.
 
     Raises:
         InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
     """
     with plain_stream(blob, kind) as stream:
-        return read_array(stream, blob.name)
+        return read_array(stream, blob.name, words=words)
 
 
-def read_array(stream: IO[bytes], name: str) -> NDArray[Any]:
+def read_array(stream: IO[bytes], name: str, *, words: bool = False) -> NDArray[Any]:
     """Return the array of booleans, integers or floats in a stream, called ``name``.
+
+    Args:
+        stream: of the array's file.
+        name: what messages call it.
+        words: whether it may hold text.
 
     Raises:
         InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
@@ -48,7 +54,7 @@ def read_array(stream: IO[bytes], name: str) -> NDArray[Any]:
             f"{name}: the array holds Python objects, which are never unpickled.",
             hint="Save it as numbers: numpy.save(path, array.astype(float)).",
         )
-    if dtype.kind not in _NUMBERS:
+    if dtype.kind not in _NUMBERS and not (words and dtype.kind == "U"):
         raise InputError(
             "not_numbers",
             f"{name}: the array holds neither booleans, integers nor floats.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.tables.column import Field, Hashes, Numbers, column_hashes
+from mipaudit.tables.column import Field, Hashes, Labels, Numbers, column_hashes
 from mipaudit.tables.csv_dialect import unique_names
 from mipaudit.tables.part import CHUNK_ROWS
 from mipaudit.tables.tile import array_matrix, column_tile, fill_matrix
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from mipaudit.tables.column import Chunk
+    from mipaudit.tables.column import Chunk, Column
     from mipaudit.tables.csv_text import CsvTable
     from mipaudit.tables.json_numbers import JsonTable
     from mipaudit.tables.list_column import ListColumn
@@ -69,6 +69,10 @@ class Sheet(Protocol):
         """Return a hash per row of each named column."""
         ...
 
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TextSheet:
@@ -94,6 +98,10 @@ class TextSheet:
     def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
         """Return a hash per row of each named column."""
         return {name: column_hashes(self.table.column(name)) for name in names}
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        return _words(self.table.column(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,6 +130,10 @@ class ArraySheet:
         """Return a hash per row of each named column."""
         columns = {name: self.array[:, int(name[1:])] for name in names}
         return {name: column_hashes(Numbers(values=column)) for name, column in columns.items()}
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column as text."""
+        return self.array[:, int(name[1:])].astype(np.str_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -176,6 +188,11 @@ class PartSheet:
             )
         return joined
 
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        self.part.load([name], ())
+        return np.concatenate([_words(chunk.columns[name]) for chunk in self._chunks([name])])
+
     def _vectors(self, names: Sequence[str]) -> dict[str, ListColumn]:
         return {} if self.read_lists is None else self.read_lists(names)
 
@@ -207,6 +224,12 @@ class PartSheet:
             for chunk in piece.chunks(wanted, row):
                 yield chunk
                 row += chunk.rows
+
+
+def _words(column: Column) -> NDArray[np.str_]:
+    assert isinstance(column, Labels)  # noqa: S101 - the caller knows the kind
+    # The last entry is for nulls, whose code is -1.
+    return np.asarray(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
 
 
 def _mask(hashes: Hashes) -> NDArray[np.bool_]:

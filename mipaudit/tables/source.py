@@ -292,7 +292,6 @@ class ScoreSource:
         category = self._partitions[0].assembly.nan == "category"
         return (
             *([skipped_finding(skipped, files)] if skipped else []),
-            *self.told,
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),

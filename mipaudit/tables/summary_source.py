@@ -76,6 +76,11 @@ class SummarySource:
         """Every file was read."""
         return ()
 
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """Nothing: what each file says is among the notes."""
+        return ()
+
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know."""
         return self.notes
