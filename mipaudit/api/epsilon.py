@@ -39,6 +39,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     numerator: Literal["either", "member", "holdout", "both"] | None = None,
     canaries: int | None = None,
     correct: int | None = None,
+    inclusion_rate: float | None = None,
     score_columns: Sequence[str] = (),
     member_column: str | None = None,
     member_value: str | None = None,
@@ -83,6 +84,9 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         numerator: of these, whose right guesses count; ``either`` tries two classes.
         canaries: how many canaries one run had.
         correct: how many of the guesses about them are right.
+        inclusion_rate: of one run: with what probability each coin included its canary, in
+            (0, 1), if that is known; from scores every rate near the one seen is allowed for
+            otherwise, and counts are taken to be of fair coins.
         score_columns: score columns by name; empty means found by the rules.
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.

@@ -55,7 +55,7 @@ def evidence_from_counts(question: EpsilonQuestion) -> EpsilonEvidence:
     if question.totals is not None:
         from mipaudit.api.epsilon_one_run import runs_from_totals
 
-        return _one_run(runs_from_totals(question.totals), question, design)
+        return _one_run(runs_from_totals(question.totals, question), question, design)
     from mipaudit.api.epsilon_counts import counts_statements, curve_is_refuted_by_counts
 
     table = question.table
@@ -124,7 +124,12 @@ def evidence_from_scores(
 
 
 def _one_run(runs: Runs, question: EpsilonQuestion, design: EpsilonDesign) -> EpsilonEvidence:
-    from mipaudit.api.epsilon_one_run import claim_p_value, coin_of, one_run_statements
+    from mipaudit.api.epsilon_one_run import (
+        claim_p_value,
+        coin_of,
+        one_run_statements,
+        power_findings,
+    )
 
     coin = runs[0][1].coin
     return EpsilonEvidence(
@@ -133,7 +138,7 @@ def _one_run(runs: Runs, question: EpsilonQuestion, design: EpsilonDesign) -> Ep
         columns=len(runs),
         p_value=claim_p_value(runs, question),
         coin=coin_of(runs),
-        findings=() if coin is None else coin.findings,
+        findings=(*(() if coin is None else coin.findings), *power_findings(runs, question)),
     )
 
 

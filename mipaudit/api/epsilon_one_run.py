@@ -13,9 +13,13 @@ from mipaudit.audit.epsilon_one_run import (
     curve_p_value_one_run,
     gaussian_limit_one_run,
     limit_one_run,
+    needed_guesses,
     one_run_from_counts,
     one_run_from_scores,
 )
+from mipaudit.audit.fair_coin import FAIR_RATE
+from mipaudit.audit.figures import lower_figure, number_text
+from mipaudit.audit.finding import Finding
 from mipaudit.report.epsilon import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.report.names import safe_name
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from mipaudit.api.epsilon_question import EpsilonQuestion
     from mipaudit.api.epsilon_totals import CanaryTotals
     from mipaudit.audit.canary_guesses import GuessCount
+    from mipaudit.audit.epsilon_one_run import OneRunLimit
 
 Runs = tuple[tuple[str | None, OneRun], ...]
 
@@ -49,20 +54,24 @@ def runs_from_scores(rows: ScoredRows, question: EpsilonQuestion) -> Runs:
                 direction=question.direction,
                 seed=seed,
                 ids=ids,
+                inclusion_rate=question.inclusion_rate,
             ),
         )
         for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     )
 
 
-def runs_from_totals(totals: CanaryTotals) -> Runs:
+def runs_from_totals(totals: CanaryTotals, question: EpsilonQuestion) -> Runs:
     """Return the run of which the counts are known.
 
     Raises:
         UsageError: counts that cannot be.
     """
     run = one_run_from_counts(
-        canaries=totals.canaries, guesses=totals.guesses, correct=totals.correct
+        canaries=totals.canaries,
+        guesses=totals.guesses,
+        correct=totals.correct,
+        inclusion_rate=question.inclusion_rate or FAIR_RATE,
     )
     return ((None, run),)
 
@@ -77,6 +86,7 @@ def coin_of(runs: Runs) -> CoinCheck | None:
         included=coin.included,
         p_value=coin.p_value,
         ruled_out=coin.ruled_out,
+        rate=runs[0][1].rate,
     )
 
 
@@ -90,13 +100,15 @@ def one_run_statements(runs: Runs, question: EpsilonQuestion) -> tuple[EpsilonSt
 
 def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
     """Return the p-value of the claim over all scores (Bonferroni); None without a claim."""
+    confidence = question.confidence_of_one(len(runs))
     if question.claimed_epsilon is not None:
         epsilon = question.claimed_epsilon
         values = [
-            claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta) for _, run in runs
+            claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta, confidence=confidence)
+            for _, run in runs
         ]
     elif (curve := question.tradeoff) is not None:
-        values = [curve_p_value_one_run(run, curve) for _, run in runs]
+        values = [curve_p_value_one_run(run, curve, confidence=confidence) for _, run in runs]
     else:
         return None
     return min(1.0, len(runs) * min(values))
@@ -113,7 +125,7 @@ def _statement(
         validity="if-fair-coins" if run.coin is not None and run.coin.findings else "finite-sample",
         decides=True,
         lower=limit.epsilon,
-        lower_reason=None if limit.epsilon > 0 else "the right guesses are within chance",
+        lower_reason=_why_none(limit),
         estimate=_estimate(limit.count),
         mu_lower=None,
         confidence=confidence,
@@ -142,6 +154,43 @@ def _gaussian(
         attack=None,
         guesses=_guesses(run, limit.count),
     )
+
+
+def _why_none(limit: OneRunLimit) -> str | None:
+    """Return why nothing is refuted, None where something is."""
+    if limit.epsilon > 0:
+        return None
+    if not limit.could_refute:
+        return "at this delta not even right guesses alone would refute anything"
+    if limit.pure > 0:
+        return (
+            f"delta allows that many right guesses; at delta 0 they would refute every epsilon "
+            f"below {lower_figure(limit.pure)}"
+        )
+    return "the right guesses are within chance"
+
+
+def power_findings(runs: Runs, question: EpsilonQuestion) -> tuple[Finding, ...]:
+    """Say where no number of right guesses could have refuted anything."""
+    run = runs[0][1]
+    confidence = question.confidence_of_one(len(runs))
+    limit = limit_one_run(run, delta=question.delta, confidence=confidence)
+    if limit.could_refute:
+        return ()
+    count = limit.count
+    least = needed_guesses(run.canaries, delta=question.delta, alpha=1 - confidence)
+    enough = (
+        f"at least {least:,} guesses of one kind, all right, would do"
+        if least is not None
+        else "no number of guesses does"
+    )
+    text = (
+        f"Delta {number_text(question.delta)} lets {number_text(run.canaries * question.delta)} of "
+        f"{run.canaries:,} canaries be given away, so not even {count.guesses:,} right guesses "
+        f"of {count.guesses:,} refute any epsilon at this confidence: {enough}. Take a smaller "
+        "--delta, or another number of --guesses."
+    )
+    return (Finding(code="nothing_can_be_refuted", text=text),)
 
 
 def _estimate(count: GuessCount) -> float:

@@ -26,11 +26,18 @@ DEFAULT_DELTA: Final = 1e-5
 _HALF: Final = 0.5
 _LARGEST_SPLITS: Final = 1000
 _MOST_STEPS: Final = 10**7
+_RAREST: Final = 1e-3
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
 _NEED_SCORES: Final = frozenset({"grid-cp", "bands"})
 # What belongs to one design, with the value that stands for "not given".
 _OF_RUNS: Final = {"method": "conditional", "splits": 1, "curve": False}
-_OF_ONE_RUN: Final = {"guesses": None, "member_side": "auto", "canaries": None, "correct": None}
+_OF_ONE_RUN: Final = {
+    "guesses": None,
+    "member_side": "auto",
+    "canaries": None,
+    "correct": None,
+    "inclusion_rate": None,
+}
 _OF_SCORES: Final = {"splits": 1, "curve": False, "member_side": "auto"}
 _OF_READING: Final = {
     "score_columns": (),
@@ -46,7 +53,7 @@ _OF_A_CLAIM: Final = ("claimed_epsilon", "claimed_mu", "true_epsilon")
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
     "certifies epsilon.\n"
-    "  one-run           a row is a canary of one run, included by its own fair coin: "
+    "  one-run           a row is a canary of one run, included by its own coin: "
     "certifies epsilon.\n"
     "  one-model         a row is a member or holdout record of one model: certifies nothing."
 )
@@ -65,6 +72,7 @@ class EpsilonQuestion:
         assume_gdp: add, or with the method ``gdp`` use, what holds for Gaussian DP only.
         guesses: for one run, settled beforehand; None for the default grid.
         direction: of one run's scores, known beforehand; None tries both.
+        inclusion_rate: of one run's coins, in (0, 1), if it is known.
         numerator: of counts of independent runs.
         claimed_epsilon: at least 0, at ``delta``.
         claimed_mu: at least 0.
@@ -84,6 +92,7 @@ class EpsilonQuestion:
     assume_gdp: bool
     guesses: int | tuple[int, int] | None
     direction: Literal["high", "low"] | None
+    inclusion_rate: float | None
     numerator: NumeratorChoice
     claimed_epsilon: float | None
     claimed_mu: float | None
@@ -136,6 +145,7 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         assume_gdp=bool(given["assume_gdp"]),
         guesses=_guesses(given["guesses"]),
         direction=None if given["member_side"] == "auto" else given["member_side"],
+        inclusion_rate=_inclusion_rate(given["inclusion_rate"]),
         numerator=given["numerator"] or "either",
         claimed_epsilon=claimed,
         claimed_mu=mu,
@@ -289,6 +299,16 @@ def _splits(value: object) -> int:
         "The number of splits must be at least 1 and at most 1000.",
     )
     return splits
+
+
+def _inclusion_rate(value: object) -> float | None:
+    rate = optional("inclusion_rate", value)
+    require(
+        rate is None or _RAREST <= rate <= 1 - _RAREST,
+        "inclusion_rate",
+        "The inclusion rate must be at least 0.001 and at most 0.999.",
+    )
+    return rate
 
 
 def _guesses(value: Any) -> int | tuple[int, int] | None:  # noqa: ANN401 - checked here

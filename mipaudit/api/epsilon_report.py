@@ -43,7 +43,7 @@ def epsilon_report(
         claim=claim,
         coin=found.coin,
         profile=found.profile,
-        rests_on=rests_on(found.design, statements, counts=counts),
+        rests_on=rests_on(found.design, statements, counts=counts, rate=question.inclusion_rate),
         findings=found.findings,
         limitations=epsilon_limitations(
             found.design,

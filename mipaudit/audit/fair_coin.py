@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from mipaudit.audit.figures import upper_figure
+from mipaudit.audit.figures import number_text, upper_figure
 from mipaudit.audit.finding import Finding
 
+FAIR_RATE: Final = 0.5
 _SUSPICIOUS: Final = 1e-3
 # Coins give exactly half less often than this from 255 canaries on.
 _RARE_HALF: Final = 0.05
@@ -33,33 +34,45 @@ class FairCoin:
 
     @property
     def ruled_out(self) -> bool:
-        """Tell whether fair coins include so many or so few less than once in 1,000 runs."""
+        """Tell whether such coins include so many or so few less than once in 1,000 runs."""
         return self.p_value < _SUSPICIOUS
 
 
-def check_fair_coin(*, canaries: int, included: int) -> FairCoin:
-    """Compare the number of canaries included with the binomial law of fair coins.
+def check_fair_coin(*, canaries: int, included: int, rate: float | None = None) -> FairCoin:
+    """Compare the number of canaries included with the binomial law of the coins.
 
     Args:
         canaries: m, at least 1.
         included: in [0, m].
+        rate: the share of the coins if it was stated, in (0, 1); None takes them to be fair.
     """
     from scipy.special import betainc
 
-    more = max(included, canaries - included)
-    p_value = min(1.0, 2 * float(betainc(more, canaries - more + 1, 0.5)))
-    findings = (*_unfair(p_value), *_fixed_half(canaries, included))
+    share = FAIR_RATE if rate is None else rate
+    more = float(betainc(included, canaries - included + 1, share)) if included else 1.0
+    fewer = (
+        float(betainc(canaries - included, included + 1, 1 - share)) if included < canaries else 1.0
+    )
+    p_value = min(1.0, 2 * min(more, fewer))
+    findings = (*_unlikely(p_value, rate), *_fixed_half(canaries, included))
     return FairCoin(canaries=canaries, included=included, p_value=p_value, findings=findings)
 
 
-def _unfair(p_value: float) -> tuple[Finding, ...]:
+def _unlikely(p_value: float, rate: float | None) -> tuple[Finding, ...]:
     if p_value >= _SUSPICIOUS:
         return ()
-    text = (
-        f"Fair coins include so many or so few canaries with probability "
-        f"{upper_figure(p_value, digits=2)}. The limit holds only if each canary was included by "
-        "an independent fair coin, so nothing is certified."
-    )
+    if rate is None:
+        text = (
+            f"Fair coins include so many or so few canaries with probability "
+            f"{upper_figure(p_value, digits=2)}, so nothing is certified. "
+            "If independent coins of another share did include them, state it with "
+            "--inclusion-rate."
+        )
+    else:
+        text = (
+            f"Coins of the stated rate {number_text(rate)} include so many or so few canaries with "
+            f"probability {upper_figure(p_value, digits=2)}, so nothing is certified."
+        )
     return (Finding(code="inclusion_not_fair", text=text),)
 
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.audit.canary_guesses import GuessPlan, plan_guesses
+from mipaudit.audit.canary_guesses import GuessPlan, plan_guesses, settled_shares
 from mipaudit.audit.epsilon_power import USUAL_POWER, curve_with_epsilon, size_needed
 from mipaudit.maths.bisection import crossing
-from mipaudit.maths.one_run import Bound, critical_correct
+from mipaudit.maths.one_run import critical_correct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,6 @@ def one_run_detector(
     delta: float,
     confidence: float,
     directions: int = 1,
-    bound: Bound = "sharp",
 ) -> Callable[[TradeOff], float]:
     """Return the probability of refuting the claim, as a function of the true curve.
 
@@ -68,21 +67,23 @@ def one_run_detector(
         delta: in [0, 1].
         confidence: in (0, 1).
         directions: 2 if the direction of the scores is not known beforehand, else 1.
-        bound: see `mipaudit.maths.one_run.one_run_p_value`.
     """
+    plans = plan_guesses(canaries, guesses)
+    alpha = (1 - confidence) / directions
+    shares = settled_shares(plans, canaries=canaries, delta=delta, alpha=alpha)
     needed = [
         (
             plan,
             critical_correct(
-                canaries=canaries,
+                canaries=canaries if plan.guessed_in and plan.guessed_out else canaries / 2,
                 guesses=plan.guessed_in + plan.guessed_out,
                 epsilon=claimed,
                 delta=delta,
-                alpha=(1 - confidence) * plan.share / directions,
-                bound=bound,
+                alpha=alpha * share,
             ),
         )
-        for plan in plan_guesses(canaries, guesses)
+        for plan, share in zip(plans, shares, strict=True)
+        if share > 0
     ]
     useful = [(plan, critical) for plan, critical in needed if critical is not None]
 
@@ -101,7 +102,6 @@ def canaries_needed(
     delta: float,
     confidence: float,
     power: float = USUAL_POWER,
-    bound: Bound = "sharp",
 ) -> OneRunSize | None:
     """Return the smallest run that refutes the claim, with the best number of guesses.
 
@@ -112,7 +112,6 @@ def canaries_needed(
         delta: in [0, 1).
         confidence: in (0, 1).
         power: with what probability.
-        bound: see `mipaudit.maths.one_run.one_run_p_value`.
 
     Returns:
         Canaries and guesses; None where 10^7 canaries do not do, as it must be where the
@@ -133,7 +132,6 @@ def canaries_needed(
                     claimed=claimed,
                     delta=delta,
                     confidence=confidence,
-                    bound=bound,
                 )
                 tried.append((detector(curve), guesses))
         return max(tried)

@@ -16,7 +16,7 @@ attack. What it certifies depends on how the scores came about, so --design must
 
 \b
   independent-runs  a row is one run of the mechanism, with the record or without
-  one-run           a row is a canary of one run, included by its own fair coin
+  one-run           a row is a canary of one run, included by its own coin
   one-model         a row is a member or holdout record of one model: certifies nothing
 
 \b
@@ -124,6 +124,15 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     correct: Annotated[
         int | None, _number("--correct", "How many of the guesses are right.", "V")
     ] = None,
+    inclusion_rate: Annotated[
+        float | None,
+        _number(
+            "--inclusion-rate",
+            "One run: with what probability each coin included its canary, if that is known, "
+            "say 0.5. Default: every rate that the canaries included do not speak against.",
+            "S",
+        ),
+    ] = None,
     score_columns: o.ScoreColumnOption = None,
     member_column: o.MemberColumnOption = None,
     member_value: o.MemberValueOption = None,
@@ -193,6 +202,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             numerator=numerator,
             canaries=canaries,
             correct=correct,
+            inclusion_rate=inclusion_rate,
             score_columns=tuple(score_columns or ()),
             member_column=member_column,
             member_value=member_value,

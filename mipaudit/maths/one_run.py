@@ -127,14 +127,17 @@ def pure_epsilon_one_run(*, guesses: int, correct: int, alpha: float) -> float:
 
 def critical_correct(
     *,
-    canaries: int,
+    canaries: float,
     guesses: int,
     epsilon: float,
     delta: float,
     alpha: float,
     bound: Bound = "sharp",
 ) -> int | None:
-    """Return the fewest right guesses that refute (epsilon, delta), or None if r do not."""
+    """Return the fewest right guesses that refute (epsilon, delta), or None if r do not.
+
+    ``canaries`` is m, or m/2 where all guesses are of one kind (`mipaudit.maths.one_run_coins`).
+    """
     p_value = _bound(bound)
     if p_value(canaries, guesses, guesses, epsilon, delta) > alpha:
         return None
@@ -156,19 +159,29 @@ def _bound(bound: Bound) -> Callable[[float, float, float, float, float], float]
             assert_never(bound)
 
 
-def _sharp(canaries: float, guesses: float, correct: float, epsilon: float, delta: float) -> float:
-    """Return B + (m delta / v) (1 - B) B / b, at most 1."""
+def sharp_bound(budget: float, guesses: float, correct: float, log_odds: float) -> float:
+    """Return B + (budget / v) (1 - B) B / b, at most 1.
+
+    Args:
+        budget: what delta allows beyond the odds, at least 0: m delta for fair coins.
+        guesses: r, at least 1.
+        correct: v in [0, r].
+        log_odds: of a right guess, at most: epsilon for fair coins; may be infinite.
+    """
     if correct == 0:
         return 1.0
-    tail = _tail(correct, guesses, epsilon)
-    if delta == 0 or tail == 1:
+    tail = _tail(correct, guesses, log_odds)
+    if budget == 0 or tail == 1:
         return tail
-    budget = canaries * delta / correct
-    if correct >= guesses * _share_right(epsilon):
-        spent = (1 - tail) * _tail_over_term(correct, guesses, epsilon)
+    if correct >= guesses * _share_right(log_odds):
+        spent = (1 - tail) * _tail_over_term(correct, guesses, log_odds)
     else:
-        spent = tail * _head_over_term(correct, guesses, epsilon)
-    return min(1.0, tail + budget * spent)
+        spent = tail * _head_over_term(correct, guesses, log_odds)
+    return min(1.0, tail + budget / correct * spent)
+
+
+def _sharp(canaries: float, guesses: float, correct: float, epsilon: float, delta: float) -> float:
+    return sharp_bound(canaries * delta, guesses, correct, epsilon)
 
 
 def _published(

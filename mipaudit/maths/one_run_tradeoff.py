@@ -14,6 +14,10 @@ inequalities force R_0 + H_0 to be at least what the recursion from v down to 0 
 to when they hold with equality; but R_0 + H_0 = r / m. So tau is at most the value at
 which the recursion just reaches r / m: a p-value.
 
+With coins of share s, guesses that say *included* satisfy R_(i+1) <= s g(H_i / (1 - s)), others
+the same with 1 - s for s, and both together, as g is concave, R_(i+1) <= 2 z g(H_i / (2 (1 - z)))
+with z the larger of s and 1 - s. All rise in z, so an interval of shares is as good as its end.
+
 That equality, and no mass above v, is the least case: call a change (dR, dS) of R_i and
 S_i = R_i + H_i upward if dS >= 0 and dR >= (i / r) dS. More mass at any j >= i is upward,
 and so is, after a step of the recursion, what follows from an upward change.
@@ -26,37 +30,30 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.mechanism import GaussianDP
+from mipaudit.maths.one_run_shares import FAIR, SMALLEST_P_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mipaudit.maths.one_run_shares import CanaryCount, CoinShares
     from mipaudit.maths.tradeoff import TradeOff
 
-# Below it 1 - TPR keeps too few digits of the TPR in some curves.
-SMALLEST_P_VALUE: Final = 1e-9
 _LARGEST_PARAMETER: Final = 1e3
 
 
-def one_run_curve_p_value(curve: TradeOff, *, canaries: int, guesses: int, correct: int) -> float:
+def one_run_curve_p_value(curve: TradeOff, count: CanaryCount, shares: CoinShares = FAIR) -> float:
     """Return a bound of P(at least ``correct`` right guesses) if ``curve`` bounds every ROC.
 
     Args:
         curve: what is claimed for adding or removing one canary.
-        canaries: m, at least 1, each included by an independent fair coin.
-        guesses: r in [1, m], fixed before the coins were known.
-        correct: v in [0, r].
+        count: the guesses.
+        shares: that the coins may have.
 
     Returns:
         A p-value in [`SMALLEST_P_VALUE`, 1].
     """
     found = crossing(
-        lambda tau: (
-            tau >= 1
-            or (
-                tau > 0
-                and not _possible(curve, tau, canaries=canaries, guesses=guesses, correct=correct)
-            )
-        ),
+        lambda tau: tau >= 1 or (tau > 0 and not _possible(curve, tau, count, shares)),
         start=1 / 64,
         limit=1.0,
     )
@@ -64,19 +61,18 @@ def one_run_curve_p_value(curve: TradeOff, *, canaries: int, guesses: int, corre
 
 
 def refutes_curve(
-    curve: TradeOff, *, canaries: int, guesses: int, correct: int, alpha: float
+    curve: TradeOff, count: CanaryCount, *, alpha: float, shares: CoinShares = FAIR
 ) -> bool:
-    """Return whether v right guesses refute the curve at one-sided error ``alpha``."""
-    return not _possible(curve, alpha, canaries=canaries, guesses=guesses, correct=correct)
+    """Return whether the right guesses refute the curve at one-sided error ``alpha``."""
+    return not _possible(curve, alpha, count, shares)
 
 
 def parameter_one_run(
     family: Callable[[float], TradeOff],
+    count: CanaryCount,
     *,
-    canaries: int,
-    guesses: int,
-    correct: int,
     alpha: float,
+    shares: CoinShares = FAIR,
 ) -> float:
     """Return the least parameter of a family of curves that is not refuted.
 
@@ -86,53 +82,55 @@ def parameter_one_run(
 
     Args:
         family: curves by a parameter from 0 (no leak) on, each within the next.
-        canaries: m, at least 1.
-        guesses: r in [1, m].
-        correct: v in [0, r].
+        count: the guesses.
         alpha: one-sided error in (0, 1).
+        shares: that the coins may have.
 
     Returns:
         A parameter in [0, 1000]; infinity if even 1000 is refuted.
     """
     return crossing(
-        lambda parameter: (
-            not refutes_curve(
-                family(parameter), canaries=canaries, guesses=guesses, correct=correct, alpha=alpha
-            )
-        ),
+        lambda parameter: not refutes_curve(family(parameter), count, alpha=alpha, shares=shares),
         start=1.0,
         limit=_LARGEST_PARAMETER,
     )
 
 
-def mu_one_run(*, canaries: int, guesses: int, correct: int, alpha: float) -> float:
+def mu_one_run(count: CanaryCount, *, alpha: float, shares: CoinShares = FAIR) -> float:
     """Return a lower limit of mu, if the mechanism is mu-GDP with that curve as its own."""
-    return parameter_one_run(
-        lambda mu: GaussianDP(mu=mu),
-        canaries=canaries,
-        guesses=guesses,
-        correct=correct,
-        alpha=alpha,
-    )
+    return parameter_one_run(lambda mu: GaussianDP(mu=mu), count, alpha=alpha, shares=shares)
 
 
-def _possible(curve: TradeOff, tau: float, *, canaries: int, guesses: int, correct: int) -> bool:
+def _possible(curve: TradeOff, tau: float, count: CanaryCount, shares: CoinShares) -> bool:
     """Return whether the curve lets P(C >= v) be ``tau``."""
-    if correct == 0:
+    if count.correct == 0:
         return True
     least_fpr = _inverse(curve)
-    whole = guesses / canaries
-    right = tau * correct / canaries
-    wrong = tau * (guesses - correct) / canaries
-    for count in range(correct - 1, -1, -1):
-        needed = least_fpr(right)
+    most_right, most_wrong = _halves(count, shares)
+    whole = count.guesses / count.canaries
+    right = tau * count.correct / count.canaries
+    wrong = tau * (count.guesses - count.correct) / count.canaries
+    for right_guesses in range(count.correct - 1, -1, -1):
+        if right > most_right:
+            return False
+        needed = most_wrong * least_fpr(right / most_right)
         if needed <= wrong:
             return True  # nothing has changed, so nothing ever will
-        right += count / (guesses - count) * (needed - wrong)
+        right += right_guesses / (count.guesses - right_guesses) * (needed - wrong)
         wrong = needed
         if right + wrong > whole:
             return False
     return True
+
+
+def _halves(count: CanaryCount, shares: CoinShares) -> tuple[float, float]:
+    """Return the largest share of canaries that can be guessed rightly, and wrongly then."""
+    if count.guessed_in == count.guesses:
+        return shares.high, 1 - shares.high
+    if count.guessed_in == 0:
+        return 1 - shares.low, shares.low
+    larger = max(shares.high, 1 - shares.low)
+    return 2 * larger, 2 * (1 - larger)
 
 
 def _inverse(curve: TradeOff) -> Callable[[float], float]:

@@ -183,9 +183,10 @@ def _how(statement: EpsilonStatement) -> str:
 
 
 def _coin(coin: CoinCheck) -> Paragraph:
+    coins = "Fair coins" if coin.rate is None else f"Coins of rate {number_text(coin.rate)}"
     text = (
-        f"Included: {count_text(coin.included)} of {count_text(coin.canaries)} canaries. Fair "
-        f"coins stray so far or further with probability {upper_figure(coin.p_value, digits=2)}."
+        f"Included: {count_text(coin.included)} of {count_text(coin.canaries)} canaries. {coins} "
+        f"stray so far or further with probability {upper_figure(coin.p_value, digits=2)}."
     )
     return Paragraph(text=text)
 

@@ -172,15 +172,21 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinCheck:
-    """How many canaries were included, and how likely fair coins are to stray so far.
+    """How many canaries were included, and how likely coins are to stray so far.
 
-    ``ruled_out``: they hardly can, so that nothing is certified.
+    Attributes:
+        canaries: m.
+        included: how many of them were.
+        p_value: of that number, if the coins have the stated rate, or are fair.
+        ruled_out: they hardly can stray so far, so that nothing is certified.
+        rate: of the coins, if stated; if not, the limit holds for all rates near the one seen.
     """
 
     canaries: int
     included: int
     p_value: float
     ruled_out: bool = False
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,9 +43,7 @@ _METHODS: Final = {
     "mu). Where it is not, the limit may exceed the truth.",
 }
 _COUNTED: Final = "The attack was fixed before its guesses were counted."
-_COINS: Final = (
-    "Each canary was included in the one run by its own fair coin, independent of all else."
-)
+_INDEPENDENT: Final = "independent of all else"
 _BLIND_GUESSES: Final = (
     "Guesses were settled without a look at the coins: how many in all, and by scores of the "
     "run's output alone."
@@ -138,9 +136,13 @@ def epsilon_summary(
 
 
 def rests_on(
-    design: EpsilonDesign, statements: Sequence[EpsilonStatement], *, counts: bool
+    design: EpsilonDesign,
+    statements: Sequence[EpsilonStatement],
+    *,
+    counts: bool,
+    rate: float | None = None,
 ) -> tuple[str, ...]:
-    """Return the assumptions of the deciding limit."""
+    """Return the assumptions of the deciding limit; ``rate`` is that of one run's coins."""
     match design.kind:
         case "independent-runs":
             runs = (
@@ -156,7 +158,7 @@ def rests_on(
             return (runs, worth, _NEIGHBOURS)
         case "one-run":
             return (
-                _COINS,
+                _coins(rate, counts=counts),
                 _BLIND_GUESSES,
                 _CANARY_NEIGHBOURS,
             )
@@ -164,6 +166,19 @@ def rests_on(
             return (_NOTHING, _FIGURE_OF_SPEECH)
         case _:
             assert_never(design.kind)
+
+
+def _coins(rate: float | None, *, counts: bool) -> str:
+    start = "Each canary was included in the one run by its own"
+    if rate is not None:
+        return f"{start} coin of the stated probability {number_text(rate)}, {_INDEPENDENT}."
+    if counts:
+        return f"{start} fair coin, {_INDEPENDENT} (--inclusion-rate states another)."
+    return (
+        f"{start} coin, {_INDEPENDENT}, with one probability for all. It was not stated: the limit "
+        "holds for every probability that the number of canaries included does not speak against, "
+        "at a tenth of the error (--inclusion-rate states it)."
+    )
 
 
 def epsilon_limitations(

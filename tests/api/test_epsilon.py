@@ -327,7 +327,14 @@ def test_one_run_finds_what_its_guesses_show(rng):
 
 def test_one_run_of_counts_is_the_same_as_of_scores(rng):
     members, holdout = canaries(rng, 2000, 1.5)
-    scored = one_run(members, holdout, guesses=400, member_side="high", claimed_epsilon=2)
+    scored = one_run(
+        members,
+        holdout,
+        guesses=400,
+        member_side="high",
+        claimed_epsilon=2,
+        inclusion_rate=0.5,
+    )
     found = scored.statements[0].guesses
     counted = mipaudit.epsilon(canaries=2000, guesses=400, correct=found.correct, claimed_epsilon=2)
     assert counted.design.kind == "one-run"
@@ -337,8 +344,9 @@ def test_one_run_of_counts_is_the_same_as_of_scores(rng):
 
 def test_an_unknown_direction_costs_half_of_the_error(rng):
     members, holdout = canaries(rng, 2000, 1.5)
-    known = one_run(members, holdout, guesses=400, member_side="high", confidence=0.975)
-    unknown = one_run(members, holdout, guesses=400)
+    fair = {"guesses": 400, "inclusion_rate": 0.5}
+    known = one_run(members, holdout, **fair, member_side="high", confidence=0.975)
+    unknown = one_run(members, holdout, **fair)
     assert lower(unknown) == lower(known)
     assert lower(one_run(-members, -holdout, guesses=400)) > 0.5
 
@@ -706,3 +714,51 @@ def test_no_text_is_left_without_its_words(rng, design):
         texts = (report.summary, *report.rests_on, *report.limitations)
         assert all(text.endswith((".", ")")) and "None" not in text for text in texts)
         assert report.rests_on
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.5, 1.5, math.nan, math.inf, "half", 1e-9])
+def test_an_inclusion_rate_that_cannot_be_is_refused(rate):
+    with pytest.raises(UsageError) as caught:
+        mipaudit.epsilon(canaries=100, guesses=50, correct=40, inclusion_rate=rate)
+    assert caught.value.code == "inclusion_rate"
+
+
+def test_an_inclusion_rate_belongs_to_one_run(rng):
+    with pytest.raises(UsageError, match="inclusion-rate has no meaning"):
+        mipaudit.epsilon(
+            members=rng.normal(size=50),
+            holdout=rng.normal(size=50),
+            design="independent-runs",
+            inclusion_rate=0.5,
+        )
+
+
+def test_what_the_coins_are_is_recorded(rng):
+    members, holdout = canaries(rng, 2000, 1.5)
+    unstated, stated = one_run(members, holdout), one_run(members, holdout, inclusion_rate=0.5)
+    assert (unstated.coin.rate, stated.coin.rate) == (None, 0.5)
+    assert lower(unstated) < lower(stated)
+    assert "does not speak against" in unstated.rests_on[0]
+    assert "stated probability 0.5" in stated.rests_on[0]
+    other = one_run(members, holdout, inclusion_rate=0.7)
+    assert [f.code for f in other.findings if "inclusion" in f.code] == ["inclusion_not_fair"]
+    assert other.coin.ruled_out
+    # The odds of a guess at another rate: what a biased coin gives is no leak.
+    fair, biased = (
+        mipaudit.epsilon(canaries=1000, guesses=500, correct=300, inclusion_rate=rate)
+        for rate in (0.5, 0.6)
+    )
+    assert lower(fair) > 0.2
+    assert lower(biased) == 0
+
+
+def test_delta_is_named_where_it_explains_the_right_guesses():
+    allowed = mipaudit.epsilon(canaries=10_000, guesses=5000, correct=3667, delta=0.02)
+    assert lower(allowed) == 0
+    assert "delta allows that many" in allowed.statements[0].lower_reason
+    assert [f.code for f in allowed.findings] == []
+    chance = mipaudit.epsilon(canaries=10_000, guesses=5000, correct=2550, delta=0.0)
+    assert chance.statements[0].lower_reason == "the right guesses are within chance"
+    hopeless = mipaudit.epsilon(canaries=10_000, guesses=500, correct=500, delta=0.02)
+    assert [f.code for f in hopeless.findings] == ["nothing_can_be_refuted"]
+    assert "at least 2,000 guesses of one kind" in hopeless.findings[0].text

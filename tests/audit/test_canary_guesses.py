@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.audit.canary_guesses import count_guesses, plan_guesses
+from mipaudit.audit.canary_guesses import can_refute, count_guesses, plan_guesses, settled_shares
 from mipaudit.errors import UsageError
 
 
@@ -22,8 +22,24 @@ def test_the_default_grid_shares_out_the_error_and_fits(canaries):
 
 
 def test_the_default_grid_of_a_thousand():
-    both_ends = [(p.guessed_in, p.guessed_out) for p in plan_guesses(1000, None) if p.share > 0.1]
-    assert both_ends == [(250, 250), (63, 62), (16, 15)]
+    plans = [(p.guessed_in, p.guessed_out) for p in plan_guesses(1000, None)]
+    assert plans[:3] == [(250, 250), (63, 62), (16, 15)]
+    assert plans[3:] == [(49, 0), (490, 0), (0, 49), (0, 490)]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-2])
+@pytest.mark.parametrize("canaries", [1, 50, 1000, 10**5])
+def test_plans_that_delta_rules_out_give_their_share_to_the_others(canaries, delta):
+    plans, alpha = plan_guesses(canaries, None), 0.025
+    shares = settled_shares(plans, canaries=canaries, delta=delta, alpha=alpha)
+    assert sum(shares) == pytest.approx(1)
+    kept = [(plan, share) for plan, share in zip(plans, shares, strict=True) if share]
+    numbers = {"canaries": canaries, "delta": delta}
+    possible = [can_refute(plan, **numbers, alpha=alpha * share) for plan, share in kept]
+    assert all(possible) or len(kept) == 1
+    # The control: with the shares that all plans have together, some of the larger run cannot.
+    if canaries == 10**5 and delta:
+        assert not all(can_refute(plan, **numbers, alpha=alpha * plan.share) for plan in plans)
 
 
 def test_a_number_is_split_between_the_ends():

@@ -10,8 +10,8 @@ from mipaudit.maths.approximate import ApproximateDP
 from mipaudit.maths.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.normal import cdf, quantile
 from mipaudit.maths.one_run import one_run_p_value
+from mipaudit.maths.one_run_shares import SMALLEST_P_VALUE, CanaryCount
 from mipaudit.maths.one_run_tradeoff import (
-    SMALLEST_P_VALUE,
     mu_one_run,
     one_run_curve_p_value,
     parameter_one_run,
@@ -19,8 +19,12 @@ from mipaudit.maths.one_run_tradeoff import (
 )
 
 
+def counted(m, r, v):
+    return CanaryCount(canaries=m, guesses=r, correct=v, guessed_in=None)
+
+
 def curve_p(curve, m, r, v):
-    return one_run_curve_p_value(curve, canaries=m, guesses=r, correct=v)
+    return one_run_curve_p_value(curve, counted(m, r, v))
 
 
 def refuted_twin(mu, m, r, v, tau):
@@ -63,7 +67,7 @@ def worst_counts(curve, m, r, v, epsilons):
 def test_the_recursion_against_its_twin(mu):
     for m, r, v in [(10, 5, 5), (100, 40, 33), (1000, 50, 48), (1000, 200, 150), (50, 50, 26)]:
         for tau in (1e-4, 0.01, 0.05, 0.5):
-            found = refutes_curve(GaussianDP(mu=mu), canaries=m, guesses=r, correct=v, alpha=tau)
+            found = refutes_curve(GaussianDP(mu=mu), counted(m, r, v), alpha=tau)
             assert found == refuted_twin(mu, m, r, v, tau)
 
 
@@ -99,15 +103,15 @@ def test_p_values_fall_with_right_guesses_and_rise_with_the_curve():
 
 
 def test_mu_is_where_the_p_value_passes_alpha():
-    mu = mu_one_run(canaries=1000, guesses=100, correct=84, alpha=0.05)
+    mu = mu_one_run(counted(1000, 100, 84), alpha=0.05)
     assert curve_p(GaussianDP(mu=0.999 * mu), 1000, 100, 84) < 0.05
     assert curve_p(GaussianDP(mu=1.001 * mu), 1000, 100, 84) > 0.05
-    assert mu_one_run(canaries=1000, guesses=100, correct=50, alpha=0.05) == 0
+    assert mu_one_run(counted(1000, 100, 50), alpha=0.05) == 0
 
 
 def test_a_gaussian_mechanism_is_measured_more_closely_than_any_mechanism_can_be():
     # Ten thousand canaries at mu = 1: 474 of 500 right is what to expect.
-    mu = mu_one_run(canaries=10_000, guesses=500, correct=474, alpha=0.05)
+    mu = mu_one_run(counted(10_000, 500, 474), alpha=0.05)
     assert mu == pytest.approx(0.8148, abs=1e-4)
     assert GaussianDP(mu=mu).epsilon_at(1e-5) == pytest.approx(3.459, abs=1e-3)
     assert GaussianDP(mu=1.0).epsilon_at(1e-5) == pytest.approx(4.377, abs=1e-3)
@@ -116,20 +120,18 @@ def test_a_gaussian_mechanism_is_measured_more_closely_than_any_mechanism_can_be
 def test_any_family_of_curves_can_be_assumed():
     shift = parameter_one_run(
         lambda shift: LaplaceMechanism(shift=shift),
-        canaries=1000,
-        guesses=500,
-        correct=400,
+        counted(1000, 500, 400),
         alpha=0.05,
     )
     assert 0 < shift < 2
     curve = LaplaceMechanism(shift=0.99 * shift)
-    assert refutes_curve(curve, canaries=1000, guesses=500, correct=400, alpha=0.05)
+    assert refutes_curve(curve, counted(1000, 500, 400), alpha=0.05)
 
 
 def test_a_million_guesses():
-    mu = mu_one_run(canaries=10**6, guesses=10**6, correct=10**6, alpha=0.05)
+    mu = mu_one_run(counted(10**6, 10**6, 10**6), alpha=0.05)
     assert 3 < mu < 5
-    assert 0 < mu_one_run(canaries=10**6, guesses=10**6, correct=600_000, alpha=0.05) < 0.51
+    assert 0 < mu_one_run(counted(10**6, 10**6, 600_000), alpha=0.05) < 0.51
 
 
 @pytest.mark.parametrize(("m", "mu"), [(100, 1.0), (1000, 0.5), (1000, 2.0)])
@@ -143,7 +145,7 @@ def test_gaussian_mechanisms_are_refuted_no_more_often_than_alpha(m, mu, r):
     ranked = np.take_along_axis(included, order, axis=1)
     right = ranked[:, m - r // 2 :].sum(axis=1) + (~ranked[:, : r // 2]).sum(axis=1)
     rejected = {
-        int(v): refutes_curve(GaussianDP(mu=mu), canaries=m, guesses=r, correct=int(v), alpha=0.05)
+        int(v): refutes_curve(GaussianDP(mu=mu), counted(m, r, int(v)), alpha=0.05)
         for v in np.unique(right)
     }
     rate = np.mean([rejected[int(v)] for v in right])

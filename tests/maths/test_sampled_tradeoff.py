@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mipaudit.maths.approximate import ApproximateDP
 from mipaudit.maths.mechanism import GaussianDP, LaplaceMechanism
+from mipaudit.maths.one_run_shares import CanaryCount
 from mipaudit.maths.one_run_tradeoff import one_run_curve_p_value
 from mipaudit.maths.sampled_tradeoff import sampled_tradeoff
 
@@ -76,8 +77,8 @@ def test_one_point_leaves_all_that_concavity_allows():
 
 @pytest.mark.parametrize(("guesses", "correct"), [(100, 66), (200, 121), (50, 40)])
 def test_a_p_value_is_at_least_that_of_the_curve_itself_and_near_it(guesses, correct):
-    numbers = {"canaries": 1000, "guesses": guesses, "correct": correct}
-    exact = one_run_curve_p_value(GaussianDP(mu=0.4), **numbers)
-    found = one_run_curve_p_value(sampled(GaussianDP(mu=0.4), DENSE), **numbers)
+    count = CanaryCount(canaries=1000, guesses=guesses, correct=correct, guessed_in=None)
+    exact = one_run_curve_p_value(GaussianDP(mu=0.4), count)
+    found = one_run_curve_p_value(sampled(GaussianDP(mu=0.4), DENSE), count)
     assert exact <= found * (1 + 1e-9)
     assert found == pytest.approx(exact, rel=0.02)
