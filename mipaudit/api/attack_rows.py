@@ -99,7 +99,6 @@ def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -
     if found is None:
         return _nothing(plot, one, _NO_ROWS)
     guess, everywhere = fixed.guess, fixed.everywhere
-    same = plot.learn(*one.part(np.ones(one.judged.size, dtype=bool)))
     evidence = one.evidence
     against = _against(evidence, question)
     cells, scores = one.cells, one.scores[one.judged]
@@ -120,10 +119,6 @@ def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
     least = -2.0 if plot.name == "per-class" else 0.0
-    every = same(_target(one, np.ones(one.judged.size, dtype=bool))).astype(np.float64)
-    published = weighed(
-        float(every[one.member].mean()), float(every[~one.member].mean()), question.prior
-    )
     return NamedAttack(
         score=one.name,
         adversary=plot.name,
@@ -138,12 +133,28 @@ def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -
         n_members=found.n_members,
         n_holdout=found.n_holdout,
         learned=plot.learned,
-        same_rows=published,
+        same_rows=_same_rows(plot, one, question.prior),
         predicted=plot.predicted,
         short_lower=max(least, short.lower),
         short_upper=None if short.upper is None else max(least, short.upper),
         short_against=against,
     )
+
+
+def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
+    """Return the advantage on the rows learned from; None where nothing is learned from all.
+
+    An infinite score outside the burn-in leaves the rule that was learned as it is, and is
+    guessed by it as any extreme; a mean of all rows there is none.
+    """
+    rows = np.ones(one.judged.size, dtype=bool)
+    try:
+        guess = plot.learn(*one.part(rows))
+    except ValueError:
+        return None
+    taken = guess(_target(one, rows)).astype(np.float64)
+    inside, outside = taken[one.member], taken[~one.member]
+    return weighed(float(inside.mean()), float(outside.mean()), prior)
 
 
 def _target(one: Attacked, rows: NDArray[np.bool_]) -> Target:

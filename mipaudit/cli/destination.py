@@ -99,7 +99,10 @@ class Destination:
         """
         if self.digest is not None:
             line = digest_line(Path(self.name).name, data)
-            write_together([(self.digest, line), (replace(self, digest=None), data)])
+            # In this order, and the old digest away first: whenever the run is killed, a
+            # digest that is there is that of the file that is there.
+            parts = [(replace(self, digest=None), data), (self.digest, line)]
+            write_together(parts, outdated=self.digest.path)
             return
         with self.stream() as file:
             file.write(data)
@@ -131,10 +134,17 @@ class Destination:
             raise _refused(error, self.option) from None
 
 
-def write_together(parts: Iterable[tuple[Destination, bytes]]) -> None:
+def write_together(
+    parts: Iterable[tuple[Destination, bytes]], *, outdated: Path | None = None
+) -> None:
     """Write several files, all of them or none.
 
-    Each is first written in full beside its place; only then they take their places.
+    Each is first written in full beside its place; only then they take their places, in order.
+
+    Args:
+        parts: where to, and what.
+        outdated: what must not be seen beside the new files: removed before the first takes
+            its place, and there again if one cannot.
 
     Raises:
         OutputError: the system refused; regular files are as they were.
@@ -147,8 +157,9 @@ def write_together(parts: Iterable[tuple[Destination, bytes]]) -> None:
                 destination.write(data)
             else:
                 staged.append((_stage(destination.path, data), destination.path))
-        for beside, path in staged:
-            beside.replace(path)
+        with _withdrawn(outdated):
+            for beside, path in staged:
+                beside.replace(path)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -156,6 +167,26 @@ def write_together(parts: Iterable[tuple[Destination, bytes]]) -> None:
     finally:
         for beside, _ in staged:
             beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _withdrawn(path: Path | None) -> Iterator[None]:
+    """Remove a small file; put it back if what follows fails."""
+    try:
+        old = path.read_bytes() if path is not None else None
+    except FileNotFoundError:
+        old = None
+    if path is None or old is None:
+        yield
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    path.unlink()
+    try:
+        yield
+    except BaseException:
+        path.write_bytes(old)
+        path.chmod(mode)
+        raise
 
 
 def _require_stdout() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
+
+from mipaudit.cli.destination import Destination
+from mipaudit.errors import OutputError
 
 NAMES = ["r.json", "two words.json", "back\\slash.json", "new\nline.json", "ünï.json", "-r.json"]
 
@@ -72,3 +77,25 @@ def test_a_new_report_brings_a_new_digest(mipaudit, tmp_path):
 
     digest = hashlib.sha256((tmp_path / "r.txt").read_bytes()).hexdigest()
     assert (tmp_path / "r.txt.sha256").read_text() == f"{digest}  r.txt\n"
+
+
+def test_a_digest_that_cannot_be_replaced_is_put_back(tmp_path, monkeypatch):
+    path = tmp_path / "r.txt"
+    Destination.open(str(path), sha256=True).write(b"old")
+    beside = tmp_path / "r.txt.sha256"
+    beside.chmod(0o640)
+    before = beside.read_bytes()
+    replace = Path.replace
+
+    def refuse(self, target):
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OutputError):
+        Destination.open(str(path), sha256=True).write(b"new")
+    assert (path.read_bytes(), beside.read_bytes()) == (b"old", before)
+    monkeypatch.setattr(Path, "replace", replace)
+    Destination.open(str(path), sha256=True).write(b"new")
+    assert hashlib.sha256(b"new").hexdigest() in beside.read_text()
+    assert beside.stat().st_mode & 0o777 == 0o640
+    assert listed(tmp_path) == ["r.txt", "r.txt.sha256"]

@@ -122,6 +122,10 @@ def test_whatever_is_there_is_whole(environment, scores, command, way):
                 assert way == "named" or path.read_bytes() in whole.values()
             else:
                 assert path.read_bytes() in {old.get(path.name), whole.get(path.name)}
+        pair = [(scores / one).read_bytes() for one in old if (scores / one).exists()]
+        if command[0] == "estimate" and len(pair) == len(old):
+            # A digest is never that of another file than the one that is there.
+            assert pair in ([*old.values()], [whole[one] for one in old])
         if done.returncode == 0:
             break
         assert done.returncode == -signal.SIGKILL, done.stderr
