@@ -301,13 +301,13 @@ def test_an_infinite_loss_is_an_extreme_and_no_bug(seed, extreme, options):
     """It is a loss as any to a threshold; only what needs the mean of it is not there."""
     draw = np.random.default_rng(seed)
     loss, member = draw.exponential(size=300), np.arange(300) % 2 == 0
-    loss[draw.integers(300)] = extreme
-    report = mipaudit.attack(
-        pd.DataFrame({"loss": loss, "member": member}), score_columns=["loss"], **options
-    )
+    at = draw.integers(300)
+    loss[at] = extreme
+    frame = pd.DataFrame({"loss": loss, "member": member})
+    report = mipaudit.attack(frame, score_columns=["loss"], **options)
     found = {one.adversary: one for one in report.attacks}
     assert found["top-half"].value is not None
     for one in found.values():
         assert (one.value is None) == (one.value_reason is not None)
         if one.adversary == "mean":
-            assert one.same_rows is None
+            assert (one.same_rows is None) == member[at]
