@@ -100,6 +100,7 @@ def add_noise(
     release: str | PathLike[str],
     *,
     format: ReleaseFormat | None = None,  # noqa: A002
+    release_unlike_splits: Literal["refuse", "accept"] = "refuse",
     settings: Sequence[Setting] | None = None,
     **keywords: Any,  # noqa: ANN401 - those of noise
 ) -> NoisedRelease:
@@ -109,20 +110,22 @@ def add_noise(
         release: a file with one numeric vector: CSV, Parquet, ``.npy`` or JSON. Its training
             set must be drawn independently of the splits'.
         format: of the noised vector; by default the release's own.
+        release_unlike_splits: ``refuse`` a release that can hardly be one more of the splits,
+            for which the noise would promise nothing, or ``accept`` it.
         settings: where each setting came from; by default, from this call.
         **keywords: those of :func:`noise`; ``eta`` and ``splits`` are needed. The entropy is
             the operating system's unless there is a ``seed``.
 
     Returns:
-        What may be published, and the report.
+        What may be published, and the report; and what the owner alone should know.
 
     Raises:
         TypeError: a keyword that is not one of ``noise``.
         UsageError: a setting is out of its range, or has no meaning beside another.
-        InputError: the splits, pairs or release cannot be used.
+        InputError: the splits, pairs or release cannot be used, or do not belong together.
     """
     from mipaudit.api.calibrating import calibrate_splits
-    from mipaudit.api.checking import path_of, require
+    from mipaudit.api.checking import one_of, path_of, require
     from mipaudit.api.noise_choices import refuse_shared_stdin
     from mipaudit.api.noising import noised_release
     from mipaudit.api.promise import check_promise
@@ -138,11 +141,20 @@ def add_noise(
         "Noise is added by its calibration on random splits.",
         "Give eta and the splits (--from SPLITS).",
     )
+    one_of("release_unlike_splits", release_unlike_splits, ("refuse", "accept"))
     promise = check_promise(given)
     path = path_of(release)
     refuse_shared_stdin(given["splits"], given["pairs"], path)
     calibrated = calibrate_splits(promise, given)
-    return noised_release(path, calibrated, promise, given, format=format, settings=settings)
+    return noised_release(
+        path,
+        calibrated,
+        promise,
+        {**given, "release_unlike_splits": release_unlike_splits},
+        format=format,
+        unlike=release_unlike_splits,
+        settings=settings,
+    )
 
 
 def output_format(path: str) -> ReleaseFormat | None:

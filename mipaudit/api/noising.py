@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from mipaudit.api.calibrating import CalibratedSplits
     from mipaudit.api.promise import Promise
+    from mipaudit.api.release_likeness import Unlike
+    from mipaudit.audit.finding import Finding
     from mipaudit.perturbation.uniforms import UniformSource
     from mipaudit.report.noise import NoiseReport
     from mipaudit.report.origin import Setting
@@ -33,6 +35,12 @@ _SEEDED: Final = (
     "is an experiment, not a private release."
 )
 
+# Said whether or not the release is unlike its splits: that would carry no noise.
+_ACCEPTED: Final = (
+    "The release was not held to its splits (--release-unlike-splits accept): the noise is made to "
+    "measure of the splits, and whether the release is one more of them was left to its owner."
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoisedRelease:
@@ -43,11 +51,14 @@ class NoisedRelease:
         content: the same, as the bytes of a file.
         report: what was added and on what grounds. It may be published as well: it says
             nothing about the release that the noised one does not.
+        findings: what the owner must know of the release beside its splits. They are not to
+            be published: they carry no noise.
     """
 
     values: NDArray[np.float64]
     content: bytes
     report: NoiseReport
+    findings: tuple[Finding, ...] = ()
 
 
 def noised_release(
@@ -57,13 +68,16 @@ def noised_release(
     given: Mapping[str, Any],
     *,
     format: ReleaseFormat | None,  # noqa: A002
+    unlike: Unlike,
     settings: Sequence[Setting] | None,
 ) -> NoisedRelease:
     """Read a release and add the noise of a calibration.
 
     Raises:
         InputError: the release cannot be read, or is not the vector of the splits.
+            ``release_unlike_splits``: it can hardly be one more of them.
     """
+    from mipaudit.api.release_likeness import among_splits
     from mipaudit.tables.release import read_release
     from mipaudit.tables.release_alignment import align
     from mipaudit.tables.release_encoding import encode_release
@@ -72,6 +86,9 @@ def noised_release(
     splits, ball = calibrated.splits, calibrated.found.demand.ball
     places = align(release, splits.columns, named=splits.named)
     vector = release.values[places]
+    told: tuple[Finding, ...] = ()
+    if calibrated.found.chosen is not None:
+        told = among_splits(vector, splits, release.source.name, unlike, ball)
     values = release.values.copy()
     values[places] = _noised(vector, calibrated, _uniforms(given["seed"]))
     seeded = given["seed"] is not None
@@ -87,10 +104,13 @@ def noised_release(
         settings,
         applied=applied,
         inputs=(_unhashed(release.source),),
-        limitations=(_SEEDED,) if seeded else (),
+        limitations=(
+            *((_SEEDED,) if seeded else ()),
+            *((_ACCEPTED,) if unlike == "accept" else ()),
+        ),
     )
     content = encode_release(release, values, format=format)
-    return NoisedRelease(values=values, content=content, report=report)
+    return NoisedRelease(values=values, content=content, report=report, findings=told)
 
 
 def _uniforms(seed: int | None) -> UniformSource:

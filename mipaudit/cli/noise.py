@@ -8,6 +8,7 @@ import typer
 
 from mipaudit.cli import exit_status
 from mipaudit.cli import options as o
+from mipaudit.errors import UsageError
 
 HELP: Final = """Say how much noise makes a release membership-inference private.
 
@@ -144,6 +145,13 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
         str | None,
         _optional("--apply", "RELEASE", "A vector to add the noise to; -o names the result."),
     ] = None,
+    release_unlike_splits: Annotated[
+        Literal["refuse", "accept"],
+        typer.Option(
+            "--release-unlike-splits",
+            help="What to do with a release that lies far beyond all splits.",
+        ),
+    ] = "refuse",
     seed: Annotated[
         int | None,
         _optional("--seed", "INTEGER", "Experiments only: who knows it can undo the noise."),
@@ -188,8 +196,16 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if release is not None:
         from mipaudit.cli.noised_files import write_noised
 
+        keywords["release_unlike_splits"] = release_unlike_splits
         write_noised(release, output, keywords, format=format, quiet=quiet)
         return exit_status.OK
+    source = context.get_parameter_source("release_unlike_splits")
+    if source is not None and source.name == "COMMANDLINE":
+        raise UsageError(
+            "release_unlike_splits",
+            "--release-unlike-splits has no meaning without a release.",
+            hint="Add --apply RELEASE.",
+        )
     from mipaudit.api import noise as api
     from mipaudit.cli.destination import Destination
     from mipaudit.cli.presentation import encode

@@ -63,4 +63,7 @@ def write_noised(
     sidecar_text = encode(found.report, "json", to_file=True)
     write_together([(sidecar, sidecar_text), (noised, found.content)])
     shown.write(text)
+    for one in found.findings:
+        # On stderr alone: it is about the release without its noise.
+        note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)
     note("The noised release is written, and its report beside it.", quiet=quiet)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
 from mipaudit.render.wording import plain
 from mipaudit.report.names import inert_text
@@ -48,9 +48,11 @@ def report_csv(report: AnyReport) -> str:
     Where a report has several tables, the column ``part`` says which one a row is of. Lists
     within a row are joined by semicolons; what is missing is empty. It holds the figures alone:
     the verdict, the findings and the limitations are in the other forms.
+
+    A report without rows has the header that its rows would have.
     """
     rows = [dict(_flat(row)) for row in _rows(report)]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(name for row in rows for name in row)) or _header(report)
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()
@@ -63,6 +65,35 @@ def _rows(report: AnyReport) -> Iterator[dict[str, Any]]:
     for name in names:
         for row in _table(report, name):
             yield {_PART: name, **asdict(row)} if len(names) > 1 else asdict(row)
+
+
+def _header(report: AnyReport) -> list[str]:
+    """Return the names of all columns that the report's tables can have."""
+    tables = _TABLES[report.command]
+    names = [_PART] if len(tables) > 1 else []
+    for table in tables:
+        kind: Any = type(report)
+        for part in table.split("."):
+            kind = _record(get_type_hints(kind)[part])
+        names += _fields(kind)
+    return list(dict.fromkeys(names))
+
+
+def _fields(kind: type, outer: str = "") -> Iterator[str]:
+    """Yield the columns of a record, those of a record within it as ``outer.inner``."""
+    for name, hint in get_type_hints(kind).items():
+        inner = _record(hint)
+        if inner is None:
+            yield f"{outer}{name}"
+        elif get_origin(hint) is not tuple:
+            yield from _fields(inner, f"{outer}{name}.")
+
+
+def _record(hint: Any) -> type | None:  # noqa: ANN401 - whatever an annotation is
+    """Return the dataclass of an annotation: ``A``, ``A | None``, ``tuple[A, ...]``; or None."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        return hint
+    return next(filter(None, map(_record, get_args(hint))), None)
 
 
 def _table(report: AnyReport, name: str) -> Iterable[Any]:
