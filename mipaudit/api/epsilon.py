@@ -40,6 +40,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     canaries: int | None = None,
     correct: int | None = None,
     inclusion_rate: float | None = None,
+    run_column: str | None = None,
     score_columns: Sequence[str] = (),
     member_column: str | None = None,
     member_value: str | None = None,
@@ -87,6 +88,9 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         inclusion_rate: of one run: with what probability each coin included its canary, in
             (0, 1), if that is known; from scores every rate near the one seen is allowed for
             otherwise, and counts are taken to be of fair coins.
+        run_column: names the run of a row where several runs of one mechanism, their number
+            fixed beforehand, each with coins of its own, are one audit; needs ``key_column``,
+            the canary.
         score_columns: score columns by name; empty means found by the rules.
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.
@@ -135,6 +139,8 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
             where=where,
             unit_column=unit_column,
             key_column=key_column,
+            group_columns=() if run_column is None else (run_column,),
+            group_option="--run-col",
             nan=nan,
             seed=position_seed(question.seed),
         )

@@ -90,7 +90,14 @@ def evidence_from_scores(
     from mipaudit.api.epsilon_runs import curve_is_refuted, runs_profile, runs_statements
 
     one_run = question.design == "one-run"
-    rows = read_scores(source, question.seed, ids=one_run, jobs=jobs, progress=progress)
+    rows = read_scores(
+        source,
+        question.seed,
+        ids=one_run,
+        by_runs=question.by_runs,
+        jobs=jobs,
+        progress=progress,
+    )
     design = replace(
         _design(question),
         n_members=rows.members.size,
@@ -98,6 +105,7 @@ def evidence_from_scores(
         score_columns=tuple(safe_name(name) for name in rows.names),
         member_column=None if source.member_column is None else safe_name(source.member_column),
         skipped_columns=tuple(safe_name(name) for name, _ in source.skipped),
+        runs=rows.runs,
     )
     findings = input_findings(source, rows, question.design)
     seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))

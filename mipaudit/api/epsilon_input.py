@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,11 +12,13 @@ from mipaudit.api.counting import Meter
 from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
+from mipaudit.audit.fresh_coins import require_fresh_coins
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name, safe_name
+from mipaudit.summaries.identity import splitmix64
 from mipaudit.summaries.kept_scores import ClassScores, KeptScores
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from mipaudit.tables.source import ScoreSource
 
 _CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
+_RUN_STREAM: Final = 0x72756E73
 _RECORD_IDS: Final = frozenset({"record_id", "sample_id", "person_id", "uuid"})
 
 
@@ -43,12 +46,14 @@ class ScoredRows:
             its scores (with keys, from the keys), where the input is not too large.
         holdout: rows without it, likewise.
         seeds: in use for each column.
+        runs: how many the rows are of, if they are of several named ones.
     """
 
     names: tuple[str, ...]
     members: ClassScores
     holdout: ClassScores
     seeds: tuple[int, ...]
+    runs: int | None = None
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
         """Yield the name and both classes' scores of each column."""
@@ -60,6 +65,7 @@ def read_scores(
     choice: SeedChoice,
     *,
     ids: bool = False,
+    by_runs: bool = False,
     jobs: int | None,
     progress: Callable[[int, int | None], None] | None,
 ) -> ScoredRows:
@@ -69,11 +75,12 @@ def read_scores(
         source: the opened input.
         choice: of the seed.
         ids: keep the rows' identities, too.
+        by_runs: a group of rows is a run, and a row's key tells it apart within its run.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all or None).
 
     Raises:
-        InputError: a class is empty, or keys repeat.
+        InputError: a class is empty, keys repeat, or runs share their coins.
         UsageError: a column of labels, which have no order.
     """
     for column in source.columns:
@@ -85,6 +92,9 @@ def read_scores(
             )
     workers = Workers(Engine(jobs=jobs))
     kept = keep_input(source, workers=workers, progress=progress)
+    runs = None
+    if by_runs:
+        kept, runs = _runs_joined(kept)
     if kept is None:
         rows = _by_position(source, position_seed(choice), workers, ids=ids, progress=progress)
     else:
@@ -96,7 +106,29 @@ def read_scores(
             "The key column repeats its values: it does not tell rows apart.",
             hint="Leave --key-col out, or give --unit-col where a person has several rows.",
         )
-    return rows
+    return rows if runs is None else replace(rows, runs=runs)
+
+
+def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
+    """Return the rows with keys that tell them apart over all runs, and the number of runs."""
+    if kept is None or kept.rows.keys is None or kept.rows.groups is None:
+        raise InputError(
+            "too_many_rows",
+            "--run-col takes inputs that fit into memory as a whole, and this one is too large.",
+            hint="Name fewer score columns with --score-col, or audit fewer runs.",
+        )
+    rows = kept.rows
+    keys, groups = kept.rows.keys, kept.rows.groups
+    together = splitmix64(groups, _RUN_STREAM) ^ keys
+    if np.unique(together).size < together.size:
+        raise InputError(
+            "repeated_keys",
+            "A canary stands more than once in a run of --run-col.",
+            hint="Name the canary with --key-col and the run with --run-col: a row is one of each.",
+        )
+    require_fresh_coins(groups, keys, rows.member)
+    joined = replace(kept, rows=replace(rows, keys=together, groups=None))
+    return joined, int(np.unique(groups).size)
 
 
 def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> ScoredRows:

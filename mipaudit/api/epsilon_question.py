@@ -37,6 +37,7 @@ _OF_ONE_RUN: Final = {
     "canaries": None,
     "correct": None,
     "inclusion_rate": None,
+    "run_column": None,
 }
 _OF_SCORES: Final = {"splits": 1, "curve": False, "member_side": "auto"}
 _OF_READING: Final = {
@@ -46,6 +47,7 @@ _OF_READING: Final = {
     "where": None,
     "unit_column": None,
     "key_column": None,
+    "run_column": None,
     "nan": "error",
     "hash_inputs": False,
 }
@@ -73,6 +75,7 @@ class EpsilonQuestion:
         guesses: for one run, settled beforehand; None for the default grid.
         direction: of one run's scores, known beforehand; None tries both.
         inclusion_rate: of one run's coins, in (0, 1), if it is known.
+        by_runs: whether the rows are of several runs.
         numerator: of counts of independent runs.
         claimed_epsilon: at least 0, at ``delta``.
         claimed_mu: at least 0.
@@ -93,6 +96,7 @@ class EpsilonQuestion:
     guesses: int | tuple[int, int] | None
     direction: Literal["high", "low"] | None
     inclusion_rate: float | None
+    by_runs: bool
     numerator: NumeratorChoice
     claimed_epsilon: float | None
     claimed_mu: float | None
@@ -146,6 +150,7 @@ def check_question(given: Mapping[str, Any]) -> EpsilonQuestion:
         guesses=_guesses(given["guesses"]),
         direction=None if given["member_side"] == "auto" else given["member_side"],
         inclusion_rate=_inclusion_rate(given["inclusion_rate"]),
+        by_runs=given["run_column"] is not None,
         numerator=given["numerator"] or "either",
         claimed_epsilon=claimed,
         claimed_mu=mu,
@@ -218,6 +223,12 @@ def _check_idle(design: DesignKind, given: Mapping[str, Any]) -> None:
             "two_inputs",
             "Scores and counts are given; one of them is enough.",
         )
+    require(
+        given["run_column"] is None or given["key_column"] is not None,
+        "run_column",
+        "--run-col needs --key-col, the canary of a row: whether coins were drawn anew for each "
+        "run shows only there.",
+    )
     require(
         design == "one-model" or given["nan"] != "drop",
         "nan",

@@ -91,7 +91,7 @@ def _check_arrays(request: ReadRequest) -> None:
         "where": request.where is not None,
         "unit_column": request.unit_column is not None,
         "key_column": request.key_column is not None,
-        "by": bool(request.group_columns),
+        request.group_option.lstrip("-").replace("-", "_"): bool(request.group_columns),
     }
     named = [name for name, present in given.items() if present]
     if named:

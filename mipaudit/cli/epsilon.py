@@ -133,6 +133,15 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "S",
         ),
     ] = None,
+    run_column: Annotated[
+        str | None,
+        _number(
+            "--run-col",
+            "The run of a row: several runs, each with coins of its own and their number fixed "
+            "beforehand, are one audit. Needs --key-col, the canary.",
+            "NAME",
+        ),
+    ] = None,
     score_columns: o.ScoreColumnOption = None,
     member_column: o.MemberColumnOption = None,
     member_value: o.MemberValueOption = None,
@@ -203,6 +212,7 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             canaries=canaries,
             correct=correct,
             inclusion_rate=inclusion_rate,
+            run_column=run_column,
             score_columns=tuple(score_columns or ()),
             member_column=member_column,
             member_value=member_value,

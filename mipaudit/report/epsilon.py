@@ -30,6 +30,7 @@ class EpsilonDesign:
         score_columns: the columns that were audited; empty for counts.
         member_column: where membership was read; None for two inputs or counts.
         skipped_columns: columns that were not taken.
+        runs: how many runs the canaries are of, if several were named.
     """
 
     kind: DesignKind
@@ -40,6 +41,7 @@ class EpsilonDesign:
     score_columns: tuple[str, ...]
     member_column: str | None
     skipped_columns: tuple[str, ...]
+    runs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

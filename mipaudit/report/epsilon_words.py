@@ -158,7 +158,7 @@ def rests_on(
             return (runs, worth, _NEIGHBOURS)
         case "one-run":
             return (
-                _coins(rate, counts=counts),
+                _coins(rate, design.runs, counts=counts),
                 _BLIND_GUESSES,
                 _CANARY_NEIGHBOURS,
             )
@@ -168,8 +168,13 @@ def rests_on(
             assert_never(design.kind)
 
 
-def _coins(rate: float | None, *, counts: bool) -> str:
+def _coins(rate: float | None, runs: int | None, *, counts: bool) -> str:
     start = "Each canary was included in the one run by its own"
+    if runs is not None:
+        start = (
+            f"The {count_text(runs)} runs, whose number was fixed beforehand, are of one mechanism "
+            "on the same other data. Each canary was included in each run, anew, by its own"
+        )
     if rate is not None:
         return f"{start} coin of the stated probability {number_text(rate)}, {_INDEPENDENT}."
     if counts:
@@ -238,8 +243,10 @@ def _data(design: EpsilonDesign, top: EpsilonStatement) -> str:
     where = f"Found in '{top.score}' of" if top.score is not None and top.lower else "From"
     if top.guesses is not None:
         g = top.guesses
+        runs = "one run with" if design.runs is None else f"{count_text(design.runs)} runs with"
+        all_in = "" if design.runs is None else " in all"
         return (
-            f"{where} one run with {count_text(g.canaries)} canaries: {count_text(g.correct)} of "
+            f"{where} {runs} {count_text(g.canaries)} canaries{all_in}: {count_text(g.correct)} of "
             f"{count_text(g.guesses)} guesses right."
         )
     members, holdout = design.n_members or 0, design.n_holdout or 0

@@ -33,11 +33,13 @@ class GroupColumns:
 
     Attributes:
         columns: their names.
+        option: how the user names them.
         found: what each hash seen so far stands for, a text for each column; filled as rows
             are read, from several threads.
     """
 
     columns: tuple[str, ...]
+    option: str = "--by"
     found: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def hashes(
@@ -80,7 +82,8 @@ class GroupColumns:
         if len(self.found) > MOST_GROUPS:
             raise InputError(
                 "too_many_groups",
-                f"The columns of --by have more than {MOST_GROUPS:,} combinations of values.",
+                f"The columns of {self.option} have more than {MOST_GROUPS:,} combinations of "
+                "values.",
                 hint="Name columns with few values: categories, not measurements or ids.",
             )
 

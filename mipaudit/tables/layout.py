@@ -148,7 +148,7 @@ def _roles(
         ("--unit-col", request.unit_column),
         ("--key-col", request.key_column),
         ("--member-col", request.member_column),
-        *(("--by", name) for name in request.group_columns),
+        *((request.group_option, name) for name in request.group_columns),
     )
     present = [(option, name) for option, name in named if name is not None]
     for option, name in present:

@@ -156,7 +156,9 @@ def open_groups(
         present = {field.name for field in part.fields}
         loads.append(Load(part=part, names=layout.needed & present, hashed=layout.hashed & present))
     (_load_each if load is None else load)(loads)
-    grouping = GroupColumns(columns=request.group_columns) if request.group_columns else None
+    grouping = None
+    if request.group_columns:
+        grouping = GroupColumns(columns=request.group_columns, option=request.group_option)
     fields_of = stored_fields(parts)
     stored = {one.name: common_precision(fields_of.get(one.name, ())) for one in layout.scores}
     precision = {name: coarse for name, coarse in stored.items() if coarse is not None}

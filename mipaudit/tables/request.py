@@ -28,6 +28,7 @@ class ReadRequest:
         seed: chooses the row that stands for a person (``unit_column``).
         vectors: whether a comma list may name a score of several numbers.
         group_columns: columns whose values together name a row's group.
+        group_option: how the user names those columns.
         named: the values of the key column are to be written out.
         left_out: names of files that cannot be read and are skipped.
     """
@@ -45,5 +46,6 @@ class ReadRequest:
     seed: int = 0
     vectors: bool = False
     group_columns: tuple[str, ...] = ()
+    group_option: str = "--by"
     named: bool = False
     left_out: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.errors import UsageError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.mechanism import GaussianDP
 
 METHODS = ("conditional", "grid-cp", "split-cp", "bands", "bayes")
@@ -762,3 +762,65 @@ def test_delta_is_named_where_it_explains_the_right_guesses():
     hopeless = mipaudit.epsilon(canaries=10_000, guesses=500, correct=500, delta=0.02)
     assert [f.code for f in hopeless.findings] == ["nothing_can_be_refuted"]
     assert "at least 2,000 guesses of one kind" in hopeless.findings[0].text
+
+
+def several_runs(rng, runs, canaries, *, mu=1.0, shared=False):
+    """Return the canaries of several runs of one Gaussian mechanism as a frame."""
+    import pandas as pd
+
+    included = rng.random((1 if shared else runs, canaries)) < 0.5
+    included = np.broadcast_to(included, (runs, canaries))
+    run, canary = np.indices((runs, canaries)).reshape(2, -1)
+    score = rng.normal(size=runs * canaries) + mu * included.ravel()
+    return pd.DataFrame(
+        {"run": run, "canary": canary, "member": included.ravel().astype(int), "score": score}
+    )
+
+
+RUNS_OF_CANARIES = {
+    "design": "one-run",
+    "score_columns": ["score"],
+    "run_column": "run",
+    "key_column": "canary",
+}
+
+
+def test_several_runs_with_fresh_coins_are_one_audit(rng):
+    frame = several_runs(rng, 10, 100)
+    together = mipaudit.epsilon(frame, **RUNS_OF_CANARIES)
+    assert together.design.runs == 10
+    assert together.statements[0].guesses.canaries == 1000
+    assert "10 runs with 1,000 canaries in all" in together.summary
+    assert "anew" in together.rests_on[0]
+    single = [
+        lower(mipaudit.epsilon(frame[frame.run == run].copy(), **RUNS_OF_CANARIES))
+        for run in range(4)
+    ]
+    assert lower(together) > np.mean(single) + 0.2
+    again = mipaudit.epsilon(frame.sample(frac=1, random_state=1), **RUNS_OF_CANARIES)
+    assert again.statements == together.statements
+
+
+def test_runs_that_share_coins_or_canaries_are_refused(rng):
+    with pytest.raises(InputError) as caught:
+        mipaudit.epsilon(several_runs(rng, 5, 100, shared=True), **RUNS_OF_CANARIES)
+    assert caught.value.code == "shared_coins"
+    frame = several_runs(rng, 5, 100)
+    frame.loc[3, "canary"] = 4
+    with pytest.raises(InputError) as caught:
+        mipaudit.epsilon(frame, **RUNS_OF_CANARIES)
+    assert caught.value.code == "repeated_keys"
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"key_column": None}, "run_column"),
+        ({"design": "independent-runs"}, "other_design"),
+        ({"run_column": "absent"}, "unknown_column"),
+    ],
+)
+def test_runs_that_cannot_be_named_are_refused(rng, changed, code):
+    with pytest.raises((InputError, UsageError)) as caught:
+        mipaudit.epsilon(several_runs(rng, 3, 40), **RUNS_OF_CANARIES | changed)
+    assert caught.value.code == code

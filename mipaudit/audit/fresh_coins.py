@@ -1,0 +1,55 @@
+"""Whether several runs with the same canaries included them by coins drawn anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Runs whose inclusion agrees more than in every one of so many random assignments are refused:
+# fresh coins are in 1 of 1,000 audits.
+_DRAWS: Final = 999
+_SEED: Final = 20_261_122
+
+
+def require_fresh_coins(
+    runs: NDArray[np.uint64], canaries: NDArray[np.uint64], included: NDArray[np.bool_]
+) -> None:
+    """Refuse runs whose inclusion agrees more than that of independent coins would.
+
+    Runs that share their coins are no single audit: what one run gives away counts once in each.
+    The statistic is the sum over canaries of the squared number of runs that include it.
+    Given how many canaries each run includes, fresh coins make every assignment within a run
+    equally likely, so that the rank of the statistic among random ones is exact.
+
+    Args:
+        runs: the run of each row, shape (n,), in any order.
+        canaries: the canary, shape (n,), once in a run.
+        included: what the coin said, shape (n,).
+
+    Raises:
+        InputError: ``shared_coins``.
+    """
+    order = np.lexsort((canaries, runs))
+    run, coins = runs[order], included[order].astype(np.float64)
+    _, canary = np.unique(canaries[order], return_inverse=True)
+    agreement = _agreement(canary, coins)
+    rng = np.random.default_rng(_SEED)
+    for _ in range(_DRAWS):
+        if _agreement(canary, coins[np.lexsort((rng.random(run.size), run))]) >= agreement:
+            return
+    raise InputError(
+        "shared_coins",
+        "The runs of --run-col include the same canaries more often than coins drawn anew for each "
+        "run do (less than once in 1,000 audits).",
+        hint="Runs that share coins are not one audit: audit one of them, with --where.",
+    )
+
+
+def _agreement(canary: NDArray[np.intp], coins: NDArray[np.float64]) -> float:
+    return float(np.square(np.bincount(canary, weights=coins)).sum())
