@@ -6,7 +6,8 @@ follow from it alone: a column more or less beside it changes none of its number
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from mipaudit.summaries.content import ContentColumn, canonical_rows
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.unit_rows import one_of_each
+from mipaudit.tables.changed_partition import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,21 +99,88 @@ def keep_input(
     *,
     workers: Workers | None,
     progress: Callable[[int, int | None], None] | None,
+    only: frozenset[int] | None = None,
 ) -> KeptInput | None:
     """Read an input into memory, in one pass; None for one that is too large.
+
+    Args:
+        source: the opened input.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all or None).
+        only: places of the columns whose scores are kept, the others are empty; None for all.
 
     Raises:
         InputError: rows that cannot be audited.
     """
     hint = source.rows_hint
-    if hint is None or not kept_exactly(hint, len(source.columns)):
+    if hint is None or not kept_exactly(hint, len(source.columns if only is None else only)):
         return None
     meter = None if progress is None else Meter(hint, progress).advance
-    held = fold(source.every_row(), HeldRows, workers=workers, progress=meter).joined()
+    rows = source.every_row()
+    held = fold(
+        rows if only is None else changed(rows, partial(_with_only, places=only)),
+        HeldRows,
+        workers=workers,
+        progress=meter,
+    ).joined()
     return KeptInput(
         rows=_no_rows(len(source.columns)) if held is None else held,
         columns=source.columns,
         units=source.unit_seed is not None,
+    )
+
+
+def column_blocks(
+    source: ScoreSource, scalars: Sequence[int], vectors: Sequence[VectorScore]
+) -> list[tuple[list[int], list[VectorScore]]] | None:
+    """Return which scores are kept together, pass by pass; None for too many rows.
+
+    Whether a score is kept depends on the number of rows alone, so that no other column can
+    change how it is counted.
+    """
+    hint = source.rows_hint
+    if hint is None or not kept_exactly(hint, 1):
+        return None
+    blocks: list[tuple[list[int], list[VectorScore]]] = [([], [])]
+    taken: set[int] = set()
+    every: list[int | VectorScore] = [*scalars, *vectors]
+    for one in every:
+        own = {one} if isinstance(one, int) else set(one.coordinates)
+        if not kept_exactly(hint, len(own)):
+            return None
+        if not kept_exactly(hint, len(taken | own)):
+            blocks.append(([], []))
+            taken = set()
+        taken |= own
+        if isinstance(one, int):
+            blocks[-1][0].append(one)
+        else:
+            blocks[-1][1].append(one)
+    return blocks
+
+
+def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
+    """Return rows without the scores of other columns, whose places stay."""
+    scores = (one if at in places else one[:0] for at, one in enumerate(rows.scores))
+    return replace(rows, scores=tuple(scores))
+
+
+def joined_counts(parts: Sequence[Counts]) -> Counts:
+    """Return the counts of some scores and of others of the same rows, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    tables = [one.mace for one in parts if one.mace is not None]
+    grids = [one.kernel for one in parts if one.kernel is not None]
+    return Counts(
+        columns=tuple(column for one in parts for column in one.columns),
+        n_members=parts[0].n_members,
+        n_holdout=parts[0].n_holdout,
+        mace=np.concatenate(tables) if tables else None,
+        kernel=tuple(grid for one in grids for grid in one) if grids else None,
+        vectors=tuple(vector for one in parts for vector in one.vectors),
+        mace_vectors=tuple(bins for one in parts for bins in one.mace_vectors),
+        seeds=tuple(seed for one in parts for seed in one.seeds),
+        vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
     )
 
 

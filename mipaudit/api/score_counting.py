@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from mipaudit.api.content_counting import count_kept, keep_input
+from mipaudit.api.content_counting import column_blocks, count_kept, joined_counts, keep_input
 from mipaudit.api.counting import (
     Counts,
     Meter,
@@ -16,12 +17,12 @@ from mipaudit.api.seed_choice import position_seed
 from mipaudit.tables.derived_source import scalar_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mipaudit.api.content_counting import KeptInput
     from mipaudit.engine.workers import Workers
     from mipaudit.summaries.seed import SeedChoice
-    from mipaudit.tables.source import ScoreSource
+    from mipaudit.tables.source import ScoreSource, VectorScore
 
 
 def count_all(
@@ -50,22 +51,11 @@ def count_all(
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    kept = keep_input(source, workers=workers, progress=progress)
-    if kept is not None:
-        return _settled(
-            source,
-            kept,
-            count_kept(
-                kept,
-                seed,
-                scalars=source.scalars,
-                vectors=source.vectors,
-                prior=prior,
-                discrete=discrete,
-                mace=mace,
-                kernel=kernel,
-            ),
-        )
+    how = partial(count_kept, choice=seed, prior=prior, discrete=discrete, mace=mace, kernel=kernel)
+    read = partial(keep_input, source, workers=workers, progress=progress)
+    found = _count_by_content(source, read, how, source.scalars, source.vectors)
+    if found is not None:
+        return found
     return _count_by_position(
         source,
         seed=position_seed(seed),
@@ -96,18 +86,39 @@ def count_columns(
     Raises:
         InputError: a class is empty.
     """
-    kept = keep_input(source, workers=workers, progress=progress)
-    if kept is not None:
-        every = range(len(source.columns))
-        return _settled(source, kept, count_kept(kept, seed, scalars=every))
+    read = partial(keep_input, source, workers=workers, progress=progress)
+    every = range(len(source.columns))
+    found = _count_by_content(source, read, partial(count_kept, choice=seed), every, ())
+    if found is not None:
+        return found
     return count(source, seed=position_seed(seed), workers=workers, progress=progress)
 
 
-def _settled(source: ScoreSource, kept: KeptInput, counts: Counts) -> Counts:
-    """Tell the source how many rows stand for nobody; return the counts."""
-    if kept.units:
-        source.unit_rows_dropped = kept.dropped(counts.n_members, counts.n_holdout)
-    return counts
+def _count_by_content(
+    source: ScoreSource,
+    read: Callable[..., KeptInput | None],
+    how: Callable[..., Counts],
+    scalars: Sequence[int],
+    vectors: Sequence[VectorScore],
+) -> Counts | None:
+    """Count scores that are kept, as many in a pass as there is room for; None for too many rows.
+
+    The source is told how many rows stand for nobody.
+    """
+    blocks = column_blocks(source, scalars, vectors)
+    if blocks is None:
+        return None
+    parts = []
+    for some, several in blocks:
+        places = frozenset((*some, *(at for one in several for at in one.coordinates)))
+        whole = len(places) == len(source.columns)
+        kept = read() if whole else read(only=places)
+        if kept is None:
+            return None
+        parts.append(how(kept, scalars=some, vectors=several))
+        if kept.units:
+            source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)
+    return joined_counts(parts)
 
 
 def _count_by_position(

@@ -64,7 +64,9 @@ def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> 
     return ladder_of_rows(scores[order], (order < members.size).view(np.uint8))
 
 
-def ladder_of_rows(scores: NDArray[np.float64], member: NDArray[np.uint8]) -> Ladder:
+def ladder_of_rows(
+    scores: NDArray[np.float64] | NDArray[np.uint64], member: NDArray[np.uint8]
+) -> Ladder:
     """Return the ladder of rows in increasing order of score.
 
     Args:

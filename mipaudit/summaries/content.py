@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.maths.ladder import ladder_of_rows
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.seed import Content
 
@@ -149,14 +150,13 @@ def ladder_content(
         member: shape (n,).
         labels: the values count too, since labels have no order.
     """
-    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], np.ones(min(scores.size, 1), bool)))
-    inside = np.cumsum(member, dtype=np.int64)[ends]
-    steps = np.empty((ends.size, 2), dtype="<i8")
-    steps[:, 0] = np.diff(inside, prepend=0)
-    steps[:, 1] = np.diff(ends + 1, prepend=0) - steps[:, 0]
+    ladder = ladder_of_rows(scores, member.view(np.uint8))
+    steps = np.empty((ladder.members.size, 2), dtype="<i8")
+    steps[:, 0], steps[:, 1] = ladder.members, ladder.holdout
     digest = blake2b(steps.data, digest_size=_DIGEST_BYTES)
     if labels:
-        digest.update(_stored(_label_words(scores[ends])).data)
+        first = np.append(np.ones(min(scores.size, 1), dtype=bool), scores[1:] != scores[:-1])
+        digest.update(_stored(_label_words(scores[first])).data)
     return _content("labels" if labels else "ladder", member, digest.digest())
 
 

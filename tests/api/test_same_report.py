@@ -171,3 +171,18 @@ def test_what_is_no_seed(frame, seed):
         with pytest.raises(mipaudit.UsageError) as caught:
             run(frame, score_columns=("score",), seed=seed)
         assert caught.value.code == "seed"
+
+
+def test_many_columns_are_kept_in_several_passes(frame, monkeypatch):
+    """How a score is counted depends on the number of rows, and on no other column."""
+    settings = {"score_columns": ("score", "smooth", "x", "tag"), "method": "mace"}
+    wanted = mipaudit.estimate(frame, **settings)
+    monkeypatch.setattr("mipaudit.summaries.plan._EXACT_VALUES", 2 * len(frame))
+    for other in (frame, frame.sample(frac=1, random_state=8)):
+        found = mipaudit.estimate(other, **settings)
+        assert body(found) == body(wanted)
+        assert seeds(found) == seeds(wanted)
+    units = {"score_columns": ("score", "smooth", "tag"), "unit_column": "person"}
+    found = mipaudit.estimate(frame, **units)
+    monkeypatch.undo()
+    assert body(found) == body(mipaudit.estimate(frame, **units))
