@@ -63,6 +63,15 @@ def test_blind(mipaudit, tables):
     done = mipaudit(*audit, "--max-advantage", "0.1", "--blind", "shift.json")
     assert done.returncode == 3
     assert "records alone" in done.stdout
+    bound = (*audit, "--max-advantage", "0.1", "--blind", "shift.json", "--blind-bound")
+    for wrong in ("1", "-0.1", "nan", "much", "0.0001"):
+        done = mipaudit(*bound, wrong)
+        assert (done.returncode, done.stdout) == (2, "")
+    (tables / "mipaudit.toml").write_text("[estimate]\nblind_bound = 0.9\n")
+    done = mipaudit(*audit, "--max-advantage", "0.1", "--blind", "shift.json")
+    assert done.returncode == 3
+    assert "assuming that nobody who sees the records alone" in done.stdout.splitlines()[0]
+    (tables / "mipaudit.toml").unlink()
     saved = ("-f", "json", "-o", "audit.json", "-q")
     assert mipaudit(*audit, "--blind", "shift.json", *saved).returncode == 0
     assert mipaudit("render", "audit.json", "--max-advantage", "0.1").returncode == 3
