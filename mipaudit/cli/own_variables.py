@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "MIPAUDIT_"
 _NEAR: Final = 0.75
+# They hold for whatever is read, and are no command's option.
+_EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
 
 
 def variable_name(key: str) -> str:
@@ -25,7 +27,7 @@ def foreign_variables(own: Iterable[str]) -> list[str]:
     Args:
         own: the variables of the command's options.
     """
-    known = frozenset(own)
+    known = frozenset(own) | _EVERYWHERE
     return sorted(
         name
         for name, value in os.environ.items()
@@ -47,7 +49,7 @@ def require_known(names: Iterable[str], every: Callable[[], Iterable[str]]) -> N
         UsageError: ``environment``; the nearest known variable is named.
     """
     wanted = list(names)
-    known = frozenset(every()) if wanted else frozenset()
+    known = _EVERYWHERE | frozenset(every()) if wanted else frozenset()
     unknown = next((name for name in wanted if name not in known), None)
     if unknown is None:
         return

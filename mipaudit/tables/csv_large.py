@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # Rows that pandas parses at once: fewer cost more per row, more need more memory.
 _BLOCK_ROWS: Final = 4 * CHUNK_ROWS
+# And fewer rows where they are long.
+_BLOCK_BYTES: Final = 32 << 20
 # Python reads "nan" in any case, with a sign and after a space; pandas only as it is listed.
 _NAN: Final = frozenset(
     blank + sign + "".join(letters)
@@ -71,7 +73,7 @@ class LargeCsv:
     """A CSV file to parse: ``kinds`` are those of its first rows.
 
     ``exact`` columns are read as text first, and then as numbers, which tells what a float64
-    takes from them.
+    takes from them. ``row_bytes`` is about the length of a row, at least 1.
     """
 
     blob: Blob
@@ -79,6 +81,7 @@ class LargeCsv:
     dialect: Dialect
     kinds: Mapping[str, Kind]
     exact: frozenset[str] = frozenset()
+    row_bytes: int = 1
 
     def parse(
         self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
@@ -94,7 +97,9 @@ class LargeCsv:
         with plain_stream(self.blob, self.format) as stream:
             stream.read(self.dialect.header_bytes)
             single = len(self.dialect.names) == 1
-            counted = _CountedStream(stream, self.dialect.delimiter, single=single)
+            counted = _CountedStream(
+                stream, self.dialect.delimiter, single=single, name=self.blob.name
+            )
             understood = run.parse(counted, store)
         if not understood:
             run.diagnose(certain=True)
@@ -144,6 +149,7 @@ class _Run:
         self.found = {name: set() for name in self.wanted}
         self.stream = counted
         for frame in self._frames(counted):
+            counted.in_block = 0
             columns = {name: self._column(frame, name) for name in self.wanted}
             rows = len(frame)
             for start in range(0, rows, CHUNK_ROWS):
@@ -171,7 +177,7 @@ class _Run:
             index_col=False,
             engine="c",
             low_memory=False,
-            chunksize=_BLOCK_ROWS,
+            chunksize=max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // self.csv.row_bytes)),
             na_values={at: self._missing(names[at]) for at in used},
             keep_default_na=False,
             **_exact_floats(pd.__version__),

@@ -61,7 +61,8 @@ class CsvPart:
         self._dialect = read_dialect(data, text, blob.name)
         if not whole:
             data = _complete_records(data, self._dialect)
-        rows = CsvText(data[self._dialect.header_bytes :], self._dialect, blob.name)
+        rows = self._first_rows(data, whole=whole)
+        self._row_bytes = max(1, len(data) // rows.rows)
         self._text = rows if whole else None
         self._kinds = {name: rows.kind(name) for name in self._dialect.names}
         self._exact = frozenset() if whole else rows.needing_text()
@@ -70,6 +71,19 @@ class CsvPart:
         self._fields: tuple[Field, ...] | None = None
         self._store = ChunkStore()
         self._words: frozenset[str] = frozenset()
+
+    def _first_rows(self, data: bytes, *, whole: bool) -> CsvText:
+        try:
+            return CsvText(data[self._dialect.header_bytes :], self._dialect, self.blob.name)
+        except InputError as error:
+            if whole or error.code != "no_rows":
+                raise
+            # There is one, which does not end in the bytes that were looked at.
+            raise InputError(
+                "long_row",
+                f"{self.blob.name}: the first row is longer than {HEAD_BYTES >> 10} KiB.",
+                hint="Is it a table? Leave out columns of long text.",
+            ) from None
 
     @property
     def name(self) -> str:
@@ -128,6 +142,7 @@ class CsvPart:
             dialect=self._dialect,
             kinds=self._kinds,
             exact=self._exact - self._words,
+            row_bytes=self._row_bytes,
         )
         try:
             self._kinds |= large.parse(self._store, names, hashed)

@@ -7,6 +7,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.tables.unpacked import largest_text, too_large
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,6 +31,8 @@ class CountedStream:
     """Feeds pandas bytes, and counts the delimiters that pass.
 
     Attributes:
+        in_block: bytes that passed since pandas handed over the last block of rows; whoever
+            takes the block sets it to 0.
         delimiters: that passed so far.
         lines: some of those that passed, complete unless a cell holds line ends.
         extreme: whether a number out of the range of floats may be among the cells.
@@ -37,9 +41,12 @@ class CountedStream:
 
     mode = "r"
 
-    def __init__(self, stream: IO[bytes], delimiter: str, *, single: bool) -> None:
-        """Read ``stream``, of one column or of several."""
+    def __init__(self, stream: IO[bytes], delimiter: str, *, single: bool, name: str) -> None:
+        """Read ``stream``, of one column or of several, in the file ``name``."""
         self._stream = stream
+        self._name = name
+        self._most = largest_text()
+        self.in_block = 0
         self._delimiter = ord(delimiter)
         self._break = _NEWLINE if single else self._delimiter
         self._end = b""
@@ -66,6 +73,9 @@ class CountedStream:
 
     def _read(self, size: int) -> bytes:
         block = self._stream.read(size)
+        self.in_block += len(block)
+        if self.in_block > self._most:
+            raise too_large(self._name, "a row, or a block of them,")
         # The decoder is only needed from the first byte beyond ASCII on, and
         # holds nothing between two blocks that are ASCII.
         if not (self._ascii and block.isascii()):

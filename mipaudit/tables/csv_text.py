@@ -21,6 +21,7 @@ from mipaudit.tables.csv_dialect import (
 )
 from mipaudit.tables.csv_small import CsvText
 from mipaudit.tables.tile import column_tile, fill_matrix
+from mipaudit.tables.unpacked import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def read_csv_text(blob: Blob, kind: Format) -> CsvTable:
         InputError: every fault of the header and of the rows' lengths.
     """
     with plain_stream(blob, kind) as stream:
-        data = stream.read()
+        data = read_whole(stream, blob, kind)
     text = decode_text(data, blob.name)
     if not text.strip():
         raise InputError("empty_file", f"{blob.name}: the file is empty.")

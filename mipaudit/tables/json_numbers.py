@@ -16,6 +16,7 @@ from mipaudit.tables.csv_cells import parse_labels
 from mipaudit.tables.csv_dialect import decode_text, plain_stream
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.tile import column_tile, fill_matrix, large_integers
+from mipaudit.tables.unpacked import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ def load_json(blob: Blob, kind: Format) -> Any:  # noqa: ANN401 - a JSON documen
         InputError: ``bad_json``, ``duplicate_columns``, ``not_utf8``.
     """
     with plain_stream(blob, kind) as stream:
-        text = decode_text(stream.read(), blob.name)
+        text = decode_text(read_whole(stream, blob, kind), blob.name)
     # json's messages quote the text: they end here.
     try:
         return json.loads(text, object_pairs_hook=_object)

@@ -30,6 +30,7 @@ from mipaudit.tables.selection import find_column
 from mipaudit.tables.sheet import ArraySheet, PartSheet
 from mipaudit.tables.sheet_opening import content_kind, only_blob, open_sheet
 from mipaudit.tables.splits import describe_unchanged
+from mipaudit.tables.unpacked import require_room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -330,11 +331,16 @@ def _unpack(blob: Blob) -> dict[str, NDArray[Any]]:
     found = {}
     try:
         with blob.open() as stream, zipfile.ZipFile(stream) as archive:
+            require_room(blob, sum(one.file_size for one in archive.infolist()))
             for one in archive.namelist():
                 if one.endswith(_SUFFIX):
                     with archive.open(one) as file:
-                        found[one.removesuffix(_SUFFIX)] = read_array(file, blob.name, words=True)
-    except _UNREADABLE:
+                        found[one.removesuffix(_SUFFIX)] = read_array(
+                            file, blob, packed=True, words=True
+                        )
+    except _UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk or of memory, not of the archive
         raise InputError(
             "bad_npz",
             f"{blob.name}: not a complete .npz archive of plain arrays.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.tables.csv_dialect import plain_stream
+from mipaudit.tables.unpacked import require_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +20,7 @@ NPY_MAGIC: Final = b"\x93NUMPY"
 # Version 3 differs only in names of fields, which no plain array has.
 _PLAIN_VERSIONS: Final = ((1, 0), (2, 0))
 _NUMBERS: Final = "biuf"
+_END: Final = 1 << 10
 
 
 def read_npy(blob: Blob, kind: Format, *, words: bool = False) -> NDArray[Any]:
@@ -30,23 +32,25 @@ def read_npy(blob: Blob, kind: Format, *, words: bool = False) -> NDArray[Any]:
         words: whether it may hold text.
 
     Raises:
-        InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
+        InputError: ``bad_npy``, ``pickled``, ``not_numbers`` or ``too_large``.
     """
     with plain_stream(blob, kind) as stream:
-        return read_array(stream, blob.name, words=words)
+        return read_array(stream, blob, packed=kind != "csv", words=words)
 
 
-def read_array(stream: IO[bytes], name: str, *, words: bool = False) -> NDArray[Any]:
-    """Return the array of booleans, integers or floats in a stream, called ``name``.
+def read_array(stream: IO[bytes], blob: Blob, *, packed: bool, words: bool = False) -> NDArray[Any]:
+    """Return the array of booleans, integers or floats in a stream.
 
     Args:
         stream: of the array's file.
-        name: what messages call it.
+        blob: that it is in.
+        packed: whether it may be larger than the blob.
         words: whether it may hold text.
 
     Raises:
-        InputError: ``bad_npy``, ``pickled`` or ``not_numbers``.
+        InputError: ``bad_npy``, ``pickled``, ``not_numbers`` or ``too_large``.
     """
+    name = blob.name
     shape, fortran, dtype = _header(stream, name)
     if dtype.hasobject:
         raise InputError(
@@ -60,8 +64,12 @@ def read_array(stream: IO[bytes], name: str, *, words: bool = False) -> NDArray[
             f"{name}: the array holds neither booleans, integers nor floats.",
             hint="Save real numbers, one array in a file.",
         )
-    data = stream.read()
     count = math.prod(shape)
+    if not packed and count * dtype.itemsize > blob.size:
+        raise _damaged(name)
+    require_room(blob, count * dtype.itemsize)
+    data = stream.read(count * dtype.itemsize)
+    stream.read(_END)  # checksums are looked at where the data end
     if len(data) < count * dtype.itemsize:
         raise _damaged(name)
     array = np.frombuffer(data, dtype=dtype, count=count)

@@ -24,7 +24,7 @@ _HEAD: Final = 4096
 _TEXT_SUFFIXES: Final = (".csv", ".tsv", ".txt")
 # No header, or lines longer than what CsvPart reads to find the columns: the text
 # as a whole says which.
-_SECOND_LOOK: Final = frozenset({"no_header", "not_a_table", "no_rows"})
+_SECOND_LOOK: Final = frozenset({"no_header", "not_a_table", "no_rows", "long_row"})
 
 
 def only_blob(path: str) -> Blob:
