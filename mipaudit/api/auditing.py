@@ -10,6 +10,7 @@ from mipaudit.api.counting import require_information
 from mipaudit.api.metric import findings_of, gather_metrics, metric_rows, published_rows
 from mipaudit.api.policy_fit import require_fit
 from mipaudit.api.policy_terms import limits_elsewhere
+from mipaudit.audit.any_difference import any_difference
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
@@ -94,7 +95,11 @@ def audit(
     estimates = [
         row
         for one in evidence
-        for row in (*_rows(one, share), *metric_rows(one.score, metrics, share))
+        for row in (
+            *_rows(one, share),
+            *metric_rows(one.score, metrics, share),
+            any_difference(one, terms.confidence),
+        )
     ]
     judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics, blind)
     if blind is not None:

@@ -10,7 +10,8 @@ from typing import Any, Final, get_args
 from mipaudit.api.checking import number, require
 from mipaudit.audit.estimate import Quantity
 
-_QUANTITIES: Final = tuple(get_args(Quantity))
+# A p-value is no quantity that a limit could be set on.
+_QUANTITIES: Final = tuple(one for one in get_args(Quantity) if one != "any_difference")
 
 
 def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:

@@ -15,6 +15,7 @@ Quantity = Literal[
     "metric",
     "risk",
     "difference",
+    "any_difference",
 ]
 # The classes of attackers that a policy on the advantage may name.
 Against = Literal[
@@ -41,6 +42,7 @@ class Estimate:
     ``value`` is the best estimate; ``plugin`` the same-data optimum (biased
     upward). ``lower`` and ``upper`` are each one-sided at (1-confidence)/2,
     shared over the score columns (but for a row that is ``not-an-interval``).
+    Of ``any_difference`` the ``value`` is a p-value and there are no limits.
     ``n_members`` and ``n_holdout`` are the rows behind the value; an upper limit may
     rest on others, as docs/methods.md says. ``fpr`` is set for ``tpr_at_fpr`` only,
     ``metric`` (its name) for ``metric``, ``bandwidth`` (in units of the score) for

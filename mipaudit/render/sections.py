@@ -30,7 +30,11 @@ _OTHER_FORMS: Final = {
     "eta": "accuracy over blind guessing (eta)",
     "accuracy": "accuracy",
 }
-_THRESHOLD_KINDS: Final = {"auc": "AUC", "tpr_at_fpr": "TPR at FPR"}
+_THRESHOLD_KINDS: Final = {
+    "auc": "AUC",
+    "tpr_at_fpr": "TPR at FPR",
+    "any_difference": "any difference",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,12 @@ def section(contents: Contents, score: str, notes: Footnotes) -> Section:
             "Metrics (larger: a better attacker)",
             [e for e in found if e.quantity == "metric"],
             lambda e: f"{plain(str(e.metric))}, {ATTACKERS[e.attackers]}",
+            notes,
+        ),
+        _group(
+            "Any difference at all: membership, or another one of the groups",
+            [e for e in found if e.quantity == "any_difference"],
+            lambda _: "p-value (small: they differ)",
             notes,
         ),
         _group(

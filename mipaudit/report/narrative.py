@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.any_difference import joint_p_value
 from mipaudit.audit.claims import gravest_claim
 from mipaudit.audit.figures import (
     lower_text,
@@ -109,6 +110,7 @@ def summary(
         _measured(design, first, len(design.score_columns), implied),
         _at_most(estimates, first),
         "" if implied is None else _implied(design, first, implied),
+        _tested(design, first, estimates, implied),
         blind,
         judged(verdict, given="limits"),
         _shared(estimates, policy),
@@ -131,7 +133,7 @@ def limitations(
     ``strict_seed`` says where the seed of a strict audit comes from; None for any other.
     """
     extra = [] if blind is None else [*blind_limitations(blind)]
-    if any(e.attackers == "any" and e.upper is None for e in estimates):
+    if any(e.quantity == _JUDGED and e.attackers == "any" and e.upper is None for e in estimates):
         extra.append(_CONTINUOUS)
     extra.append(_NOT_JOINT)
     if columns > 1:
@@ -201,6 +203,22 @@ def _implied(design: Design, first: Estimate, implied: Implication) -> str:
     return (
         f"{what}{shows}. It implies a membership advantage of at least "
         f"{lower_text(implied.advantage)}, {rests}."
+    )
+
+
+def _tested(
+    design: Design, first: Estimate, estimates: Sequence[Estimate], implied: Implication | None
+) -> str:
+    """Say where limits show nothing and the exact test of any difference does."""
+    joint = joint_p_value(estimates)
+    silent = (first.lower or 0.0) <= design.baseline
+    if joint is None or not silent or joint > 1 - design.confidence:
+        return ""
+    but = "An" if implied is not None else "But an"
+    over = "" if len(design.score_columns) == 1 else ", over all scores"
+    return (
+        f"{but} exact test finds that members and holdout records differ (p = "
+        f"{upper_text(joint)}{over}): membership, or another difference of the groups."
     )
 
 
