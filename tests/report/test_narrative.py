@@ -94,3 +94,38 @@ def test_a_row_that_shows_at_a_prior_where_nothing_is_gained(report):
     told = said(report, design=design, estimates=rows)
     assert "its values differ between members and holdout records" in told
     assert "it implies no advantage over blind guessing" in told
+
+
+def test_a_headline_is_not_silent_on_the_exact_test():
+    rng = np.random.default_rng(2)
+    found = mipaudit.estimate(members=rng.normal(0, 1.5, 120), holdout=rng.normal(0, 1, 120))
+    (row,) = (e for e in found.estimates if e.quantity == "any_difference")
+    assert (row.lower, row.upper, row.validity) == (None, None, "finite-sample")
+    assert (row.n_members, row.n_holdout) == (120, 120)
+    assert row.value <= 0.05
+    quiet = tuple(
+        replace(e, lower=0.0 if e.quantity == "advantage" else None)
+        for e in found.estimates
+        if e.lower is not None or e.quantity == "any_difference"
+    )
+    told = said(found, estimates=quiet)
+    assert "But an exact test finds that members and holdout records differ (p = " in told
+    assert "membership, or another difference of the groups." in told
+    large = tuple(replace(e, value=0.4) if e.quantity == row.quantity else e for e in quiet)
+    assert "exact test" not in said(found, estimates=large)
+
+
+def test_the_exact_test_is_over_all_scores():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"member": np.arange(400) < 200, "a": rng.normal(size=400)})
+    frame["b"] = frame["a"] ** 3
+    found = mipaudit.estimate(frame)
+    rows = [e for e in found.estimates if e.quantity == "any_difference"]
+    assert len(rows) == 2
+    # An increasing map changes no p-value.
+    assert rows[0].value == rows[1].value
+    small = tuple(replace(e, value=0.02) if e in rows else e for e in found.estimates)
+    shut = replace(found.estimates[0], lower=0.0)
+    assert "(p = 0.0400, over all scores)" in said(found, estimates=(shut, *small[1:]))
+    more = tuple(replace(e, value=0.03) if e in rows else e for e in found.estimates)
+    assert "exact test" not in said(found, estimates=(shut, *more[1:]))
