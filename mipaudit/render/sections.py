@@ -119,7 +119,7 @@ def section(contents: Contents, score: str, notes: Footnotes) -> Section:
             notes,
         ),
         _group(
-            "Any difference at all: membership, or another one of the groups",
+            "Any difference at all (membership, or another)",
             [e for e in found if e.quantity == "any_difference"],
             lambda _: "p-value (small: they differ)",
             notes,
