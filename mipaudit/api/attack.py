@@ -16,6 +16,8 @@ _READING = (
     "member_value",
     "where",
     "unit_column",
+    "unit_rows",
+    "rows_are",
     "key_column",
     "nan",
 )
@@ -31,6 +33,8 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     member_value: str | None = None,
     where: str | None = None,
     unit_column: str | None = None,
+    unit_rows: Literal["one", "mean", "max", "min", "sum"] | None = None,
+    rows_are: Literal["independent"] | None = None,
     key_column: str | None = None,
     nan: Literal["error", "category", "drop"] = "error",
     prior: float = 0.5,
@@ -64,7 +68,10 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.
         where: ``"column = value"``: only these rows.
-        unit_column: the person behind a row; one row per person and class counts.
+        unit_column: the person behind a row; each counts once, in one class.
+        unit_rows: what of a person's rows counts: ``"one"`` of them (the default), or their
+            ``"mean"``, ``"max"``, ``"min"`` or ``"sum"``: a new score, chosen before looking.
+        rows_are: ``"independent"`` takes rows for that although ids or files repeat.
         key_column: a row's identity; its position otherwise.
         nan: what to do with a missing score.
         prior: assumed probability that a challenged record is a member, in (0, 1).

@@ -25,6 +25,8 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     member_value: str | None = None,
     where: str | None = None,
     unit_column: str | None = None,
+    unit_rows: Literal["one", "mean", "max", "min", "sum"] | None = None,
+    rows_are: Literal["independent"] | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
     min_cell: int = 10,
@@ -48,7 +50,10 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         member_column: membership column by name; None means found.
         member_value: rows whose membership equals it are members.
         where: ``"column = value"``: only these rows.
-        unit_column: the person behind a row; one row per person and class counts.
+        unit_column: the person behind a row; each counts once, in one class.
+        unit_rows: what of a person's rows counts: ``"one"`` of them (the default), or their
+            ``"mean"``, ``"max"``, ``"min"`` or ``"sum"``: a new score, chosen before looking.
+        rows_are: ``"independent"`` takes rows for that although ids or files repeat.
         prior: of the reduction to membership, in (0, 1).
         confidence: of every pair of limits, in [0.5, 1).
         min_cell: fewest members and holdout records of a value that is shown, at least 1.
@@ -98,6 +103,8 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         member_value=member_value,
         where=where,
         unit_column=unit_column,
+        unit_rows=unit_rows,
+        rows_are=rows_are,
         # Whoever makes no guess guesses wrong.
         nan="category",
         seed=position_seed(choice),

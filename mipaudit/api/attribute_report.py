@@ -15,6 +15,7 @@ from mipaudit.audit.attribute_advantage import (
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.audit.stated_check import StatedCheck, stated_check, stated_verdict
+from mipaudit.audit.verdict import settled
 from mipaudit.report.attribute import (
     AttributeDesign,
     AttributeFigure,
@@ -22,6 +23,7 @@ from mipaudit.report.attribute import (
     AttributeValue,
 )
 from mipaudit.report.attribute_words import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
+from mipaudit.report.verdict_words import led
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +75,7 @@ def attribute_report(
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
     checks = _checks(every, prior, alpha, limits)
-    verdict = stated_verdict(checks)
+    verdict = settled(stated_verdict(checks), source.assumed)
     values = tuple(_value(name, one, alpha / len(shown)) for name, one in shown.items())
     ordered = tuple(sorted(values, key=_place))
     design = AttributeDesign(
@@ -90,10 +92,10 @@ def attribute_report(
     return AttributeReport(
         command="attribute",
         design=design,
-        summary=attribute_summary(design, figures, ordered, verdict),
+        summary=led(source.assumed, attribute_summary(design, figures, ordered, verdict)),
         figures=figures,
         by_value=ordered,
-        findings=tuple(_findings(guesses, whole, shown)),
+        findings=(*source.assumed, *_findings(guesses, whole, shown)),
         limitations=ATTRIBUTE_LIMITATIONS,
         provenance=provenance,
         policy=checks,

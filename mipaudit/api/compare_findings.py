@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.audit.figures import percent_text
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.report_change import unmatched
-from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT
+from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN
 from mipaudit.report.names import quoted_name, safe_name
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from mipaudit.report.model import Report
 
 # Settings that change what a score or an attacker is, or whose rows count.
-_MEANING: Final = ("where", "unit_column", "nan", "discrete", "member_value", "member_side")
+_MEANING: Final = (
+    *("where", "unit_column", "unit_rows", "rows_are", "nan", "discrete", "member_value"),
+    "member_side",
+)
 
 
 def report_findings(
@@ -26,7 +29,7 @@ def report_findings(
     """Yield how the reports differ in more than their numbers."""
     for name, report in zip(names, reports, strict=True):
         for one in report.findings:
-            if one.code in {BLUNTED, DIGITS_LOST, LEFT_OUT}:
+            if one.code in {BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN}:
                 yield Finding(code=one.code, text=f"{quoted_name(name)}: {one.text}")
     for number, report in enumerate(reports):
         if number != old:

@@ -52,6 +52,8 @@ _OF_SCORES: Final[Mapping[str, object]] = MappingProxyType(
         "member_value": None,
         "where": None,
         "unit_column": None,
+        "unit_rows": None,
+        "rows_are": None,
         "key_column": None,
         "nan": "error",
         "prior": 0.5,

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
-_TAKEN: Final = ("where", "member_column", "member_value", "nan", "unit_column", "discrete")
+_TAKEN: Final = (
+    *("where", "member_column", "member_value", "nan", "unit_column", "unit_rows", "rows_are"),
+    "discrete",
+)
 
 
 def encoded(given: NamedInput) -> bytes:

@@ -46,6 +46,8 @@ _OF_READING: Final = {
     "member_value": None,
     "where": None,
     "unit_column": None,
+    "unit_rows": None,
+    "rows_are": None,
     "key_column": None,
     "run_column": None,
     "nan": "error",

@@ -44,6 +44,7 @@ def open_input(
     from mipaudit.tables.opening import open_scores
 
     _check_nan(request)
+    _check_units(request)
     _require_one_form(data, members, holdout)
     if data is not None:
         paths = _paths(data)
@@ -82,6 +83,22 @@ def _check_nan(request: ReadRequest) -> None:
         raise UsageError("bad_nan", f"nan must be one of {', '.join(_NAN_POLICIES)}.")
 
 
+def _check_units(request: ReadRequest) -> None:
+    from mipaudit.summaries.unit_scores import RULES
+
+    rules = f"one of {', '.join(RULES)}"
+    if request.unit_rows is not None and request.unit_rows not in RULES:
+        raise UsageError("unit_rows", f"unit_rows must be {rules}, or None.")
+    if request.unit_rows is not None and request.unit_column is None:
+        raise UsageError(
+            "unit_rows",
+            "--unit-rows says what of a person's rows counts, and no column names the persons.",
+            hint="Add --unit-col NAME.",
+        )
+    if request.rows_are not in {None, "independent"}:
+        raise UsageError("rows_are", "rows_are must be independent, or None.")
+
+
 def _check_arrays(request: ReadRequest) -> None:
     """Raise UsageError for what asks for a column by name: arrays have none."""
     given = {
@@ -90,6 +107,7 @@ def _check_arrays(request: ReadRequest) -> None:
         "member_value": request.member_value is not None,
         "where": request.where is not None,
         "unit_column": request.unit_column is not None,
+        "unit_rows": request.unit_rows is not None,
         "key_column": request.key_column is not None,
         request.group_option.lstrip("-").replace("-", "_"): bool(request.group_columns),
     }

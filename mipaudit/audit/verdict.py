@@ -21,7 +21,10 @@ _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "me
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
-# That of another: few rows are stored coarsely, and all were rounded to them.
+# That of another: ids or files repeat, and rows are taken for independent on the user's word.
+ROWS_TAKEN: Final = "rows_taken_as_independent"
+_INDEPENDENT: Final = "rows with the same id, or of equal files, are independent"
+# Of another: few rows are stored coarsely, and all were rounded to them.
 BLUNTED: Final = "few_coarse_rows"
 ROUNDED: Final = (
     "scores were rounded because a few rows are stored coarsely, so that an upper limit holds for "
@@ -76,12 +79,15 @@ def left_out_note(findings: Sequence[Finding]) -> str:
 
 
 def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
-    """Return the verdict, open where it is 'met' and what was read cannot bear that.
+    """Return the verdict with what it assumes of the rows, and open where it cannot be 'met'.
 
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
     'not met' stands. An upper limit is of the rounded score alone.
     """
     codes = {found.code for found in findings}
+    if ROWS_TAKEN in codes:
+        told = (verdict.assuming, _INDEPENDENT)
+        verdict = replace(verdict, assuming=" and that ".join(one for one in told if one))
     reasons = [reason for code, reason in _UNSEEN if code in codes]
     if verdict.status == "met" and reasons:
         return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))

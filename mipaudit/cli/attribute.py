@@ -63,6 +63,8 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
     member_value: o.MemberValueOption = None,
     where: o.WhereOption = None,
     unit_column: o.UnitColumnOption = None,
+    unit_rows: o.UnitRowsOption = None,
+    rows_are: o.RowsAreOption = None,
     prior: o.PriorOption = 0.5,
     confidence: o.ConfidenceOption = 0.95,
     min_cell: Annotated[
@@ -119,6 +121,8 @@ def attribute(  # noqa: PLR0913, PLR0917 - one parameter for each option
             member_value=member_value,
             where=where,
             unit_column=unit_column,
+            unit_rows=unit_rows,
+            rows_are=rows_are,
             prior=prior,
             confidence=confidence,
             min_cell=min_cell,

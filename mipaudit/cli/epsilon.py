@@ -147,6 +147,8 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     member_value: o.MemberValueOption = None,
     where: o.WhereOption = None,
     unit_column: o.UnitColumnOption = None,
+    unit_rows: o.UnitRowsOption = None,
+    rows_are: o.RowsAreOption = None,
     key_column: o.KeyColumnOption = None,
     nan: o.NanOption = "error",
     curve: Annotated[
@@ -218,6 +220,8 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
             member_value=member_value,
             where=where,
             unit_column=unit_column,
+            unit_rows=unit_rows,
+            rows_are=rows_are,
             key_column=key_column,
             nan=nan,
             curve=profile is not None,

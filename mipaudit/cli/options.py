@@ -76,7 +76,23 @@ UnitColumnOption = Annotated[
     typer.Option(
         "--unit-col",
         metavar="NAME",
-        help="The person behind a row; one row per person and class is kept.",
+        help="The person behind a row; each counts once, in one class.",
+    ),
+]
+UnitRowsOption = Annotated[
+    Literal["one", "mean", "max", "min", "sum"] | None,
+    typer.Option(
+        "--unit-rows",
+        help="With --unit-col: what of a person's rows counts. Choose before you look.",
+        show_default="one",
+    ),
+]
+RowsAreOption = Annotated[
+    Literal["independent"] | None,
+    typer.Option(
+        "--rows-are",
+        help="Take rows for independent although ids or files repeat; it is said with the result.",
+        show_default=False,
     ),
 ]
 KeyColumnOption = Annotated[

@@ -25,8 +25,8 @@ LIMITS: Final = (
 _DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
 # What would have made an audit of other records, or of other scores.
 _AUDIT: Final = (
-    *("score_columns", "member_column", "member_value", "where", "unit_column", "nan"),
-    *("method", "min_recall"),
+    *("score_columns", "member_column", "member_value", "where", "unit_column", "unit_rows"),
+    *("rows_are", "nan", "method", "min_recall"),
 )
 
 

@@ -45,6 +45,8 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     member_value: o.MemberValueOption = None,
     where: o.WhereOption = None,
     unit_column: o.UnitColumnOption = None,
+    unit_rows: o.UnitRowsOption = None,
+    rows_are: o.RowsAreOption = None,
     key_column: o.KeyColumnOption = None,
     nan: o.NanOption = "error",
     cuts: Annotated[
@@ -116,6 +118,8 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
             member_value=member_value,
             where=where,
             unit_column=unit_column,
+            unit_rows=unit_rows,
+            rows_are=rows_are,
             key_column=key_column,
             nan=nan,
             cuts=tuple(cuts or ()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, verdict_note
+from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN, verdict_note
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ INCOMPLETE: Final = (
 
 # What stands before everything else that a report says of its numbers.
 _FIRST: Final = {
+    ROWS_TAKEN: "Ids or files repeat, and rows are taken for independent because the user says so: "
+    "if they are not, no limit here is true.",
     LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
     BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
     "speaks for the scores as they are.",

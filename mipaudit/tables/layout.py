@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Field
+from mipaudit.tables.id_names import id_kind, splits_audits
 from mipaudit.tables.selection import (
     candidate_columns,
     find_column,
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
     from mipaudit.tables.selection import VectorColumns
     from mipaudit.tables.where import Where
 
-# Columns that name a record, at most once in each class.
-_RECORD_IDS: Final = ("record_id", "id", "uuid", "sample_id", "canary_id")
-# Above so many rows ids are not compared across the classes: it would take memory
-# that grows with the input.
-IDS_COMPARED: Final = 1 << 22
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
 _NAMED: Final = 3
@@ -46,15 +42,17 @@ class Layout:
 
     ``candidates`` may say membership; ``hashed`` are needed as hashes alone, ``carried``
     with the values that groups and keys are written with. Of the ``scores`` that are read,
-    the ``scalars`` are audited by themselves. ``told`` is what the reader must know of the
-    choice.
+    the ``scalars`` are audited by themselves. ``ids`` name records, persons or runs, and
+    ``splits`` may say to which of several audits a row belongs. ``told`` is what the reader must
+    know of the choice.
     """
 
     scores: tuple[Field, ...]
     skipped: tuple[tuple[str, str], ...]
     candidates: tuple[str, ...]
     where: Where | None
-    id_column: str | None
+    ids: tuple[str, ...]
+    splits: tuple[str, ...]
     needed: frozenset[str]
     hashed: frozenset[str]
     carried: frozenset[str] = frozenset()
@@ -117,14 +115,15 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     if request.named and request.key_column is not None:
         carried.add(request.key_column)
     plain |= carried
-    id_column = _id_column(parts, request)
-    hashed = {request.unit_column, request.key_column, id_column} - {None}
+    ids, splits = _id_columns(parts, request, unreadable | scores)
+    hashed = {request.unit_column, request.key_column, *ids, *splits} - {None}
     return Layout(
         scores=selection.scores,
         skipped=selection.skipped,
         candidates=candidates,
         where=where,
-        id_column=id_column,
+        ids=ids,
+        splits=splits,
         needed=frozenset(plain | {name for name in hashed if name is not None}),
         hashed=frozenset(name for name in hashed if name is not None and name not in plain),
         vectors=selection.vectors,
@@ -229,16 +228,21 @@ def stored_fields(parts: Iterable[Part]) -> dict[str, list[Field]]:
     return found
 
 
-def _id_column(parts: Sequence[Part], request: ReadRequest) -> str | None:
-    """Return the column that names a record in every part, None in large inputs."""
-    if sum(part.rows_about for part in parts) > IDS_COMPARED:
-        return None
-    own = ({field.name for field in part.fields if not field.folder} for part in parts)
-    common = set.intersection(*own)
-    common -= _unreadable(parts)
-    folded = {name.casefold(): name for name in sorted(common)}
-    found = next((folded[name] for name in _RECORD_IDS if name in folded), None)
-    return None if found is None or found == request.unit_column else found
+def _id_columns(
+    parts: Sequence[Part], request: ReadRequest, taken: frozenset[str] | set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that name records in every part, and those that may split them.
+
+    What the request gives another role is not among them.
+    """
+    asked = {request.unit_column, request.key_column, *request.group_columns}
+    where = None if request.where is None else parse_where(request.where).column
+    others = {*taken, *asked, request.member_column, where}
+    common = set.intersection(*({field.name for field in part.fields} for part in parts))
+    names = sorted(common - others)
+    ids = tuple(name for name in names if id_kind(name) is not None)
+    found = ids or (request.unit_column is not None)
+    return ids, tuple(name for name in names if found and splits_audits(name))
 
 
 def require_columns(part: Part, layout: Layout) -> None:

@@ -9,7 +9,7 @@ from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed
 from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
 from mipaudit.tables.groups import GroupColumns
-from mipaudit.tables.inspection import check_where, duplicated_ids
+from mipaudit.tables.inspection import check_where
 from mipaudit.tables.intake import Coarse
 from mipaudit.tables.layout import (
     common_precision,
@@ -24,9 +24,11 @@ from mipaudit.tables.layout import (
 from mipaudit.tables.part import Load
 from mipaudit.tables.part_opening import open_parts
 from mipaudit.tables.paths import check_different, find_blobs
+from mipaudit.tables.repetition import check_ids
 from mipaudit.tables.resolution import member_rule, no_member_column
 from mipaudit.tables.selection import candidate_columns
 from mipaudit.tables.source import Group, ScoreColumn, ScoreSource, VectorScore
+from mipaudit.tables.unit_standing import stand_for_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -254,8 +256,8 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     source.skipped = tuple((name, why) for name, why in source.skipped if name not in taken)
     if layout.where is not None:
         check_where(source, layout.where)
-    if layout.id_column is not None:
-        duplicated_ids(source, layout.id_column)
+    source.assumed = check_ids(source, layout, request)
     if request.unit_column is not None:
         source.unit_seed = request.seed
+        stand_for_units(source, request)
     return source

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from mipaudit.summaries.unit_scores import UnitRule
 
 NanPolicy = Literal["error", "category", "drop"]
+RowsAre = Literal["independent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,9 @@ class ReadRequest:
         member_column: the membership column by name; None means found.
         member_value: rows whose membership equals it are members, the rest holdout.
         where: ``"column = value"``: only these rows are read.
-        unit_column: names the person; one row per person and class is kept.
+        unit_column: names the person; each counts once.
+        unit_rows: what of a person's rows counts; None for one of them.
+        rows_are: ``"independent"`` takes rows for that although their ids repeat.
         key_column: names a row's identity; its position otherwise.
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person (``unit_column``).
@@ -41,6 +47,8 @@ class ReadRequest:
     member_value: str | None = None
     where: str | None = None
     unit_column: str | None = None
+    unit_rows: UnitRule | None = None
+    rows_are: RowsAre | None = None
     key_column: str | None = None
     nan: NanPolicy = "error"
     seed: int = 0

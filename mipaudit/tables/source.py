@@ -69,13 +69,15 @@ class PiecePartition:
         piece: of the part.
         first_row: global position of the first row of the piece.
         assembly: makes the rows.
-        chosen: the rows of the piece that stand for persons, None for all.
+        standing: the rows of the piece that may stand for persons, None for all.
+        chosen: those among them that do, None for all.
     """
 
     part: str
     piece: Piece
     first_row: int
     assembly: Assembly
+    standing: Chosen | None = None
     chosen: Chosen | None = None
 
     @property
@@ -107,6 +109,8 @@ class PiecePartition:
             rows = self.assembly.rows(chunk, intake)
             if intake.faulty(nan_is_error=nan_is_error):
                 raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
+            if self.standing is not None:
+                rows = self.standing.among(rows)
             yield rows if self.chosen is None else self.chosen.among(rows)
         if self.assembly.groups is not None:
             intake.groups |= self.assembly.groups.found
@@ -133,6 +137,9 @@ class ScoreSource:
         rows_hint: rows in the input before any is left out.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
         unit_rows_dropped: rows of members and of the holdout that stand for nobody.
+        standing: the rows of persons that count, with the persons' scores where these are made
+            of several; None where all count as they are.
+        assumed: what was taken on the user's word, and how persons are counted.
         intake: what was left out, as the last full pass counted it.
         left_out: the files that cannot be read and were skipped.
     """
@@ -156,6 +163,8 @@ class ScoreSource:
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
         self._chosen: Chosen | None = None
+        self.standing: Chosen | None = None
+        self.assumed: tuple[Finding, ...] = ()
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
@@ -204,7 +213,7 @@ class ScoreSource:
         return Partitions(
             [
                 replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
-                for one in self._partitions
+                for one in self.every_row()
             ],
             self,
         )
@@ -215,8 +224,17 @@ class ScoreSource:
         self.unit_rows_dropped = chosen.dropped_members, chosen.dropped_holdout
 
     def every_row(self) -> Partitions[PiecePartition]:
-        """Return the partitions in row order, with all rows of a person."""
-        return Partitions(self._partitions, self)
+        """Return the partitions in row order, with all rows of a person that may count."""
+        standing = self.standing
+        if standing is None:
+            return Partitions(self._partitions, self)
+        return Partitions(
+            [
+                replace(one, standing=standing.within(one.first_row, one.piece.rows))
+                for one in self._partitions
+            ],
+            self,
+        )
 
     @property
     def passed_over(self) -> tuple[str, ...]:
@@ -291,6 +309,7 @@ class ScoreSource:
         skipped = [blob.name for blob in self.left_out]
         category = self._partitions[0].assembly.nan == "category"
         return (
+            *self.assumed,
             *([skipped_finding(skipped, files)] if skipped else []),
             *intake_findings(self._total(), category=category),
             *(types_finding(name) for name in self.mixed),

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chosen:
-    """The rows that stand for their persons: increasing global positions (int64)."""
+    """The rows that stand for their persons: increasing global positions (int64).
+
+    ``scores`` are the persons' own, one array for each column, where they are not the rows'.
+    """
 
     positions: NDArray[np.int64]
     dropped_members: int
     dropped_holdout: int
+    scores: tuple[NDArray[np.float64], ...] | None = None
 
     def within(self, first_row: int, rows: int) -> Chosen:
         """Return those of ``rows`` consecutive rows from ``first_row`` on."""
@@ -32,6 +36,9 @@ class Chosen:
             positions=self.positions[start:end].copy(),
             dropped_members=0,
             dropped_holdout=0,
+            scores=None
+            if self.scores is None
+            else tuple(score[start:end].copy() for score in self.scores),
         )
 
     def among(self, rows: Rows) -> Rows:
@@ -47,7 +54,9 @@ class Chosen:
             kept=kept,
             keys=None if rows.keys is None else rows.keys[at],
             member=rows.member[at],
-            scores=tuple(score[at] for score in rows.scores),
+            scores=tuple(score[at] for score in rows.scores)
+            if self.scores is None
+            else tuple(score[start:end] for score in self.scores),
             groups=None if rows.groups is None else rows.groups[at],
             names=None if rows.names is None else rows.names[at],
         )

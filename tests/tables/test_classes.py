@@ -134,9 +134,14 @@ def test_one_record_in_both_classes(fails, read, write, column):
     error = fails("duplicate_ids", write(text))
     assert error.message.startswith("1 values of column")
     assert "secret" not in str(error)
-    assert len(read(write(text), unit_column=column).member) == 3
-    twice_in_one_class = text.replace("secret1,0", "secret2,0")
-    assert len(read(write(twice_in_one_class)).member) == 4
+    assert "--where" in error.hint
+    assert "--rows-are independent" in error.hint
+    assert "emove" not in str(error)
+    # Each of the two is in one class.
+    assert len(read(write(text), unit_column=column).member) == 2
+    twice_in_one_class = write(text.replace("secret1,0", "secret2,0"))
+    assert fails("repeated_ids", twice_in_one_class).message.startswith("1 values of column")
+    assert len(read(twice_in_one_class, rows_are="independent").member) == 4
 
 
 def test_ids_are_compared_across_files_and_empty_ones_are_not(fails, read, write):

@@ -42,16 +42,16 @@ def test_batches_and_row_groups_change_nothing(read, save, monkeypatch, group, c
     monkeypatch.setattr(parquet, "CHUNK_ROWS", chunk)
     assert part.CHUNK_ROWS == 1 << 17
     score, member = columns(500)
-    person = [f"p{at % 90}" for at in range(500)]
-    table = pa.table({"score": score, "member": member, "person": person})
+    team = [f"p{at % 90}" for at in range(500)]
+    table = pa.table({"score": score, "member": member, "team": team})
     path = save(table, row_group_size=group)
     everything = read(path)
     assert everything.scores == [score.tolist()]
     assert everything.member == member.tolist()
     assert everything.positions == list(range(500))
-    by_person = read(path, unit_column="person", seed=3)
+    by_person = read(path, unit_column="team", seed=3)
     monkeypatch.setattr(parquet, "CHUNK_ROWS", 500)
-    assert read(save(table, "whole.parquet"), unit_column="person", seed=3) == by_person
+    assert read(save(table, "whole.parquet"), unit_column="team", seed=3) == by_person
 
 
 @pytest.mark.parametrize(

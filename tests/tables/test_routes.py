@@ -23,11 +23,11 @@ from mipaudit.tables.request import ReadRequest
 ROWS = 400
 OPTIONS = [
     {},
-    {"key_column": "person"},
-    {"unit_column": "person", "seed": 4},
+    {"key_column": "team"},
+    {"unit_column": "team", "seed": 4},
     {"where": "split_at = 3"},
-    {"where": "person = p7", "score_columns": ("hits",)},
-    {"score_columns": ("person", "hits", "loss")},
+    {"where": "team = p7", "score_columns": ("hits",)},
+    {"score_columns": ("team", "hits", "loss")},
 ]
 
 
@@ -42,7 +42,7 @@ def table():
             "member": np.where(member, "member", "non-member").tolist(),
             "loss": loss,
             "hits": rng.integers(0, 5, ROWS),
-            "person": [f"p{at}" for at in rng.integers(0, 60, ROWS)],
+            "team": [f"p{at}" for at in rng.integers(0, 60, ROWS)],
             "split_at": rng.integers(0, 5, ROWS),
         }
     )

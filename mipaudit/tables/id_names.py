@@ -1,0 +1,93 @@
+"""Which columns name a record, a person or a run, told by their names alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+# A column that names records or persons all over the input, what may be numbered anew in each
+# class, or a run.
+IdKind = Literal["record", "place", "run"]
+
+_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BETWEEN: Final = re.compile(r"[\W_]+")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_IDS: Final = frozenset({"id", "ids", "uuid", "guid", "uid", "pid"})
+_PLACES: Final = frozenset({"index", "idx", "no", "nr", "num", "number"})
+_CODES: Final = frozenset({"key", "code", "hash", "name", "ref"})
+# Words that name somebody or something by themselves.
+_PERSONS: Final = _set(
+    "canary client customer donor employee household individual participant patient person pupil "
+    "record respondent student subject user"
+)
+_ALONE: Final = _PERSONS | {"canaries", "email", "mrn", "ssn", "username"}
+# Those that do so with "id" or a number behind them only.
+_NAMED: Final = _PERSONS | _set(
+    "account applicant author borrower case citizen device driver family instance owner player "
+    "resident sample sibling speaker twin visitor voter worker"
+)
+_RUNS: Final = _set("experiment job run simulation trial")
+# What many records share by nature: an id of one of these is a label.
+_GROUPS: Final = _set(
+    "age area arm attack bank batch bin block branch brand bucket cat category cell center centre "
+    "city class clinic cluster code cohort community company config country county course data "
+    "dataset date day dept department district document_type drug education epoch ethnicity exp "
+    "fold gender genre gpu group hospital host hour industry institution insurer item kind label "
+    "lang language layer leaf level location machine major model month movie municipality node "
+    "occupation office org organisation organization part partition payer place plan platform "
+    "practice product profession prompt province provider query race region release rep rule "
+    "sector seed sex shard shop site source species split stage state step store strata stratum "
+    "study subgroup subpop survey target task team tier time topic town treatment tree type "
+    "unit_type vendor version ward week y year zip zone"
+)
+_SPLITS: Final = _set(
+    "checkpoint ckpt config eps epsilon epoch exp experiment fold iter iteration mechanism method "
+    "model noise release rep repeat repetition repl replicate replication round run seed setting "
+    "shadow sigma step temperature trial variant version"
+)
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a column's name: ``PatientID`` and ``patient_id`` have the same."""
+    parted = _BETWEEN.split(_HUMPS.sub("_", name.strip()))
+    return tuple(word.casefold() for word in parted if word)
+
+
+def id_kind(name: str) -> IdKind | None:
+    """Tell what a column of this name identifies; None for no id, or the id of a group."""
+    words = name_words(name)
+    if len(words) < 2:  # noqa: PLR2004 - a word by itself
+        return _alone("".join(words))
+    first, head, last = words[0], words[-2], words[-1]
+    if last in _IDS:
+        return _of(head)
+    if first in _IDS and last in _NAMED:
+        return "record"
+    if last in _PLACES and head in _NAMED:
+        return "place"
+    return "record" if last in _CODES and head in _PERSONS else None
+
+
+def _alone(word: str) -> IdKind | None:
+    """Tell what a single word identifies, such as ``patient``, ``uuid`` or ``userid``."""
+    joined = word.removesuffix("id")
+    if joined != word and joined in _NAMED | _RUNS:
+        return _of(joined)
+    return "record" if word in _IDS | _ALONE else None
+
+
+def _of(word: str) -> IdKind | None:
+    """Tell what the id of a ``word`` identifies."""
+    if word in _GROUPS:
+        return None
+    return "run" if word in _RUNS else "record" if word in _NAMED else "place"
+
+
+def splits_audits(name: str) -> bool:
+    """Tell whether a column of this name may say to which of several audits a row belongs."""
+    return not _SPLITS.isdisjoint(name_words(name))
