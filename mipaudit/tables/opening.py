@@ -8,6 +8,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.tables.assembly import Assembly
 from mipaudit.tables.bad_parts import BadPartsError, each_loaded, input_changed
 from mipaudit.tables.blob import MemoryBlob, TemporaryBlob
+from mipaudit.tables.copies import check_copies
 from mipaudit.tables.groups import GroupColumns
 from mipaudit.tables.inspection import check_where
 from mipaudit.tables.intake import Coarse
@@ -256,7 +257,7 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     source.skipped = tuple((name, why) for name, why in source.skipped if name not in taken)
     if layout.where is not None:
         check_where(source, layout.where)
-    source.assumed = check_ids(source, layout, request)
+    source.assumed = check_ids(source, layout, request) or check_copies(source, request)
     if request.unit_column is not None:
         source.unit_seed = request.seed
         stand_for_units(source, request)

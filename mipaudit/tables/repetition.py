@@ -70,7 +70,8 @@ def check_ids(source: ScoreSource, layout: Layout, request: ReadRequest) -> tupl
         return ()
     units = request.unit_column
     seen = _Seen.of(source, (*ids, *([units] if units else [])))
-    looks = ((find, name) for find in (_across, _within) for name in ids)
+    doubtful = [name for name in ids if seen.repeats(name)]
+    looks = ((find, name) for find in (_across, _within) for name in doubtful)
     found = next((one for find, name in looks if (one := find(name, seen, units))), None)
     if found is None:
         return ()
@@ -100,6 +101,11 @@ class _Seen:
             hashes={name: np.concatenate(found) for name, found in pile.hashes.items()},
             known={name: np.concatenate(found) for name, found in pile.known.items()},
         )
+
+    def repeats(self, column: str) -> bool:
+        """Tell whether an id is there twice, in whatever class: all others take one sort."""
+        ordered = np.sort(self.hashes[column][self.known[column]])
+        return bool((ordered[1:] == ordered[:-1]).any())
 
     def ids(self, column: str, member: bool, unit_column: str | None) -> Hashes:  # noqa: FBT001
         """Return the ids of a class, one for each row; or for each person, where persons count.

@@ -281,16 +281,18 @@ class ScoreSource:
                 return InputFile(name=name, rows=rows, bytes=None)
             return describe_blob(blob, rows, hash_all=hash_all, together=together)
 
-        return tuple(each_at_once(describe, files, remote=self._is_remote()))
+        return tuple(each_at_once(describe, files, remote=self.remote))
 
-    def _is_remote(self) -> bool:
+    @property
+    def remote(self) -> bool:
+        """Tell whether a file is far away."""
         return any(is_remote(part.blob) for part in self._parts)
 
     def check_unchanged(self) -> None:
         """Raise InputError ``input_changed`` if a file is not as it was at opening."""
         blobs = [part.blob for part in self._parts if part.blob is not None]
         blobs += [*self.bare, *self.left_out]
-        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self._is_remote())
+        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self.remote)
         for blob, now_different in zip(blobs, changed, strict=True):
             if now_different:
                 raise input_changed(blob)
