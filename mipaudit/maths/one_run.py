@@ -173,11 +173,17 @@ def sharp_bound(budget: float, guesses: float, correct: float, log_odds: float) 
     tail = _tail(correct, guesses, log_odds)
     if budget == 0 or tail == 1:
         return tail
+    return min(1.0, tail + budget * delta_term(guesses, correct, log_odds))
+
+
+def delta_term(guesses: float, correct: float, log_odds: float) -> float:
+    """Return (1 - B) B / (v b); arguments as for `sharp_bound`, v at least 1."""
+    tail = _tail(correct, guesses, log_odds)
     if correct >= guesses * _share_right(log_odds):
         spent = (1 - tail) * _tail_over_term(correct, guesses, log_odds)
     else:
         spent = tail * _head_over_term(correct, guesses, log_odds)
-    return min(1.0, tail + budget / correct * spent)
+    return spent / correct
 
 
 def _sharp(canaries: float, guesses: float, correct: float, epsilon: float, delta: float) -> float:

@@ -45,6 +45,7 @@ bound, and where not it exceeds 1 and stays there.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -52,6 +53,7 @@ import numpy as np
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.one_run import pure_epsilon_one_run, sharp_bound
 from mipaudit.maths.one_run_shares import FAIR, CanaryCount, CoinShares
+from mipaudit.maths.one_run_weighed import weighed_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,11 +64,13 @@ _FINEST: Final = 0.006
 _SPREADS: Final = 8
 _SPARE_TERMS: Final = 40
 _LARGEST_EXPONENT: Final = 700.0
+# Guesses of one kind that are at most one in so many canaries leave enough for their share.
+_FEW: Final = 8
 # Of a limit over an interval of shares, beside its size.
 _TOLERANCE: Final = 1e-4
 
 
-def coin_p_value(
+def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
     count: CanaryCount, *, epsilon: float, delta: float, shares: CoinShares = FAIR
 ) -> float:
     """Return a bound of P(at least ``correct`` right) under (epsilon, delta).
@@ -86,9 +90,15 @@ def coin_p_value(
         larger = max(high, -low)
         return _alike(count, epsilon + larger, m * delta)
     if count.guessed_in == count.guesses:
-        return _alike(count, epsilon + high, m * delta * shares.high)
+        budget = m * delta * shares.high
+        if _weighs(count, shares):
+            return weighed_bound(count, epsilon + high, budget, shares)
+        return _alike(count, epsilon + high, budget)
     if count.guessed_in == 0:
-        return _alike(count, epsilon - low, m * delta * (1 - shares.low))
+        budget = m * delta * (1 - shares.low)
+        if _weighs(count, shares):
+            return weighed_bound(count, epsilon - low, budget, _mirrored(shares, m))
+        return _alike(count, epsilon - low, budget)
     ratio = math.exp(min(abs(high + low), _LARGEST_EXPONENT))
     weights = (1.0, ratio) if high + low >= 0 else (ratio, 1.0)
     budget = m * delta * (shares.high * weights[0] + (1 - shares.low) * weights[1])
@@ -112,11 +122,11 @@ def coin_refutes(
 
     def every(low: float, high: float, halvings: int) -> bool:
         """Tell it for the shares between, cut finer where the whole does not settle it."""
-        piece = CoinShares(low=low, high=high)
+        piece = replace(shares, low=low, high=high)
         if coin_p_value(count, epsilon=epsilon, delta=delta, shares=piece) <= alpha:
             return True
         middle = (low + high) / 2
-        point = CoinShares(low=middle, high=middle)
+        point = replace(shares, low=middle, high=middle)
         if halvings == 0 or coin_p_value(count, epsilon=epsilon, delta=delta, shares=point) > alpha:
             return False
         return every(low, middle, halvings - 1) and every(middle, high, halvings - 1)
@@ -169,6 +179,8 @@ def largest_gain(guessed_in: int | None, guesses: int, shares: CoinShares) -> fl
         shares: that the coins may have.
     """
     inside, outside = _log_odds(shares.high), -_log_odds(shares.low)
+    if shares.included is not None and guessed_in is not None:
+        return max(abs(inside), abs(outside))
     if guessed_in is None:
         return -max(inside, outside)
     if guessed_in == guesses:
@@ -194,7 +206,7 @@ def coin_claim_p_value(
             count,
             epsilon=epsilon,
             delta=delta,
-            shares=CoinShares(low=edges[at], high=edges[at + 1]),
+            shares=replace(shares, low=edges[at], high=edges[at + 1]),
         )
         for at in range(pieces)
     )
@@ -207,9 +219,21 @@ def _log_odds(share: float) -> float:
 def _halvings(count: CanaryCount, shares: CoinShares) -> int:
     """Return how often the interval is halved; never where one end is the worst for all guesses."""
     width = _log_odds(shares.high) - _log_odds(shares.low)
-    if count.one_sided or count.guessed_in is None or width <= _FINEST:
+    settled = count.one_sided and not _weighs(count, shares)
+    if settled or count.guessed_in is None or width <= _FINEST:
         return 0
     return math.ceil(math.log2(width / _FINEST))
+
+
+def _weighs(count: CanaryCount, shares: CoinShares) -> bool:
+    """Tell whether what the canaries not guessed say of the share is weighed with the guesses."""
+    return shares.included is not None and count.guesses * _FEW <= count.canaries
+
+
+def _mirrored(shares: CoinShares, canaries: int) -> CoinShares:
+    """Return the shares of being left out."""
+    included = canaries - (shares.included or 0)
+    return replace(shares, low=1 - shares.high, high=1 - shares.low, included=included)
 
 
 def _alike(count: CanaryCount, log_odds: float, budget: float) -> float:

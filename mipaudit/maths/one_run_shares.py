@@ -39,10 +39,14 @@ class CoinShares:
     Attributes:
         low: in (0, 1).
         high: in [low, 1); equal to ``low`` where the share is known.
+        included: how many canaries were, where the interval comes from that.
+        error: of the interval, half of it at either end; 0 where the share is known.
     """
 
     low: float
     high: float
+    included: int | None = None
+    error: float = 0.0
 
 
 FAIR: Final = CoinShares(low=0.5, high=0.5)
@@ -61,4 +65,6 @@ def coin_shares(*, canaries: int, included: int, error: float) -> CoinShares:
     left_out = canaries - included
     low = float(betaincinv(included, left_out + 1, error / 2)) if included else 0.0
     high = 1 - float(betaincinv(left_out, included + 1, error / 2)) if left_out else 1.0
-    return CoinShares(low=max(low, _SMALLEST), high=min(high, 1 - _SMALLEST))
+    return CoinShares(
+        low=max(low, _SMALLEST), high=min(high, 1 - _SMALLEST), included=included, error=error
+    )

@@ -194,3 +194,48 @@ def test_the_interval_of_shares_misses_as_often_as_said():
     assert coin_shares(canaries=5, included=0, error=0.1).low > 0
     assert coin_shares(canaries=5, included=5, error=0.1).high < 1
     assert FAIR.low == FAIR.high == 0.5
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (1.0, 2e-3)])
+@pytest.mark.parametrize("kind", ["in", "out"])
+def test_guesses_weighed_with_the_others_keep_their_error_by_enumeration(kind, epsilon, delta):
+    # Guesses are right at their largest odds whatever the other coins say: the worst at delta 0;
+    # with delta some are given away besides.
+    m, r = 48, 6
+    p_values = np.ones((r + 1, m - r + 1))
+    for right in range(r + 1):
+        for others in range(m - r + 1):  # of the canaries not guessed, those of the guessed kind
+            alike = right + others
+            included = alike if kind == "in" else m - alike
+            count = counted(m, *((r, 0) if kind == "in" else (0, r)), right)
+            shares = coin_shares(canaries=m, included=included, error=0.005)
+            p_values[right, others] = coin_claim_p_value(
+                count, epsilon=epsilon, delta=delta, shares=shares
+            )
+    for share in (0.2, 0.4, 0.5, 0.55, 0.7):
+        odds = math.exp(epsilon) * share / (1 - share)
+        rate = odds / (1 + odds)
+        rate += (1 - rate) * delta
+        law = np.outer(binomial(r, rate), binomial(m - r, share))
+        for alpha in (0.01, 0.045, 0.2):
+            assert law[p_values <= alpha].sum() <= alpha + 0.005
+
+
+def binomial(trials, rate):
+    counts = np.arange(trials + 1)
+    choose = np.array([math.comb(trials, int(k)) for k in counts], dtype=float)
+    return choose * rate**counts * (1 - rate) ** (trials - counts)
+
+
+def test_what_the_others_say_of_the_share_saves_most_of_its_price():
+    count = counted(1000, 49, 0, 45)
+    shares = coin_shares(canaries=1000, included=505, error=0.005)
+    blind = CoinShares(low=shares.low, high=shares.high)
+    weighed, worst, fair = (
+        coin_epsilon(count, delta=1e-5, alpha=0.0125, shares=one) for one in (shares, blind, FAIR)
+    )
+    assert worst < fair - 0.15
+    assert fair - 0.08 < weighed < fair
+    mirrored = coin_shares(canaries=1000, included=495, error=0.005)
+    out = coin_epsilon(counted(1000, 0, 49, 45), delta=1e-5, alpha=0.0125, shares=mirrored)
+    assert out == pytest.approx(weighed, rel=1e-3)
