@@ -73,18 +73,19 @@ def difference_p_value(ladder: Ladder, *, seed: Sequence[int], ordered: bool = T
 def _cells(ladder: Ladder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return members and all rows of cells cut at fixed shares of all rows."""
     pooled = ladder.members + ladder.holdout
-    rows = int(pooled.sum())
-    ends = np.array(
-        [*_TAIL, *(np.arange(1, _EVEN) / _EVEN), *(1 - share for share in reversed(_TAIL))]
+    below = pooled.cumsum()
+    rows = int(below[-1])
+    ends = np.array([*_TAIL, *(np.arange(1, _EVEN) / _EVEN), *(1 - share for share in _TAIL[::-1])])
+    # A step is in the cell that holds its middle row; doubled, to stay with whole numbers.
+    middle = 2 * below - pooled
+    last = np.searchsorted(middle, np.ceil(2 * rows * ends).astype(np.int64)) - 1
+    last = np.append(last, pooled.size - 1)
+    members, everyone = (
+        np.diff(np.where(last < 0, 0, sums[last]), prepend=0)
+        for sums in (ladder.members.cumsum(), below)
     )
-    middle = (pooled.cumsum() - pooled / 2) / max(rows, 1)
-    at = np.searchsorted(ends, middle, side="right")
-    counts = [
-        np.bincount(at, weights=one, minlength=ends.size + 1).astype(np.int64)
-        for one in (ladder.members, pooled)
-    ]
-    occupied = counts[1] > 0
-    return counts[0][occupied], counts[1][occupied]
+    occupied = everyone > 0
+    return members[occupied], everyone[occupied]
 
 
 def _least(
