@@ -11,6 +11,7 @@ from mipaudit.api.metric import findings_of, gather_metrics, metric_rows, publis
 from mipaudit.api.policy_fit import require_fit
 from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.audit.any_difference import any_difference
+from mipaudit.audit.copies import copy_checks
 from mipaudit.audit.estimate import Estimate
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import crossing_findings, score_findings, size_findings
@@ -105,10 +106,11 @@ def audit(
     if blind is not None:
         blind = replace(blind, excess=_excess(evidence, blind, share))
     judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
+    checks = (*copy_checks(terms.policy.max_copies, source.copies), *judged.checks)
     incomplete = bool(source.left_out)
     verdict = settled(
         reach_verdict(
-            judged.checks,
+            checks,
             judgement.claims,
             terms.policy.on_inconclusive,
             incomplete=incomplete,
@@ -152,7 +154,7 @@ def audit(
                 design,
                 estimates,
                 judgement.claims,
-                judged.checks,
+                checks,
                 verdict,
                 blind="" if blind is None else blind_words(blind, terms.prior),
                 incomplete=incomplete,
@@ -166,7 +168,7 @@ def audit(
             *vector_mace_rows,
         ),
         claims=judgement.claims,
-        policy=judged.checks,
+        policy=checks,
         verdict=verdict,
         findings=(*findings, *mace_findings),
         limitations=limitations(
@@ -180,6 +182,7 @@ def audit(
         mace_cells=mace_cells,
         curves=tuple(score_curves(one, share.one_sided) for one in evidence[:_MOST_CURVES]),
         blind=blind,
+        copies=source.copies,
     )
 
 

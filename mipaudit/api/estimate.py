@@ -41,6 +41,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     max_advantage: float | None = None,
     max_eta: float | None = None,
     max_tpr_at_fpr: tuple[float, float] | None = None,
+    max_copies: int | None = None,
     against: Against | None = None,
     metric: str | Sequence[str] = (),
     max_metric: Mapping[str, float] | str | Sequence[str] = (),
@@ -92,6 +93,8 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         max_advantage: policy limit on the advantage, in (|2p-1|, 1].
         max_eta: policy limit on eta, in (0, 1/2].
         max_tpr_at_fpr: policy limit (TPR, FPR), both in (0, 1).
+        max_copies: members that may stand in the release word for word, as the column
+            ``exact_copy`` of a score file tells, at least 0.
         against: class of attackers whose upper limit must keep the policy.
         metric: names of metrics to add, such as ``"ppv"`` or ``["f1", "cost:fp=1,fn=5"]``.
         max_metric: policy limits on metrics, ``{"ppv": 0.6}`` or ``"ppv=0.6"``.
@@ -160,6 +163,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "max_advantage": max_advantage,
         "max_eta": max_eta,
         "max_tpr_at_fpr": max_tpr_at_fpr,
+        "max_copies": max_copies,
         "against": against,
         "metric": names_of(metric),
         "max_metric": limits_of(max_metric),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 import numpy as np
 
+from mipaudit.audit.copies import COPY_COLUMN
 from mipaudit.report.names import safe_name
 from mipaudit.report.provenance import provenance
 from mipaudit.report.query import (
@@ -89,10 +90,15 @@ class Answer:
         """Write the score file."""
         from mipaudit.tables.row_output import write_rows
 
-        names = ("member", *self.kept, *self.scored.columns)
+        names = ("member", *self.kept, *self.scored.columns, COPY_COLUMN)
         rows = self.same.copied.size
         member = np.arange(rows) < self.members
-        whole = {"member": member, **self.kept, **self.scored.columns}
+        whole = {
+            "member": member,
+            **self.kept,
+            **self.scored.columns,
+            COPY_COLUMN: self.same.copied,
+        }
         chunks = (
             {name: whole[name][start : start + _CHUNK] for name in names}
             for start in range(0, rows, _CHUNK)

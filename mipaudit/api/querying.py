@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.api.query_answer import Answer
+from mipaudit.audit.copies import COPY_COLUMN
 from mipaudit.errors import InputError, UsageError
 from mipaudit.queries.points import Points
 from mipaudit.queries.same_records import same_records
@@ -52,7 +53,9 @@ def run_query(
         common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
         _check_named(terms, common)
         check_kept(
-            opened, terms.keep, scores={"member", *(query.column for query in terms.queries)}
+            opened,
+            terms.keep,
+            scores={"member", COPY_COLUMN, *(query.column for query in terms.queries)},
         )
         _check_memory(opened, len(common.taken), terms.memory)
         texts = frozenset[bool]().union(*(table.texts for table in opened))

@@ -11,6 +11,7 @@ from mipaudit.api.policy_terms import limits_elsewhere
 from mipaudit.api.recorded import recorded_value
 from mipaudit.api.terms import check_terms
 from mipaudit.audit.blind import Allowance, make_allowance
+from mipaudit.audit.copies import copy_checks
 from mipaudit.audit.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.audit.verdict import reach_verdict, settled
 from mipaudit.audit.waiver import waive
@@ -34,6 +35,7 @@ _NO_LIMITS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "max_advantage": None,
         "max_eta": None,
+        "max_copies": None,
         "max_tpr_at_fpr": None,
         "max_metric": (),
         "against": None,
@@ -67,10 +69,11 @@ def rejudged(
     terms = _terms(report, given)
     limits = terms.policy
     require(
-        limits.size > 0,
+        limits.size > 0 or limits.max_copies is not None,
         "no_limit",
         "There is no limit to judge by.",
-        "Give --max-advantage, --max-eta, --max-tpr-at-fpr, --max-metric or --policy.",
+        "Give --max-advantage, --max-eta, --max-tpr-at-fpr, --max-metric, --max-copies or "
+        "--policy.",
     )
     _require_scores(report)
     now = moment()
@@ -95,10 +98,11 @@ def rejudged(
         limits.waivers,
         waiver_day(),
     )
+    checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
     incomplete = any(found.code == SKIPPED for found in report.findings)
     verdict = settled(
         reach_verdict(
-            waived.checks,
+            checks,
             report.claims,
             limits.on_inconclusive,
             incomplete=incomplete,
@@ -112,7 +116,7 @@ def rejudged(
             design,
             _valid(report),
             report.claims,
-            waived.checks,
+            checks,
             verdict,
             blind=blind_words(report.blind, design.prior) if report.blind else "",
             incomplete=incomplete,
@@ -121,7 +125,7 @@ def rejudged(
     kept = (text for text in report.limitations if not is_rejudged_words(text))
     return replace(
         report,
-        policy=waived.checks,
+        policy=checks,
         verdict=verdict,
         summary=f"{said} {rejudged_words(how)}",
         findings=(

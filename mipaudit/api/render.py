@@ -65,6 +65,7 @@ def rejudge(  # noqa: PLR0913 - one keyword for each option of the command
     *,
     max_advantage: float | None = None,
     max_eta: float | None = None,
+    max_copies: int | None = None,
     max_tpr_at_fpr: tuple[float, float] | None = None,
     max_metric: Mapping[str, float] | str | Sequence[str] = (),
     against: Against | None = None,
@@ -85,6 +86,7 @@ def rejudge(  # noqa: PLR0913 - one keyword for each option of the command
         report: a path, ``"-"``, the bytes of a JSON report, or a report of ``estimate``.
         max_advantage: limit on the advantage, in (|2p-1|, 1].
         max_eta: limit on eta, in (0, 1/2].
+        max_copies: members that may stand in the release word for word, at least 0.
         max_tpr_at_fpr: limit (TPR, FPR), both in (0, 1).
         max_metric: limits on metrics, ``{"ppv": 0.6}`` or ``"ppv=0.6"``.
         against: class of attackers whose upper limit must keep the policy.
@@ -115,6 +117,7 @@ def rejudge(  # noqa: PLR0913 - one keyword for each option of the command
     given: dict[str, Any] = {
         "max_advantage": max_advantage,
         "max_eta": max_eta,
+        "max_copies": max_copies,
         "max_tpr_at_fpr": max_tpr_at_fpr,
         "max_metric": limits_of(max_metric),
         "against": against,

@@ -86,6 +86,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     limits: Sequence[Mapping[str, Any]] = (),
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: str = "review",
+    max_copies: int | None = None,
 ) -> Terms:
     """Return the terms.
 
@@ -136,6 +137,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
             limits=own,
             waivers=tuple(filter(of_scores, check_waivers(waivers, prior))),
             on_inconclusive=check_on_inconclusive(on_inconclusive),
+            max_copies=_check_copies(max_copies),
         ),
         claim=_claim(claimed_epsilon, delta, adjacency),
         seed=seed_choice(seed, strict=strict),
@@ -143,6 +145,18 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
         elsewhere=len(listed) - len(own),
         least_recall=LEAST_RECALL if min_recall is None else min_recall,
     )
+
+
+def _check_copies(given: int | None) -> int | None:
+    """Return how many members may be released word for word, None for no limit."""
+    if given is None:
+        return None
+    accepted = "The limit on exact copies must be a whole number, at least 0."
+    require(not isinstance(given, bool), "max_copies", accepted)
+    found = number("max_copies", given, accepted)
+    whole = 0 <= found < float("inf") and found == int(found)
+    require(whole, "max_copies", accepted, "For example: 0")
+    return int(found)
 
 
 def _check_advantage_limits(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.audit.estimate import (  # noqa: TC001 - the codec reads them
+from mipaudit.audit.estimate import (
     Against,
     Attackers,
     Quantity,
@@ -18,6 +18,8 @@ from mipaudit.audit.waiver import Waiver  # noqa: TC001 - the codec reads it
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Copies are counted, not estimated.
+Checked = Literal[Quantity, "copies"]
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 
 
@@ -60,6 +62,7 @@ class Policy:
         limits: those that are listed, beside the above.
         waivers: of checks that are not shown to be met.
         on_inconclusive: what an open answer counts as.
+        max_copies: members that may be released word for word; counted, without error.
     """
 
     max_advantage: float | None = None
@@ -70,6 +73,7 @@ class Policy:
     limits: tuple[Limit, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     on_inconclusive: OnInconclusive = "review"
+    max_copies: int | None = None
 
     @property
     def size(self) -> int:
@@ -111,7 +115,7 @@ class PolicyCheck:
     nothing is known of these.
     """
 
-    quantity: Quantity
+    quantity: Checked
     score: str
     limit: float
     against: Attackers
@@ -200,7 +204,7 @@ def check_reason(check: PolicyCheck) -> str:
 
 def checked_name(check: PolicyCheck) -> str:
     """Name what a check is about, without its limit."""
-    name: str = check.quantity
+    name: str = "exact copies" if check.quantity == "copies" else check.quantity
     if check.metric is not None:
         name = f"metric {check.metric}"
     elif check.fpr is not None:

@@ -19,7 +19,9 @@ OnInconclusive = Literal["fail", "review", "pass"]
 
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
 NO_LIMIT: Final = "no limit was given to compare with"
-# The code of a finding: columns that may be scores were left out by rule.
+# The code of a finding: records were released word for word.
+COPIES: Final = "exact_copies"
+# The code of another: columns that may be scores were left out by rule.
 LEFT_OUT: Final = "score_left_out"
 # That of another: ids or files repeat, and rows are taken for independent on the user's word.
 ROWS_TAKEN: Final = "rows_taken_as_independent"
@@ -72,10 +74,12 @@ def verdict_note(verdict: Verdict) -> str:
 
 
 def left_out_note(findings: Sequence[Finding]) -> str:
-    """Return what must be said beside a verdict on some of the scores alone; or nothing."""
-    if any(found.code == LEFT_OUT for found in findings):
-        return ", on some columns alone: others that may be scores were left out"
-    return ""
+    """Return what must be said beside a verdict: of copies, and of scores left out; or nothing."""
+    codes = {found.code for found in findings}
+    note = "; records are released word for word" if COPIES in codes else ""
+    if LEFT_OUT in codes:
+        note += "; columns that may be scores were left out"
+    return note
 
 
 def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
@@ -171,4 +175,6 @@ def _reason(check: PolicyCheck) -> str:
     note = waiver_note(check)
     # The advantage of the records alone is that of no score.
     what = "the blind " if check.score == RECORDS else f"score '{check.score}': "
+    if check.quantity == "copies":
+        what = ""
     return f"{what}{check.reason}{'; ' if note else ''}{note}"

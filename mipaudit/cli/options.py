@@ -207,6 +207,14 @@ MaxEtaOption = Annotated[
         "--max-eta", metavar="X", help="Policy: accuracy is at most X above guessing (MIP's eta)."
     ),
 ]
+MaxCopiesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-copies",
+        metavar="N",
+        help="Policy: at most N members are released word for word (column exact_copy).",
+    ),
+]
 MaxTprAtFprOption = Annotated[
     str | None,
     typer.Option(

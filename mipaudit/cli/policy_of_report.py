@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mipaudit.cli.config_file import ConfigFile
 
 LIMITS: Final = (
-    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "against"),
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies", "against"),
     *("limits", "waivers", "on_inconclusive", "prior", "confidence"),
 )
 

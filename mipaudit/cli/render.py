@@ -40,6 +40,7 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ],
     max_advantage: o.MaxAdvantageOption = None,
     max_eta: o.MaxEtaOption = None,
+    max_copies: o.MaxCopiesOption = None,
     max_tpr_at_fpr: o.MaxTprAtFprOption = None,
     max_metric: o.MaxMetricOption = None,
     against: o.AgainstOption = None,
@@ -78,6 +79,7 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     typed = {
         "max_advantage": max_advantage,
         "max_eta": max_eta,
+        "max_copies": max_copies,
         "max_tpr_at_fpr": max_tpr_at_fpr,
         "max_metric": tuple(max_metric) if max_metric else None,
         "against": against,

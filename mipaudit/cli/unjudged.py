@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Those whose exit code says whether a limit is kept, and what else they could be thought to judge.
 GATES: Final = frozenset({"estimate", "records", "compare", "epsilon", "attack", "attribute"})
 _LIMITS: Final = (
-    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric"),
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies"),
     *("max_risk", "max_increase", "max_attribute_advantage", "claimed_epsilon"),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.audit.figures import lower_text, number_text, percent_text, upper_text
+from mipaudit.audit.figures import count_text, lower_text, number_text, percent_text, upper_text
 from mipaudit.audit.policy import checked_name, checked_where
 from mipaudit.audit.waiver import waiver_note
 from mipaudit.render.page import number_table, words
@@ -63,10 +63,21 @@ def _policy_row(check: PolicyCheck) -> tuple[Text | str, ...]:
     return (
         words(limit_name(check)),
         words(quoted(check.score)),
-        lower_text(check.lower) if check.lower is not None else "-",
-        upper_text(check.upper) if check.upper is not None else "none",
+        *check_limits(check),
         words(check.against),
         words(check_state(check), style="" if check.waived else STYLES.get(check.status, "")),
+    )
+
+
+def check_limits(check: PolicyCheck) -> tuple[str, str]:
+    """Return the lower and the upper limit of a check in figures; counts as they are."""
+    if check.quantity == "copies":
+        return tuple(
+            "-" if one is None else count_text(int(one)) for one in (check.lower, check.upper)
+        )  # type: ignore[return-value]
+    return (
+        lower_text(check.lower) if check.lower is not None else "-",
+        upper_text(check.upper) if check.upper is not None else "none",
     )
 
 

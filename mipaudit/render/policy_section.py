@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.audit.waiver import waiver_note
 from mipaudit.render.document import Bullets, Grid, Heading
-from mipaudit.render.judgement import check_state, limit_name
+from mipaudit.render.judgement import check_limits, check_state, limit_name
 from mipaudit.render.wording import AT_LEAST, AT_MOST, plain, quoted
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ def policy_section(checks: Sequence[PolicyCheck]) -> Section:
             quoted(check.score),
             check.against,
             check_state(check),
-            lower_text(check.lower) if check.lower is not None else "-",
-            upper_text(check.upper) if check.upper is not None else "none",
+            *check_limits(check),
         )
         for check in checks
     )

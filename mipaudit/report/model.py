@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from mipaudit.audit.blind import Blind  # noqa: TC001 - the codec reads it
 from mipaudit.audit.claims import Claim  # noqa: TC001 - the codec reads it
+from mipaudit.audit.copies import Copies  # noqa: TC001 - the codec reads it
 from mipaudit.audit.estimate import Estimate  # noqa: TC001 - the codec reads it
 from mipaudit.audit.finding import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.audit.policy import PolicyCheck  # noqa: TC001 - the codec reads it
@@ -62,7 +63,8 @@ class Report:
 
     ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
     ``blind`` is what the records alone tell, and what of each score
-    goes beyond it, if a report of ``shift`` was given.
+    goes beyond it, if a report of ``shift`` was given. ``copies`` counts the records that were
+    released word for word, where the input tells.
     """
 
     command: str
@@ -79,6 +81,7 @@ class Report:
     rejudged: Rejudged | None = None
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None
+    copies: Copies | None = None
     schema: str = field(default=SCHEMA)
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN, verdict_note
+from mipaudit.audit.verdict import (
+    BLUNTED,
+    COPIES,
+    DIGITS_LOST,
+    LEFT_OUT,
+    ROWS_TAKEN,
+    verdict_note,
+)
 from mipaudit.report.names import safe_name
 
 if TYPE_CHECKING:
@@ -34,7 +41,8 @@ _FIRST: Final = {
 def led(findings: Sequence[Finding], text: str) -> str:
     """Return the paragraph of a report after what must be known before it is read."""
     codes = {found.code for found in findings}
-    return " ".join([*(words for code, words in _FIRST.items() if code in codes), text])
+    copies = [found.text for found in findings if found.code == COPIES]
+    return " ".join([*copies, *(words for code, words in _FIRST.items() if code in codes), text])
 
 
 def judged(verdict: Verdict, *, given: str = "limit") -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.audit.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 from mipaudit.tables.column import (
+    Labels,
     at_precision,
     column_hashes,
     column_scores,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.tables.column import Chunk, Field
+    from mipaudit.tables.column import Chunk, Column, Field
     from mipaudit.tables.groups import GroupColumns
     from mipaudit.tables.intake import Intake
     from mipaudit.tables.membership import MemberRule
@@ -52,6 +54,7 @@ class Assembly:
         precision: of the score columns that files store more and less finely, the coarsest
             float type: scores of all files are rounded to it.
         coarse: of these columns, those that the rows' own part stores so.
+        copies: whether a column says which records were released word for word.
         groups: the columns that name a row's group, or None.
         named: whether the values of the key column travel with the rows.
     """
@@ -64,6 +67,7 @@ class Assembly:
     nan: NanPolicy
     precision: Mapping[str, str]
     coarse: frozenset[str] = frozenset()
+    copies: bool = False
     groups: GroupColumns | None = None
     named: bool = False
 
@@ -74,6 +78,7 @@ class Assembly:
         names += [self.rule.column] if self.rule else []
         names += [self.where.column] if self.where else []
         names += [self.key] if self.key else []
+        names += [COPY_COLUMN] if self.copies else []
         names += self.groups.columns if self.groups else ()
         return tuple(dict.fromkeys(names))
 
@@ -98,6 +103,8 @@ class Assembly:
         inside = int(np.count_nonzero(member))
         intake.members += inside
         intake.holdout += member.size - inside
+        if self.copies:
+            _count_copies(chunk.columns[COPY_COLUMN], kept, member, intake)
         for name in self.coarse:
             intake.coarse[name, True] += inside
             intake.coarse[name, False] += member.size - inside
@@ -231,6 +238,18 @@ class Assembly:
         if hashes.missing is not None:
             _count(intake.null_keys, _and(hashes.missing, keep), chunk)
         return hashes.values
+
+
+def _count_copies(
+    column: Column, kept: NDArray[np.intp] | None, member: NDArray[np.bool_], intake: Intake
+) -> None:
+    """Count the released rows among those kept, and of how many that is told."""
+    if isinstance(column, Labels):
+        return
+    said = column_scores(column) if kept is None else column_scores(column)[kept]
+    for side, rows in ((True, said[member]), (False, said[~member])):
+        intake.copied[side] += int(np.count_nonzero(rows == 1))
+        intake.told[side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
 
 
 def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

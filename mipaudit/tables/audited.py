@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.audit.copies import Copies
     from mipaudit.audit.finding import Finding
     from mipaudit.tables.blob import Blob
     from mipaudit.tables.source import ScoreColumn, VectorScore
@@ -43,6 +44,11 @@ class AuditedInput(Protocol):
     @property
     def left_out(self) -> tuple[Blob, ...]:
         """Files that could not be read."""
+        ...
+
+    @property
+    def copies(self) -> Copies | None:
+        """The records that were released word for word; None where nothing tells."""
         ...
 
     @property

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mipaudit.audit.copies import Copies
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST
 from mipaudit.report.names import quoted_name
@@ -54,6 +55,8 @@ class Intake:
         overflowed: finite scores beyond the float type that the column is rounded to.
         moved: scores that this rounding changed, by column.
         coarse: by column and class, rows that are stored so to begin with.
+        copied: by class, records that were released word for word.
+        told: by class, records of which the input says whether they were.
         null_labels: rows without membership.
         null_keys: rows without a key or person.
         labels: membership labels that the rule does not know.
@@ -78,6 +81,8 @@ class Intake:
     overflowed: dict[str, Fault] = field(default_factory=dict)
     moved: dict[str, Fault] = field(default_factory=dict)
     coarse: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    copied: Counter[bool] = field(default_factory=Counter)
+    told: Counter[bool] = field(default_factory=Counter)
     null_labels: Fault = field(default_factory=Fault)
     null_keys: Fault = field(default_factory=Fault)
     unknown_labels: Fault = field(default_factory=Fault)
@@ -104,6 +109,20 @@ class Intake:
             if all(2 * self.coarse[name, side] < size for side, size in sizes)
         )
 
+    @property
+    def copies(self) -> Copies | None:
+        """The records that were released word for word; None where nothing tells."""
+        if not self.told.total():
+            return None
+        return Copies(
+            members=self.copied[True],
+            holdout=self.copied[False],
+            told_members=self.told[True],
+            told_holdout=self.told[False],
+            n_members=self.members,
+            n_holdout=self.holdout,
+        )
+
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
         faults = self.null_labels.count + self.null_keys.count + self.unknown_labels.count
@@ -117,7 +136,8 @@ class Intake:
         for name in ("null_labels", "null_keys", "unknown_labels"):
             fault: Fault = getattr(other, name)
             getattr(self, name).add(fault.count, fault.first_row)
-        self.coarse += other.coarse
+        for name in ("coarse", "copied", "told"):
+            getattr(self, name).update(getattr(other, name))
         for name in _BY_COLUMN:
             for column, fault in getattr(other, name).items():
                 getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.copies import COPY_COLUMN
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
 from mipaudit.tables.column import Field
@@ -44,7 +45,7 @@ class Layout:
     with the values that groups and keys are written with. Of the ``scores`` that are read,
     the ``scalars`` are audited by themselves. ``ids`` name records, persons or runs, and
     ``splits`` may say to which of several audits a row belongs. ``told`` is what the reader must
-    know of the choice.
+    know of the choice, ``copies`` whether the input tells which records were released.
     """
 
     scores: tuple[Field, ...]
@@ -59,6 +60,7 @@ class Layout:
     vectors: tuple[VectorColumns, ...] = ()
     scalars: frozenset[str] = frozenset()
     told: tuple[Finding, ...] = ()
+    copies: bool = False
 
 
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
@@ -115,6 +117,8 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     if request.named and request.key_column is not None:
         carried.add(request.key_column)
     plain |= carried
+    copies = _tells_copies(fields)
+    plain |= {COPY_COLUMN} if copies else set()
     ids, splits = _id_columns(parts, request, unreadable | scores)
     hashed = {request.unit_column, request.key_column, *ids, *splits} - {None}
     return Layout(
@@ -129,8 +133,15 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
         vectors=selection.vectors,
         scalars=selection.scalars,
         told=selection_findings(selection),
+        copies=copies,
         carried=frozenset(carried),
     )
+
+
+def _tells_copies(fields: Sequence[Field]) -> bool:
+    """Tell whether a column says which records were released word for word."""
+    kinds = {"bool", "integer", "float"}
+    return any(field.name == COPY_COLUMN and field.kind in kinds for field in fields)
 
 
 def _roles(

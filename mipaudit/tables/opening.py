@@ -184,7 +184,7 @@ def open_groups(
         ],
     )
     _name_scores(source, layout)
-    source.told = layout.told
+    source.chosen_words = layout.told
     source.rounded = {
         name: Coarse(precision=coarse, where=parts_with(name, coarse, parts))
         for name, coarse in precision.items()
@@ -238,6 +238,7 @@ def _assembly(
     precision: Mapping[str, str],
 ) -> Assembly:
     return Assembly(
+        copies=layout.copies,
         scores=layout.scores,
         rule=member_rule(parts, layout.candidates, request, required=side is None),
         side=side,

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.copies import COPY_COLUMN
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.verdict import LEFT_OUT
 from mipaudit.errors import InputError, UsageError
@@ -284,6 +285,8 @@ def _reason(field: Field, reserved: frozenset[str]) -> str | None:
         return "has another role"
     if field.folder:
         return "a key of the folders"
+    if field.name == COPY_COLUMN:
+        return "says which records were released word for word"
     if is_candidate(field.name):
         return "named like a membership column"
     if is_id_like(field.name) and not _is_measured(field):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from mipaudit.audit.copies import COPY_COLUMN, copy_findings
 from mipaudit.errors import InputError
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.at_once import each_at_once, is_remote
@@ -25,6 +26,7 @@ from mipaudit.tables.units import choose_units
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from mipaudit.audit.copies import Copies
     from mipaudit.audit.finding import Finding
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
@@ -130,7 +132,7 @@ class ScoreSource:
         scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
         skipped: (column, why) for every column that was not taken.
-        told: what the reader must know of the choice of the columns.
+        chosen_words: what the reader must know of the choice of the columns.
         mixed: the score columns whose type differs between files.
         rounded: those that are rounded to the float type of the coarsest files, with these.
         bare: files with a header alone, among others.
@@ -157,7 +159,7 @@ class ScoreSource:
         self.scalars = tuple(range(len(columns)))
         self.skipped = skipped
         self.bare: tuple[Blob, ...] = ()
-        self.told: tuple[Finding, ...] = ()
+        self.chosen_words: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.rounded: Mapping[str, Coarse] = {}
         self.unit_seed: int | None = None
@@ -179,7 +181,8 @@ class ScoreSource:
         start = self._end()
         precision = group.assembly.precision
         coarse = frozenset(f.name for f in part.fields if f.storage == precision.get(f.name, ""))
-        assembly = replace(group.assembly, coarse=coarse) if coarse else group.assembly
+        copies = group.assembly.copies and any(f.name == COPY_COLUMN for f in part.fields)
+        assembly = replace(group.assembly, coarse=coarse, copies=copies)
         for piece in part.pieces():
             self._partitions.append(
                 PiecePartition(
@@ -302,6 +305,16 @@ class ScoreSource:
         """Tell whether all files can be opened once more, as a pipe cannot."""
         blobs = (*(part.blob for part in self._parts), *self.bare)
         return not any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs)
+
+    @property
+    def copies(self) -> Copies | None:
+        """The records that were released word for word, after a full pass; None if untold."""
+        return self.intake.copies
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """What must be known first: of copies, and of the choice of the columns."""
+        return (*copy_findings(self.copies), *self.chosen_words)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""

@@ -77,6 +77,11 @@ class SummarySource:
         return ()
 
     @property
+    def copies(self) -> None:
+        """Nothing: counts of scores do not tell."""
+        return
+
+    @property
     def told(self) -> tuple[Finding, ...]:
         """Nothing: what each file says is among the notes."""
         return ()

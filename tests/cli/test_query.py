@@ -37,11 +37,12 @@ def test_from_tables_to_an_audit(mipaudit, tmp_path):
         "mipaudit estimate scores.csv   (or mipaudit compare scores.csv)"
     )
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert list(scores) == ["member", "nn", "lnr", "mc", "share_0.5", "kth_5"]
+    assert list(scores) == ["member", "nn", "lnr", "mc", "share_0.5", "kth_5", "exact_copy"]
+    assert scores["exact_copy"].sum() == scores["exact_copy"][:300].sum() == 27
     assert (scores["nn"] == 0).sum() == 27
     audit = mipaudit("estimate", "scores.csv", "-f", "json")
     design = json.loads(audit.stdout)["design"]
-    assert set(design["score_columns"]) == set(scores) - {"member"}
+    assert set(design["score_columns"]) == set(scores) - {"member", "exact_copy"}
     assert (design["n_members"], design["n_holdout"]) == (300, 300)
 
 

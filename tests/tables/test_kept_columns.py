@@ -41,12 +41,12 @@ def test_keys_people_and_groups_go_along(tmp_path, tables, form, stored):
     plain = mipaudit.query("nn", **tables, output=tmp_path / "plain.csv")
 
     read = pd.read_parquet(path) if form == "parquet" else pd.read_csv(path, dtype={"code": str})
-    assert list(read) == ["member", "person", "site", "code", "nn"]
+    assert list(read) == ["member", "person", "site", "code", "nn", "exact_copy"]
     assert read["person"].tolist() == [7, 7, 9, 10, 12, 12, 13]
     assert read["site"].fillna("").tolist()[:4] == ['a,"b', "", "zoë", "x"]
     assert read["code"].tolist() == ["01", "2", "3", "4", "5", "6", "7"]
     scores = pd.read_csv(tmp_path / "plain.csv")
-    assert list(scores) == ["member", "nn"]
+    assert list(scores) == ["member", "nn", "exact_copy"]
     np.testing.assert_allclose(read["nn"], scores["nn"], rtol=1e-15)
     assert report.following.endswith("--score-col nn")
     assert "--score-col" not in plain.following
