@@ -194,8 +194,8 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": intake.other_side > 0,
     }
     found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
-    found += [_rounded(name, fault) for name, fault in intake.rounded.items()]
-    return (*found, *(_met(name, fault) for name, fault in intake.met.items()))
+    found += [_rounded(name, fault) for name, fault in sorted(intake.rounded.items())]
+    return (*found, *(_met(name, fault) for name, fault in sorted(intake.met.items())))
 
 
 def _rounded(name: str, fault: Fault) -> Finding:
