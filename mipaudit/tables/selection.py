@@ -52,6 +52,8 @@ _NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
 # Why a column was never a candidate: no number in a report depends on whether it is there.
 UNUSED: Final = frozenset({_NOT_NAMED, _ID_LIKE, _UNREADABLE["string"]})
 _SHOWN: Final = 12
+_KEY: Final = re.compile(r"\d{3}")
+_PLAIN_WORDS: Final = frozenset(_ID_WORDS.split("|"))
 MOST_COORDINATES: Final = 100
 
 
@@ -150,10 +152,22 @@ def _closest(name: str, names: Sequence[str]) -> str:
 
 
 def shown_names(names: Sequence[str]) -> str:
-    """Return the first names, made safe, and how many more there are."""
-    listed = ", ".join(safe_name(name) for name in names[:_SHOWN])
+    """Return the first names, made safe, and how many more there are.
+
+    Where one looks like a record's key, such as PATIENT00001, the first line of a file may be a
+    record: only names that columns of scores, labels or ids have are then shown.
+    """
+    doubtful = any(_KEY.search(name) and not _is_known(name) for name in names)
+    listed = ", ".join(
+        f"(column {at})" if doubtful and not _is_known(name) else safe_name(name)
+        for at, name in enumerate(names[:_SHOWN], start=1)
+    )
     more = len(names) - _SHOWN
     return listed if more <= 0 else f"{listed} and {more} more"
+
+
+def _is_known(name: str) -> bool:
+    return is_candidate(name) or is_score_like(name) or _folded(name) in _PLAIN_WORDS
 
 
 def select_named(

@@ -14,6 +14,7 @@ from mipaudit.tables.selection import (
     select_named,
     select_scores,
     selection_findings,
+    shown_names,
 )
 
 
@@ -183,3 +184,9 @@ def test_a_date_is_no_score():
     with pytest.raises(InputError) as caught:
         select_named(fields(when="other"), ("when",))
     assert caught.value.code == "not_a_score"
+
+
+def test_a_record_in_place_of_the_header_is_not_printed():
+    assert shown_names(["age", "loss", "x1"]) == "age, loss, x1"
+    shown = shown_names(["PATIENT00001", "Meier", "score", "y"])
+    assert shown == "(column 1), (column 2), score, y"
