@@ -146,6 +146,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
             unit_rows=unit_rows,
             rows_are=rows_are,
             key_column=key_column,
+            run_column=run_column,
             group_columns=() if run_column is None else (run_column,),
             group_option="--run-col",
             nan=nan,

@@ -184,7 +184,7 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     texts = {
         "nan_dropped": f"Left out because a score is missing: {nan}.",
         "nan_category": f"A missing score counts as a value below all others: {nan} have one.",
-        "unit_rows_dropped": f"One row per person and class is kept: {units} are left out.",
+        "unit_rows_dropped": f"One row per person is kept: {units} are left out.",
         "other_side_rows": f"Left out of files given for one class: {other}.",
     }
     present = {

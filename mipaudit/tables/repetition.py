@@ -69,7 +69,7 @@ def check_ids(source: ScoreSource, layout: Layout, request: ReadRequest) -> tupl
     if not ids:
         return ()
     units = request.unit_column
-    seen = _Seen.of(source, (*ids, *([units] if units else [])))
+    seen = _Seen.of(source, (*ids, *([units] if units else [])), run=request.run_column)
     doubtful = [name for name in ids if seen.repeats(name)]
     looks = ((find, name) for find in (_across, _within) for name in doubtful)
     found = next((one for find, name in looks if (one := find(name, seen, units))), None)
@@ -91,14 +91,19 @@ class _Seen:
     known: dict[str, NDArray[np.bool_]]
 
     @classmethod
-    def of(cls, source: ScoreSource, columns: Sequence[str]) -> _Seen:
-        """Read some columns."""
-        pile = _Pile(columns=tuple(dict.fromkeys(columns)))
+    def of(cls, source: ScoreSource, columns: Sequence[str], run: str | None = None) -> _Seen:
+        """Read some columns; where there are runs an id is one of its run."""
+        runs = () if run is None else (run,)
+        pile = _Pile(columns=tuple(dict.fromkeys((*columns, *runs))))
         for partition, most in _places(source):
             pile.collect(partition, most)
+        hashes = {name: np.concatenate(found) for name, found in pile.hashes.items()}
+        if run is not None:
+            salt = splitmix64(hashes.pop(run), 1)
+            hashes = {name: splitmix64(found ^ salt, 2) for name, found in hashes.items()}
         return cls(
             member=np.concatenate(pile.member),
-            hashes={name: np.concatenate(found) for name, found in pile.hashes.items()},
+            hashes=hashes,
             known={name: np.concatenate(found) for name, found in pile.known.items()},
         )
 

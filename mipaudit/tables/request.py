@@ -33,6 +33,7 @@ class ReadRequest:
         nan: what to do with a missing score.
         seed: chooses the row that stands for a person (``unit_column``).
         vectors: whether a comma list may name a score of several numbers.
+        run_column: names the run of a row; one id may be in several runs.
         group_columns: columns whose values together name a row's group.
         group_option: how the user names those columns.
         named: the values of the key column are to be written out.
@@ -53,6 +54,7 @@ class ReadRequest:
     nan: NanPolicy = "error"
     seed: int = 0
     vectors: bool = False
+    run_column: str | None = None
     group_columns: tuple[str, ...] = ()
     group_option: str = "--by"
     named: bool = False

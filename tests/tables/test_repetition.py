@@ -244,3 +244,14 @@ def ordinary(number):
 def test_ordinary_files_are_not_refused(number):
     with open_frame(ordinary(number), ReadRequest(score_columns=("loss",))) as source:
         assert source.assumed == ()
+
+
+def test_one_canary_may_be_in_several_runs():
+    runs = [frame("canary_id", each=1, seed=seed).assign(run=seed) for seed in range(3)]
+    runs[1]["member"] = 1 - runs[1].member
+    data = pd.concat(runs)
+    assert refusal(data).code == "duplicate_ids"
+    asked = {"run_column": "run", "group_columns": ("run",)}
+    with open_frame(data, ReadRequest(**asked)) as source:
+        assert source.assumed == ()
+    assert refusal(pd.concat([data, data[:1]]), **asked).code == "repeated_ids"
