@@ -105,7 +105,7 @@ def evidence_from_scores(
         score_columns=tuple(safe_name(name) for name in rows.names),
         member_column=None if source.member_column is None else safe_name(source.member_column),
         skipped_columns=tuple(safe_name(name) for name, _ in source.skipped),
-        runs=rows.runs,
+        runs=rows.runs if rows.runs != 1 else None,
     )
     findings = input_findings(source, rows, question.design)
     seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
