@@ -20,7 +20,7 @@ WANTED = $(PLACE) $$(cat requirements-dev.lock pyproject.toml | cksum)
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports truths validate-short validate bench docs lock clean
+.PHONY: help setup demo test lint format types imports truths fuzz validate-short validate bench docs lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
@@ -29,6 +29,7 @@ help:
 	@echo 'make types           mypy, strict'
 	@echo 'make docs            rewrite the output that the documents quote'
 	@echo 'make imports         the rooms import one way'
+	@echo 'make fuzz            mutated inputs, policies and reports by the thousand, in half an hour'
 	@echo 'make validate-short  coverage of every interval, in two minutes on two processors'
 	@echo 'make validate        the long form, an hour: rewrites docs/validation.md'
 	@echo 'make truths          every truth of a scenario against 10^7 draws'
@@ -68,6 +69,10 @@ types: setup
 
 imports: setup
 	$(BIN)/lint-imports
+
+# FUZZ_CASES=N for more of each kind, FUZZ_SEED=N for others.
+fuzz: setup
+	FUZZ_CASES=$${FUZZ_CASES:-4000} FUZZ_SEED=$${FUZZ_SEED:-1} $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
 
 validate-short: setup
 	$(BIN)/mipaudit validate --quick
