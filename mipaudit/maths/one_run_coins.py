@@ -163,6 +163,8 @@ def coin_epsilon(
 
     if _halvings(count, shares) == 0:
         return min(crossing(stands, start=most / 2, limit=most), most)
+    if stands(0.0):
+        return 0.0
     low, high = 0.0, most
     while high - low > _TOLERANCE * most:
         middle = (low + high) / 2

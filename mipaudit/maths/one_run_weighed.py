@@ -76,4 +76,10 @@ def weighed_bound(count: CanaryCount, log_odds: float, budget: float, shares: Co
         critical += 1
     if tail(critical) > largest:
         return joint  # nothing that so many guesses can do is in the region
-    return min(1.0, joint + budget * delta_term(guesses, critical, log_odds))
+    term = delta_term(guesses, critical, log_odds)
+    if critical > 1:
+        # In between, so that the bound does not fall where the critical count takes a step.
+        fewer = delta_term(guesses, critical - 1, log_odds)
+        here, below = tail(critical), tail(critical - 1)
+        term += (largest - here) / (below - here) * max(0.0, fewer - term)
+    return min(1.0, joint + budget * term)
