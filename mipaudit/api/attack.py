@@ -100,8 +100,8 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.attack_question import check_attack
     from mipaudit.api.attack_report import attack_report
     from mipaudit.api.attacking import hold_rows
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names, open_input
-    from mipaudit.api.seed_choice import position_seed
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -112,10 +112,10 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     request = ReadRequest(
         score_columns=column_names(score_columns),
         group_columns=question.by,
-        seed=position_seed(question.seed),
         **{name: given[name] for name in _READING},
     )
     with open_input(data, members, holdout, request) as source:
+        seed_used = settle_seed([source], question.seed, hash_inputs=hash_inputs)
         held = hold_rows(source, question, jobs=jobs, progress=progress)
         source.check_unchanged()
         return attack_report(
@@ -123,7 +123,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
             held,
             question,
             provenance(
-                seed=question.seed,
+                seed=seed_used,
                 inputs=source.inputs(hash_all=hash_inputs),
                 settings=settings,
                 seeds=held.seeds(),

@@ -11,7 +11,6 @@ import numpy as np
 from mipaudit.api.content_counting import OrderedRows, keep_input
 from mipaudit.api.counting import Meter, require_classes, require_identities
 from mipaudit.api.group_order import order_with_groups
-from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import constant, identical_classes
 from mipaudit.audit.held_rows import HeldRows, row_blocks
@@ -123,7 +122,7 @@ def _by_position(
     rows = fold(source.partitions(), HeldRows, workers=workers, progress=meter).joined()
     source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
-    seed = position_seed(question.seed)
+    seed = source.position_seed
     scores = tuple(
         _held(source, question, at, OrderedRows(rows=rows.of_columns([at]), seed=seed))
         for at in range(len(source.columns))

@@ -75,8 +75,9 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.attribute_counting import count_guesses, guess_words
     from mipaudit.api.attribute_report import attribute_report
     from mipaudit.api.checking import number, require, whole
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import open_input
-    from mipaudit.api.seed_choice import position_seed, seed_choice
+    from mipaudit.api.seed_choice import seed_choice
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -107,9 +108,9 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
         rows_are=rows_are,
         # Whoever makes no guess guesses wrong.
         nan="category",
-        seed=position_seed(choice),
     )
     with guess_words(guess_column), open_input(data, members, holdout, request) as source:
+        choice = settle_seed([source], choice, hash_inputs=hash_inputs)
         guesses = count_guesses(source, choice, jobs=jobs, progress=progress)
         source.check_unchanged()
         return attribute_report(

@@ -77,10 +77,11 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.api.counting import require_information
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names
     from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_columns
-    from mipaudit.api.seed_choice import position_seed, seed_choice
+    from mipaudit.api.seed_choice import seed_choice
     from mipaudit.audit.findings import score_findings, size_findings
     from mipaudit.engine.engine import Engine
     from mipaudit.engine.workers import Workers
@@ -107,7 +108,8 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     )
 
     def run(source: ScoreSource) -> CheckReport:
-        counts = count_columns(source, seed=choice, workers=workers, progress=progress)
+        settled = settle_seed([source], choice, hash_inputs=hash_inputs)
+        counts = count_columns(source, seed=settled, workers=workers, progress=progress)
         source.check_unchanged()
         require_information(counts)
         columns = [
@@ -139,7 +141,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                 ),
             ),
             provenance=provenance(
-                seed=choice,
+                seed=settled,
                 inputs=source.inputs(hash_all=hash_inputs),
                 settings=recorded,
                 seeds=dict(
@@ -149,7 +151,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
             ),
         )
 
-    request = ReadRequest(**reading, seed=position_seed(choice), vectors=True)
+    request = ReadRequest(**reading, vectors=True)
     with Workers(hired) as workers:
         return read_input((data, members, holdout), request, workers, run)
 

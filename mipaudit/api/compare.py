@@ -96,8 +96,8 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.compare_rows import compared_rows
     from mipaudit.api.compare_terms import check_compare_terms, refuse_terms_of_scores
     from mipaudit.api.independence import require_different_files, require_independent
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names, open_input
-    from mipaudit.api.seed_choice import position_seed
     from mipaudit.audit.compared import Compared
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -143,7 +143,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     _require_inputs([one.data for one in inputs], members, holdout)
     if terms.independent:
         require_independent([one.data for one in inputs], key_column)
-    request = ReadRequest(**reading, seed=position_seed(terms.seed))
+    request = ReadRequest(**reading)
     with ExitStack() as stack:
         if inputs:
             sources = [
@@ -157,7 +157,10 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         _require_baseline(terms, [name for some in names for name in some])
         matched = key_column is not None and len(sources) > 1
         passes = _passes(terms, jobs, progress)
-        rows = compared_rows(sources, titles, names, passes, terms.seed, matched=matched)
+        choice = terms.seed
+        if not matched:
+            choice = settle_seed(sources, choice, hash_inputs=hash_inputs)
+        rows = compared_rows(sources, titles, names, passes, choice, matched=matched)
         cohorts = _counted(rows, terms, passes)
         for source in sources:
             source.check_unchanged()
@@ -178,7 +181,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
                 *rows.findings,
             ],
             provenance=provenance(
-                seed=terms.seed,
+                seed=choice,
                 inputs=[one for some in files for one in some],
                 settings=settings,
                 seeds={None: rows.seed},

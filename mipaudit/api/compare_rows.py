@@ -14,11 +14,10 @@ import numpy as np
 
 from mipaudit.api.compare_inputs import match_rows
 from mipaudit.api.comparing import Columns
-from mipaudit.api.seed_choice import position_seed
+from mipaudit.api.large_seed import fits
 from mipaudit.audit.held_rows import HeldRows
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.content import ContentColumn, canonical_rows, canonical_scores
-from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.seed import Content
 from mipaudit.summaries.unit_rows import one_of_each
 
@@ -102,24 +101,19 @@ def compared_rows(
     for some, kind in zip(names, kinds, strict=True):
         cohorts.append(Columns(names=tuple(some), kinds=kind, first=first, partitions=()))
         first += len(some)
-    if not all(_fits(source) for source in sources):
+    if not all(fits(source) for source in sources):
         return ComparedRows(
             cohorts=tuple(
                 _with_rows(one, source.partitions())
                 for one, source in zip(cohorts, sources, strict=True)
             ),
-            seed=position_seed(choice),
+            seed=sources[0].position_seed,
         )
     held = [
         (one, [column.name for column in source.columns], _held(source, passes))
         for one, source in zip(cohorts, sources, strict=True)
     ]
     return _ordered(sources, held, choice)
-
-
-def _fits(source: ScoreSource) -> bool:
-    hint = source.rows_hint
-    return hint is not None and kept_exactly(hint, len(source.columns))
 
 
 def _held(source: ScoreSource, passes: Passes) -> Rows:

@@ -132,9 +132,11 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         inputs: tuple[InputFile, ...] = read
         found = evidence_from_counts(question)
     else:
+        from dataclasses import replace
+
         from mipaudit.api.epsilon_evidence import evidence_from_scores
+        from mipaudit.api.large_seed import settle_seed
         from mipaudit.api.opening import column_names, open_input
-        from mipaudit.api.seed_choice import position_seed
         from mipaudit.tables.request import ReadRequest
 
         request = ReadRequest(
@@ -150,9 +152,10 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
             group_columns=() if run_column is None else (run_column,),
             group_option="--run-col",
             nan=nan,
-            seed=position_seed(question.seed),
         )
         with open_input(data, members, holdout, request) as source:
+            seed_used = settle_seed([source], question.seed, hash_inputs=hash_inputs)
+            question = replace(question, seed=seed_used)
             found = evidence_from_scores(source, question, jobs=jobs, progress=progress)
             source.check_unchanged()
             inputs = (*source.inputs(hash_all=hash_inputs), *read)

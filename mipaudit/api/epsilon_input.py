@@ -9,7 +9,6 @@ import numpy as np
 
 from mipaudit.api.content_counting import keep_input
 from mipaudit.api.counting import Meter
-from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.audit.fresh_coins import require_fresh_coins
@@ -96,7 +95,7 @@ def read_scores(
     if by_runs:
         kept, runs = _runs_joined(kept)
     if kept is None:
-        rows = _by_position(source, position_seed(choice), workers, ids=ids, progress=progress)
+        rows = _by_position(source, source.position_seed, workers, ids=ids, progress=progress)
     else:
         source.check_classes()
         rows = _in_order(source, kept, choice)

@@ -136,12 +136,12 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         require_same_records,
     )
     from mipaudit.api.checking import require
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.metric import limits_of, names_of
     from mipaudit.api.opening import column_names
     from mipaudit.api.policy_keys import listed
     from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_all
-    from mipaudit.api.seed_choice import position_seed
     from mipaudit.api.summary_auditing import audit_summaries
     from mipaudit.api.summary_input import are_summaries
     from mipaudit.api.terms import check_terms
@@ -211,12 +211,13 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     hired = Engine(
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
-    request = ReadRequest(**reading, seed=position_seed(terms.seed), vectors=True)
+    request = ReadRequest(**reading, vectors=True)
 
     def run(source: ScoreSource) -> Report:
+        seed = settle_seed([source], terms.seed, hash_inputs=hash_inputs)
         counts = count_all(
             source,
-            seed=terms.seed,
+            seed=seed,
             prior=terms.prior,
             discrete=terms.discrete,
             mace=terms.method == "mace",
@@ -233,7 +234,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
             counts,
             terms,
             provenance(
-                seed=terms.seed,
+                seed=seed,
                 inputs=inputs,
                 settings=recorded,
                 seeds=counts.seeds_by(source),

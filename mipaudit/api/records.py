@@ -244,6 +244,7 @@ def _run(
     engine: Engine,
     progress: Callable[[int, int | None], None] | None,
 ) -> RecordsReport:
+    from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names
     from mipaudit.api.policy_keys import listed
     from mipaudit.api.reading import read_input
@@ -251,7 +252,6 @@ def _run(
     from mipaudit.api.records_counting import count_records, record_meter
     from mipaudit.api.records_question import check_records
     from mipaudit.api.records_report import records_report, risks_of
-    from mipaudit.api.seed_choice import position_seed
     from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -265,13 +265,13 @@ def _run(
         score_columns=column_names(given["score_columns"]),
         group_columns=_distinct(column_names(given["by"])),
         named=sink is not None and given["key_column"] is not None,
-        seed=position_seed(question.seed),
         **{name: given[name] for name in _READING},
     )
 
     def run(source: ScoreSource) -> RecordsReport:
         passes = 3 if sink is not None or question.top else 2
         meter = record_meter(source, passes, progress)
+        seed = settle_seed([source], question.seed, hash_inputs=given["hash_inputs"])
         counts = count_records(source, question, workers=workers, meter=meter)
         risks = risks_of(counts, question)
         top = top_records(risks, question.top)
@@ -285,7 +285,7 @@ def _run(
             top=top,
             written=written,
             provenance=provenance(
-                seed=question.seed,
+                seed=seed,
                 inputs=source.inputs(hash_all=given["hash_inputs"]),
                 settings=settings,
                 seeds=counts.seeds(source.columns[0].name),

@@ -13,7 +13,6 @@ from mipaudit.api.counting import Meter, require_classes, require_identities
 from mipaudit.api.group_order import order_with_groups
 from mipaudit.api.record_groups import choose_groups, words_of
 from mipaudit.api.record_rows import positions
-from mipaudit.api.seed_choice import position_seed
 from mipaudit.audit.group_tally import GroupCensus, GroupTally
 from mipaudit.audit.held_rows import HeldRows
 from mipaudit.audit.record_cells import RecordTally, cut_cells
@@ -167,7 +166,7 @@ def _count_by_position(
 ) -> RecordCounts:
     """Read an input that is too large to keep twice, and count."""
     partitions = unnamed(source.partitions())
-    seed = position_seed(question.seed)
+    seed = source.position_seed
     grouped = bool(partitions) and partitions[0].assembly.groups is not None
     over = partial(fold, partitions, workers=workers, progress=meter)
     survey = over(partial(RecordSurvey, seed, grouped=grouped))

@@ -13,7 +13,6 @@ from mipaudit.api.counting import (
     require_classes,
     require_identities,
 )
-from mipaudit.api.seed_choice import position_seed
 from mipaudit.tables.derived_source import scalar_source
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def count_all(
         return found
     return _count_by_position(
         source,
-        seed=position_seed(seed),
+        seed=source.position_seed,
         prior=prior,
         discrete=discrete,
         mace=mace,
@@ -91,7 +90,7 @@ def count_columns(
     found = _count_by_content(source, read, partial(count_kept, choice=seed), every, ())
     if found is not None:
         return found
-    return count(source, seed=position_seed(seed), workers=workers, progress=progress)
+    return count(source, seed=source.position_seed, workers=workers, progress=progress)
 
 
 def _count_by_content(

@@ -57,8 +57,3 @@ def fresh_seed() -> SeedChoice:
     from secrets import token_bytes
 
     return SeedChoice(origin="fresh", number=int.from_bytes(token_bytes(_FRESH_BYTES), "big"))
-
-
-def position_seed(choice: SeedChoice) -> int:
-    """Return the seed for an input that is too large to keep, whose rows are their positions."""
-    return choice.number or 0

@@ -260,6 +260,6 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
         check_where(source, layout.where)
     source.assumed = check_ids(source, layout, request) or check_copies(source, request)
     if request.unit_column is not None:
-        source.unit_seed = request.seed
+        source.unit_seed = source.position_seed
         stand_for_units(source, request)
     return source

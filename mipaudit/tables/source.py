@@ -137,6 +137,7 @@ class ScoreSource:
         rounded: those that are rounded to the float type of the coarsest files, with these.
         bare: files with a header alone, among others.
         rows_hint: rows in the input before any is left out.
+        position_seed: of rows that their positions tell apart.
         unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
         unit_rows_dropped: rows of members and of the holdout that stand for nobody.
         standing: the rows of persons that count, with the persons' scores where these are made
@@ -162,11 +163,13 @@ class ScoreSource:
         self.chosen_words: tuple[Finding, ...] = ()
         self.mixed: tuple[str, ...] = ()
         self.rounded: Mapping[str, Coarse] = {}
+        self.position_seed = 0
         self.unit_seed: int | None = None
         self.unit_rows_dropped = (0, 0)
         self._chosen: Chosen | None = None
         self.standing: Chosen | None = None
         self.assumed: tuple[Finding, ...] = ()
+        self._described: dict[bool, tuple[InputFile, ...]] = {}
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for group in groups for part in group.parts]
@@ -221,6 +224,12 @@ class ScoreSource:
             self,
         )
 
+    def number_rows(self, seed: int) -> None:
+        """Let rows be told apart by their positions, with this seed."""
+        self.position_seed = seed
+        if self.unit_seed is not None:
+            self.unit_seed = seed
+
     def stand_for(self, chosen: Chosen) -> None:
         """Let these rows stand for their persons, as whoever counted them chose."""
         self._chosen = chosen
@@ -265,12 +274,14 @@ class ScoreSource:
             raise self.fault()
 
     def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
-        """Return the inputs as they were read.
+        """Return the inputs as they were read; asked once more, as they were the first time.
 
         Args:
             hash_all: sha256 of every input; otherwise, where they have more than 64 MiB
                 together, each has a fingerprint of its size, footer and ends.
         """
+        if hash_all in self._described:
+            return self._described[hash_all]
         files: list[tuple[Blob | None, str, int]] = [
             (part.blob, part.name, rows) for part, rows in zip(self._parts, self._rows, strict=True)
         ]
@@ -284,7 +295,9 @@ class ScoreSource:
                 return InputFile(name=name, rows=rows, bytes=None)
             return describe_blob(blob, rows, hash_all=hash_all, together=together)
 
-        return tuple(each_at_once(describe, files, remote=self.remote))
+        found = tuple(each_at_once(describe, files, remote=self.remote))
+        self._described[hash_all] = found
+        return found
 
     @property
     def remote(self) -> bool:

@@ -74,9 +74,10 @@ def drained() -> Callable[[ScoreSource], Everything]:
 def read() -> Callable[..., Everything]:
     """Return a function that reads a whole input."""
 
-    def reader(scores: Path | str | None = None, **options: Any) -> Everything:
+    def reader(scores: Path | str | None = None, *, seed: int = 0, **options: Any) -> Everything:
         spec = None if scores is None else str(scores)
         with open_scores(ReadRequest(scores=spec, **options)) as source:
+            source.number_rows(seed)
             everything = drain(source)
             source.check_classes()
             source.check_unchanged()

@@ -156,8 +156,8 @@ def test_choice_of_row_is_fair(write):
     path = str(write("person,member,score\n" + "1,1,0.5\n1,1,1.5\n1,1,2.5\n2,0,1.5\n"))
     counts = np.zeros(3)
     for seed in range(600):
-        request = ReadRequest(scores=path, unit_column="person", seed=seed)
-        with open_scores(request) as source:
+        with open_scores(ReadRequest(scores=path, unit_column="person")) as source:
+            source.number_rows(seed)
             (place, *_) = [at for rows in source.partitions().rows() for at in rows.kept]
             counts[place] += 1
     # Five standard deviations of a fair draw.

@@ -1,0 +1,172 @@
+"""Inputs too large to keep: nobody can order their rows for a seed that is known beforehand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit.summaries.identity import micro_blocks, position_bytes
+from mipaudit.summaries.sample import burn_in_blocks
+
+ROWS = 6_000
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Take more than 1,000 rows for too many to keep, and any file for too large to hash."""
+    monkeypatch.setattr("mipaudit.summaries.plan.EXACT_ROWS", 1_000)
+    monkeypatch.setattr("mipaudit.tables.blob.HASHED_WHOLE", 0)
+
+
+def one_in_ten():
+    """Return rows of which one in ten members has a value that no holdout record has."""
+    member = np.arange(ROWS) < ROWS // 2
+    score = np.random.default_rng(0).integers(0, 6, ROWS)
+    leak = np.arange(ROWS // 20)
+    score[leak], score[ROWS // 2 + leak] = 6, 7
+    return pd.DataFrame({"member": member, "score": score}), np.r_[leak, ROWS // 2 + leak]
+
+
+def ordered_for(seed, frame, chosen):
+    """Return the rows in an order that lets the chosen ones only train, with this seed."""
+    most = burn_in_blocks(ROWS // 2, ROWS // 2)
+    trains = micro_blocks(position_bytes(seed, 0, ROWS)) < most
+    places = np.r_[np.flatnonzero(trains), np.flatnonzero(~trains)]
+    order = np.empty(ROWS, dtype=int)
+    order[places] = np.r_[chosen, np.setdiff1d(np.arange(ROWS), chosen)]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def seed_in_use(report):
+    (one,) = {one.seed for one in report.provenance.seeds}
+    return int(one, 16)
+
+
+def codes(report):
+    return {one.code for one in report.findings}
+
+
+@pytest.fixture
+def attacked(large, tmp_path):
+    """A file in the order that hid the leak from seed 0, whatever the rows."""
+    del large
+    path = tmp_path / "rows.parquet"
+    frame, chosen = one_in_ten()
+    ordered_for(0, frame, chosen).to_parquet(path, row_group_size=1_000)
+    return str(path)
+
+
+@pytest.mark.parametrize("more", [{}, {"hash_inputs": True}, {"seed": "fresh"}, {"seed": 0}])
+def test_an_order_for_a_public_seed_hides_nothing(attacked, more):
+    report = mipaudit.estimate(attacked, max_advantage=0.05, **more)
+    assert report.verdict.status == "not_met"
+    risky = mipaudit.records(attacked, max_risk=0.5, **more)
+    assert risky.verdict.status == "not_met"
+    assert seed_in_use(report) != 0
+
+
+def test_the_old_rule_is_caught(attacked, monkeypatch):
+    """With the public seed 0 for positions the same file shows next to nothing."""
+    monkeypatch.setattr("mipaudit.summaries.seed.SeedChoice.in_use", lambda *_: 0)
+    report = mipaudit.estimate(attacked, max_advantage=0.05)
+    assert report.verdict.status != "not_met"
+    assert report.estimates[0].lower < 0.01
+
+
+def test_without_a_digest_the_default_is_drawn_and_recorded(attacked):
+    reports = [mipaudit.estimate(attacked) for _ in range(2)]
+    assert {one.provenance.seed_origin for one in reports} == {"fresh"}
+    assert len({one.provenance.seed for one in reports}) == 2
+    assert len(set(map(seed_in_use, reports))) == 2
+    assert mipaudit.verify(reports[0], input=attacked).agrees
+    assert "stated_seed" not in codes(reports[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("estimate", {}),
+        ("check", {}),
+        ("records", {}),
+        ("epsilon", {"design": "independent-runs"}),
+        ("epsilon", {"design": "one-run", "delta": 0.0}),
+        ("epsilon", {"design": "one-model", "delta": 0.0}),
+        ("attack", {}),
+    ],
+)
+def test_every_command_says_where_the_seed_of_a_large_input_came_from(attacked, command, options):
+    call = getattr(mipaudit, command)
+    drawn, stated, hashed, both = (
+        call(attacked, **options, **more)
+        for more in ({}, {"seed": 7}, {"hash_inputs": True}, {"hash_inputs": True, "seed": 7})
+    )
+    origins = [one.provenance.seed_origin for one in (drawn, stated, hashed, both)]
+    assert origins == ["fresh", "stated", "default", "stated"]
+    assert ["stated_seed" in codes(one) for one in (drawn, stated, hashed, both)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert len({seed_in_use(one) for one in (drawn, stated, hashed, both)}) == 4
+    assert 7 not in {seed_in_use(one) for one in (stated, both)}
+    for report in (drawn, hashed):
+        assert mipaudit.verify(report, input=attacked).agrees
+
+
+def test_every_byte_decides_where_inputs_are_hashed(attacked, tmp_path):
+    """The middle of a file that is changed under the same size and ends draws anew."""
+    given = {"hash_inputs": True}
+    whole = pd.read_parquet(attacked)
+    first = mipaudit.estimate(attacked, **given)
+    assert seed_in_use(mipaudit.estimate(attacked, **given)) == seed_in_use(first)
+    whole.iloc[[2_000, 2_001]] = whole.iloc[[2_001, 2_000]].to_numpy()
+    whole.iloc[2_500, 1] = 9
+    other = tmp_path / "other.parquet"
+    whole.to_parquet(other, row_group_size=1_000)
+    assert seed_in_use(mipaudit.estimate(str(other), **given)) != seed_in_use(first)
+
+
+def test_a_digest_that_is_made_anyway_decides(attacked, monkeypatch):
+    monkeypatch.setattr("mipaudit.tables.blob.HASHED_WHOLE", 64 << 20)
+    reports = [mipaudit.estimate(attacked) for _ in range(2)]
+    assert {one.provenance.seed_origin for one in reports} == {"default"}
+    documents = [json.loads(mipaudit.to_json(one)) for one in reports]
+    for one in documents:
+        one["provenance"].pop("created")
+    assert documents[0] == documents[1]
+    stated = mipaudit.estimate(attacked, seed=7)
+    assert "stated_seed" not in codes(stated)
+
+
+def test_inputs_in_memory_have_a_fresh_seed(large):
+    del large
+    frame, chosen = one_in_ten()
+    report = mipaudit.estimate(ordered_for(0, frame, chosen), max_advantage=0.05)
+    assert report.provenance.seed_origin == "fresh"
+    assert report.verdict.status == "not_met"
+
+
+def test_people_of_a_large_input_are_chosen_by_the_seed_in_use(attacked, tmp_path):
+    frame = pd.read_parquet(attacked)
+    frame["person"] = [f"p{at // 2}" for at in np.random.default_rng(1).permutation(ROWS)]
+    path = tmp_path / "people.parquet"
+    frame.to_parquet(path)
+    means = {seed: mipaudit.check(str(path), unit_column="person", seed=seed) for seed in (1, 2)}
+    assert seed_in_use(means[1]) != seed_in_use(means[2])
+    assert mipaudit.verify(means[1], input=str(path)).agrees
+
+
+def test_queries_of_large_inputs_share_one_seed(attacked, tmp_path):
+    other = tmp_path / "small.parquet"
+    pd.read_parquet(attacked).iloc[::7].to_parquet(other)
+    drawn = [mipaudit.compare(attacked, str(other)) for _ in range(2)]
+    assert len(set(map(seed_in_use, drawn))) == 2
+    assert {one.provenance.seed_origin for one in drawn} == {"fresh"}
+    assert "stated_seed" in codes(mipaudit.compare(attacked, str(other), seed=3))
+    hashed = [mipaudit.compare(attacked, str(other), hash_inputs=True) for _ in range(2)]
+    assert len(set(map(seed_in_use, hashed))) == 1
