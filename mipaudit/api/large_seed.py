@@ -1,9 +1,9 @@
 """The seed of inputs that are too large to keep: their rows are told apart by position.
 
 Whoever orders the rows of such a file could choose those that train for a seed that is
-known beforehand. So the default is a hash of every byte where one is made anyway, or asked
-for; else it is drawn afresh. A digest of bytes in their order will do, though equal rows in
-another order have another: the order then cannot be chosen without a new draw.
+known beforehand. So the default is a hash of every row in its place where another pass is
+cheap, or asked for; else it is drawn afresh. The rows in another order are another draw, and
+how they are stored changes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.api.seed_choice import fresh_seed
 from mipaudit.audit.finding import Finding
 from mipaudit.summaries.plan import kept_exactly
+from mipaudit.summaries.row_stream import DIGEST_BYTES, RowStream
 from mipaudit.summaries.seed import Content
 
 if TYPE_CHECKING:
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
     from mipaudit.summaries.seed import SeedChoice
     from mipaudit.tables.source import ScoreSource
 
-_DIGEST_BYTES: Final = 32
 _STATED: Final = Finding(
     code="stated_seed",
     text="The seed was stated (--seed) for an input that is too large for its rows to decide, and "
     "of which no digest was made: whoever ordered the rows could have chosen which of them only "
-    "train. Leave --seed out to have one drawn, or add --hash-inputs to let every byte decide.",
+    "train. Leave --seed out to have one drawn, or add --hash-inputs to let every row decide.",
 )
 
 
@@ -45,14 +45,14 @@ def settle_seed(
     Args:
         sources: that enter one statement.
         choice: what was asked for.
-        hash_inputs: whether every byte is to be hashed, whatever it costs.
+        hash_inputs: whether every row is to be hashed, whatever it costs.
 
     Returns:
         The choice to record: of a large input without a digest the default is a fresh one.
     """
     if all(fits(source) for source in sources):
         return choice
-    content = _every_byte(sources, hash_inputs=hash_inputs)
+    content = _every_row(sources, hash_inputs=hash_inputs)
     notes: tuple[Finding, ...] = ()
     if content is None:
         content = Content(kind="positions", n_members=0, n_holdout=0, digest=b"")
@@ -66,13 +66,24 @@ def settle_seed(
     return choice
 
 
-def _every_byte(sources: Sequence[ScoreSource], *, hash_inputs: bool) -> Content | None:
-    """Return the digest of all files in the order of their rows; None without one of each."""
-    digest = blake2b(digest_size=_DIGEST_BYTES)
+def _every_row(sources: Sequence[ScoreSource], *, hash_inputs: bool) -> Content | None:
+    """Return the digest of all rows in their order; None where that is one pass too many.
+
+    It is a pass of its own, so it is made of files whose bytes are hashed anyway, of data in
+    memory, and where it is asked for.
+    """
     for source in sources:
-        digest.update(b"input")
-        for one in source.inputs(hash_all=hash_inputs):
-            if one.sha256 is None:
-                return None
-            digest.update(f"|{one.rows}|{one.sha256}".encode())
-    return Content(kind="files", n_members=0, n_holdout=0, digest=digest.digest())
+        described = source.inputs(hash_all=hash_inputs)
+        if any(one.sha256 is None and one.bytes is not None for one in described):
+            return None
+    digest = blake2b(digest_size=DIGEST_BYTES)
+    members = holdout = 0
+    for source in sources:
+        rows = RowStream([column.name for column in source.columns])
+        for batch in source.every_row().rows():
+            rows.add(batch)
+        digest.update(rows.digest())
+        members, holdout = members + rows.members, holdout + rows.rows - rows.members
+    return Content(
+        kind="rows in order", n_members=members, n_holdout=holdout, digest=digest.digest()
+    )

@@ -20,7 +20,7 @@ ContentKind = Literal[
     "keyed rows",
     "rows of units",
     "cohorts",
-    "files",
+    "rows in order",
     "positions",
     "site",
     "counts",

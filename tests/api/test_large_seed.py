@@ -118,7 +118,7 @@ def test_every_command_says_where_the_seed_of_a_large_input_came_from(attacked, 
         assert mipaudit.verify(report, input=attacked).agrees
 
 
-def test_every_byte_decides_where_inputs_are_hashed(attacked, tmp_path):
+def test_every_row_decides_where_inputs_are_hashed(attacked, tmp_path):
     """The middle of a file that is changed under the same size and ends draws anew."""
     given = {"hash_inputs": True}
     whole = pd.read_parquet(attacked)
@@ -143,12 +143,37 @@ def test_a_digest_that_is_made_anyway_decides(attacked, monkeypatch):
     assert "stated_seed" not in codes(stated)
 
 
-def test_inputs_in_memory_have_a_fresh_seed(large):
+def test_how_rows_are_stored_does_not_matter(attacked, tmp_path):
+    frame = pd.read_parquet(attacked)
+    frame.to_parquet(tmp_path / "other.parquet", row_group_size=777)
+    frame.to_csv(tmp_path / "other.csv", index=False)
+    frame.iloc[:2_345].to_parquet(tmp_path / "a.parquet")
+    frame.iloc[2_345:].to_parquet(tmp_path / "b.parquet")
+    parts = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    swapped = frame[["score", "member"]]
+    forms = (attacked, str(tmp_path / "other.parquet"), str(tmp_path / "other.csv"), parts, swapped)
+    seeds = {seed_in_use(mipaudit.estimate(one, hash_inputs=True)) for one in forms}
+    assert len(seeds) == 1
+    assert seed_in_use(mipaudit.estimate(frame.iloc[::-1], hash_inputs=True)) not in seeds
+
+
+def test_rows_in_memory_are_hashed_since_that_is_cheap(large):
     del large
     frame, chosen = one_in_ten()
-    report = mipaudit.estimate(ordered_for(0, frame, chosen), max_advantage=0.05)
-    assert report.provenance.seed_origin == "fresh"
-    assert report.verdict.status == "not_met"
+    reports = [mipaudit.estimate(ordered_for(0, frame, chosen), max_advantage=0.05)] * 2
+    assert {one.provenance.seed_origin for one in reports} == {"default"}
+    assert len(set(map(seed_in_use, reports))) == 1
+    assert reports[0].verdict.status == "not_met"
+
+
+def test_rows_that_are_left_out_by_a_condition_decide_too(attacked, tmp_path):
+    frame = pd.read_parquet(attacked).assign(part=np.arange(ROWS) % 3 == 0)
+    path = tmp_path / "where.parquet"
+    frame.to_parquet(path, row_group_size=500)
+    given = {"hash_inputs": True, "score_columns": ["score"]}
+    whole = mipaudit.estimate(str(path), **given)
+    half = mipaudit.estimate(str(path), where="part = true", **given)
+    assert seed_in_use(whole) != seed_in_use(half)
 
 
 def test_people_of_a_large_input_are_chosen_by_the_seed_in_use(attacked, tmp_path):
