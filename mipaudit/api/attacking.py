@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.api.content_counting import OrderedRows, keep_input
+from mipaudit.api.content_counting import OrderedRows, hold_input
 from mipaudit.api.counting import Meter, require_classes, require_identities
 from mipaudit.api.group_order import order_with_groups
+from mipaudit.api.large_seed import fits
 from mipaudit.audit.evidence import Evidence
 from mipaudit.audit.findings import constant, identical_classes
 from mipaudit.audit.held_rows import HeldRows, row_blocks
@@ -92,9 +93,9 @@ def hold_rows(
     """
     _require_numbers(source, question)
     workers = Workers(Engine(jobs=jobs))
-    kept = keep_input(source, workers=workers, progress=progress)
-    if kept is None:
+    if not fits(source):
         return _by_position(source, question, workers, progress)
+    kept = hold_input(source, workers=workers, progress=progress)
     source.check_classes()
     places = range(len(source.columns))
     ordered = [kept.in_order([at], question.seed) for at in places]

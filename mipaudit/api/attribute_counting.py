@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.api.content_counting import keep_input
+from mipaudit.api.content_counting import hold_input
 from mipaudit.api.counting import Meter
 from mipaudit.api.group_order import order_with_groups
+from mipaudit.api.large_seed import fits
 from mipaudit.audit.attribute_advantage import ValueGuesses
 from mipaudit.audit.group_tally import GroupCensus
 from mipaudit.engine.engine import Engine
@@ -104,9 +105,9 @@ def _census(
     progress: Callable[[int, int | None], None] | None,
 ) -> tuple[GroupCensus, Mapping[str | None, int]]:
     """Return how many records have each attribute and guess, and the seed that chose them."""
-    if source.unit_seed is not None:
-        kept = keep_input(source, workers=workers, progress=progress)
-        if kept is not None and kept.rows.groups is not None:
+    if source.unit_seed is not None and fits(source):
+        kept = hold_input(source, workers=workers, progress=progress)
+        if kept.rows.groups is not None:
             ordered = order_with_groups(kept, 0, choice)
             census = ordered.over(GroupCensus)
             members, holdout = (sum(pair[at] for pair in census.sizes.values()) for at in (0, 1))

@@ -159,7 +159,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
         passes = _passes(terms, jobs, progress)
         choice = terms.seed
         if not matched:
-            choice = settle_seed(sources, choice, hash_inputs=hash_inputs)
+            choice = settle_seed(sources, choice, hash_inputs=hash_inputs, together=True)
         rows = compared_rows(sources, titles, names, passes, choice, matched=matched)
         cohorts = _counted(rows, terms, passes)
         for source in sources:

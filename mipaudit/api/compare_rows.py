@@ -101,7 +101,7 @@ def compared_rows(
     for some, kind in zip(names, kinds, strict=True):
         cohorts.append(Columns(names=tuple(some), kinds=kind, first=first, partitions=()))
         first += len(some)
-    if not all(fits(source) for source in sources):
+    if not all(fits(source, len(source.columns)) for source in sources):
         return ComparedRows(
             cohorts=tuple(
                 _with_rows(one, source.partitions())

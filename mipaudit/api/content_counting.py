@@ -115,7 +115,22 @@ def keep_input(
     hint = source.rows_hint
     if hint is None or not kept_exactly(hint, len(source.columns if only is None else only)):
         return None
-    meter = None if progress is None else Meter(hint, progress).advance
+    return hold_input(source, workers=workers, progress=progress, only=only)
+
+
+def hold_input(
+    source: ScoreSource,
+    *,
+    workers: Workers | None,
+    progress: Callable[[int, int | None], None] | None,
+    only: frozenset[int] | None = None,
+) -> KeptInput:
+    """Read an input into memory, however many columns it has; see `keep_input`.
+
+    Raises:
+        InputError: rows that cannot be audited.
+    """
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
     rows = source.every_row()
     held = fold(
         rows if only is None else changed(rows, partial(_with_only, places=only)),

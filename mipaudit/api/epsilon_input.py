@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.api.content_counting import keep_input
+from mipaudit.api.content_counting import hold_input
 from mipaudit.api.counting import Meter
+from mipaudit.api.large_seed import fits
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
 from mipaudit.audit.fresh_coins import require_fresh_coins
@@ -90,7 +91,7 @@ def read_scores(
                 hint="Name a column of numbers with --score-col.",
             )
     workers = Workers(Engine(jobs=jobs))
-    kept = keep_input(source, workers=workers, progress=progress)
+    kept = hold_input(source, workers=workers, progress=progress) if fits(source) else None
     runs = None
     if by_runs:
         kept, runs = _runs_joined(kept)

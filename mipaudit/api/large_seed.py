@@ -31,14 +31,23 @@ _STATED: Final = Finding(
 )
 
 
-def fits(source: ScoreSource) -> bool:
-    """Tell whether an input is kept, so that its seed and its order follow from its rows."""
+def fits(source: ScoreSource, columns: int = 1) -> bool:
+    """Tell whether rows are kept, so that their seed and their order follow from them.
+
+    Args:
+        source: opened.
+        columns: how many enter one statement.
+    """
     hint = source.rows_hint
-    return hint is not None and kept_exactly(hint, len(source.columns))
+    return hint is not None and kept_exactly(hint, columns)
 
 
 def settle_seed(
-    sources: Sequence[ScoreSource], choice: SeedChoice, *, hash_inputs: bool
+    sources: Sequence[ScoreSource],
+    choice: SeedChoice,
+    *,
+    hash_inputs: bool,
+    together: bool = False,
 ) -> SeedChoice:
     """Give the inputs the seed for rows that their positions tell apart, if they are large.
 
@@ -46,11 +55,13 @@ def settle_seed(
         sources: that enter one statement.
         choice: what was asked for.
         hash_inputs: whether every row is to be hashed, whatever it costs.
+        together: all columns of an input enter one statement; otherwise each, and each
+            vector, is one of its own.
 
     Returns:
         The choice to record: of a large input without a digest the default is a fresh one.
     """
-    if all(fits(source) for source in sources):
+    if all(fits(source, _widest(source, together=together)) for source in sources):
         return choice
     content = _every_row(sources, hash_inputs=hash_inputs)
     notes: tuple[Finding, ...] = ()
@@ -64,6 +75,12 @@ def settle_seed(
         source.number_rows(choice.in_use(content))
     sources[0].told += notes
     return choice
+
+
+def _widest(source: ScoreSource, *, together: bool) -> int:
+    if together:
+        return len(source.columns)
+    return max((len(one.coordinates) for one in source.vectors), default=1)
 
 
 def _every_row(sources: Sequence[ScoreSource], *, hash_inputs: bool) -> Content | None:

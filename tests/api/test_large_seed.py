@@ -195,3 +195,19 @@ def test_queries_of_large_inputs_share_one_seed(attacked, tmp_path):
     assert "stated_seed" in codes(mipaudit.compare(attacked, str(other), seed=3))
     hashed = [mipaudit.compare(attacked, str(other), hash_inputs=True) for _ in range(2)]
     assert len(set(map(seed_in_use, hashed))) == 1
+
+
+def test_wide_inputs_are_no_large_ones(monkeypatch):
+    """Whether a score is kept depends on the rows alone, in every command that holds them."""
+    monkeypatch.setattr("mipaudit.summaries.plan._EXACT_VALUES", 2 * ROWS)
+    frame, _ = one_in_ten()
+    wide = frame.assign(**{f"score_{at}": frame["score"] ** at for at in (2, 3, 4)})
+    for call in (
+        mipaudit.estimate,
+        mipaudit.attack,
+        lambda data: mipaudit.epsilon(data, design="independent-runs"),
+    ):
+        alone, beside = call(frame), call(wide)
+        origins = {one.provenance.seed_origin for one in (alone, beside)}
+        assert origins == {"default"}
+        assert set(alone.provenance.seeds) <= set(beside.provenance.seeds)
