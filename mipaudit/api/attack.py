@@ -102,6 +102,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.attacking import hold_rows
     from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.seed_choice import number_of
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -110,6 +111,7 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
     if settings is None:
         settings = settings_from(given, source="api")
     request = ReadRequest(
+        seed=number_of(question.seed),
         score_columns=column_names(score_columns),
         group_columns=question.by,
         **{name: given[name] for name in _READING},

@@ -77,7 +77,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.checking import number, require, whole
     from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import open_input
-    from mipaudit.api.seed_choice import seed_choice
+    from mipaudit.api.seed_choice import number_of, seed_choice
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
 
@@ -98,6 +98,7 @@ def attribute(  # noqa: PLR0913 - one keyword for each option of the command
     if settings is None:
         settings = settings_from(given, source="api")
     request = ReadRequest(
+        seed=number_of(choice),
         score_columns=(guess_column,),
         group_columns=(attribute_column, guess_column),
         member_column=member_column,

@@ -81,7 +81,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
     from mipaudit.api.opening import column_names
     from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_columns
-    from mipaudit.api.seed_choice import seed_choice
+    from mipaudit.api.seed_choice import number_of, seed_choice
     from mipaudit.audit.findings import score_findings, size_findings
     from mipaudit.engine.engine import Engine
     from mipaudit.engine.workers import Workers
@@ -151,7 +151,7 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
             ),
         )
 
-    request = ReadRequest(**reading, vectors=True)
+    request = ReadRequest(**reading, seed=number_of(choice), vectors=True)
     with Workers(hired) as workers:
         return read_input((data, members, holdout), request, workers, run)
 

@@ -98,6 +98,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.independence import require_different_files, require_independent
     from mipaudit.api.large_seed import settle_seed
     from mipaudit.api.opening import column_names, open_input
+    from mipaudit.api.seed_choice import number_of
     from mipaudit.audit.compared import Compared
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -143,7 +144,7 @@ def compare(  # noqa: PLR0913 - one keyword for each option of the command
     _require_inputs([one.data for one in inputs], members, holdout)
     if terms.independent:
         require_independent([one.data for one in inputs], key_column)
-    request = ReadRequest(**reading)
+    request = ReadRequest(**reading, seed=number_of(terms.seed))
     with ExitStack() as stack:
         if inputs:
             sources = [

@@ -137,9 +137,11 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
         from mipaudit.api.epsilon_evidence import evidence_from_scores
         from mipaudit.api.large_seed import settle_seed
         from mipaudit.api.opening import column_names, open_input
+        from mipaudit.api.seed_choice import number_of
         from mipaudit.tables.request import ReadRequest
 
         request = ReadRequest(
+            seed=number_of(question.seed),
             score_columns=column_names(score_columns),
             member_column=member_column,
             member_value=member_value,

@@ -142,6 +142,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.policy_keys import listed
     from mipaudit.api.reading import read_input
     from mipaudit.api.score_counting import count_all
+    from mipaudit.api.seed_choice import number_of
     from mipaudit.api.summary_auditing import audit_summaries
     from mipaudit.api.summary_input import are_summaries
     from mipaudit.api.terms import check_terms
@@ -211,7 +212,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     hired = Engine(
         name=engine, jobs=jobs, scheduler=scheduler, executor=executor, on_bad_part=on_bad_part
     )
-    request = ReadRequest(**reading, vectors=True)
+    request = ReadRequest(**reading, seed=number_of(terms.seed), vectors=True)
 
     def run(source: ScoreSource) -> Report:
         seed = settle_seed([source], terms.seed, hash_inputs=hash_inputs)

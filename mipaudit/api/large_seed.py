@@ -73,7 +73,7 @@ def settle_seed(
             notes = (_STATED,)
     for source in sources:
         source.number_rows(choice.in_use(content))
-    sources[0].told += notes
+    sources[0].assumed += notes
     return choice
 
 

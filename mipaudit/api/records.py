@@ -252,6 +252,7 @@ def _run(
     from mipaudit.api.records_counting import count_records, record_meter
     from mipaudit.api.records_question import check_records
     from mipaudit.api.records_report import records_report, risks_of
+    from mipaudit.api.seed_choice import number_of
     from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.request import ReadRequest
@@ -262,6 +263,7 @@ def _run(
     if settings is None:
         settings = settings_from(given, source="api")
     request = ReadRequest(
+        seed=number_of(question.seed),
         score_columns=column_names(given["score_columns"]),
         group_columns=_distinct(column_names(given["by"])),
         named=sink is not None and given["key_column"] is not None,

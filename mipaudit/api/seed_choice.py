@@ -57,3 +57,8 @@ def fresh_seed() -> SeedChoice:
     from secrets import token_bytes
 
     return SeedChoice(origin="fresh", number=int.from_bytes(token_bytes(_FRESH_BYTES), "big"))
+
+
+def number_of(choice: SeedChoice) -> int:
+    """Return the number that was stated or drawn, 0 where there is none."""
+    return choice.number or 0

@@ -31,6 +31,8 @@ class ReadRequest:
         rows_are: ``"independent"`` takes rows for that although their ids repeat.
         key_column: names a row's identity; its position otherwise.
         nan: what to do with a missing score.
+        seed: that was stated or drawn, 0 for neither: with the rows it chooses the class of
+            a person in both (``unit_column``).
         vectors: whether a comma list may name a score of several numbers.
         run_column: names the run of a row; one id may be in several runs.
         group_columns: columns whose values together name a row's group.
@@ -51,6 +53,7 @@ class ReadRequest:
     rows_are: RowsAre | None = None
     key_column: str | None = None
     nan: NanPolicy = "error"
+    seed: int = 0
     vectors: bool = False
     run_column: str | None = None
     group_columns: tuple[str, ...] = ()

@@ -56,7 +56,10 @@ ASKED = {
         ("member", "attribute", "guess", "person"),
     ),
     "compare": ({"max_increase": 0.2, "baseline": "other"}, (*BASE, "other")),
-    "compare keyed": ({"key_column": "key", "score_columns": ["score", "other"]}, None),
+    "compare keyed": (
+        {"key_column": "key", "score_columns": ["score", "other"]},
+        (*BASE, "other", "key"),
+    ),
 }
 
 
@@ -75,8 +78,7 @@ def without_origin(report):
 
 
 def columns_of(name, whole):
-    _, names = ASKED[name]
-    return whole if names is None else whole[list(names)]
+    return whole[list(ASKED[name][1])]
 
 
 def in_another_form(frame, tmp_path):
