@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,6 +71,23 @@ def test_the_order_of_rows_changes_no_persons_score(rule):
     plain = mp.attack(data, unit_column="person", unit_rows=rule)
     other = mp.attack(data.sample(frac=1, random_state=3), unit_column="person", unit_rows=rule)
     assert [one.value for one in plain.attacks] == [one.value for one in other.attacks]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_order_of_rows_changes_no_report(rule):
+    rng = np.random.default_rng(11)
+    data = people(10, each=5).assign(member=lambda d: rng.integers(0, 2, len(d)))
+    reports = [
+        mp.estimate(
+            data.take(order), unit_column="person", unit_rows=rule, score_columns=("score",)
+        )
+        for order in (np.arange(len(data)), rng.permutation(len(data)))
+    ]
+    plain, other = (
+        replace(one, provenance=reports[0].provenance, design=reports[0].design) for one in reports
+    )
+    assert "units_in_both_classes" in [one.code for one in plain.findings]
+    assert plain == other
 
 
 @pytest.mark.parametrize("rule", RULES)
