@@ -18,7 +18,7 @@ from mipaudit.audit.findings import crossing_findings, score_findings, size_find
 from mipaudit.audit.judgement import judge
 from mipaudit.audit.metric_findings import prior_findings
 from mipaudit.audit.score_curves import score_curves
-from mipaudit.audit.table import ErrorShare, score_estimates
+from mipaudit.audit.table import ErrorShare, pairs_of_limits, score_estimates
 from mipaudit.audit.verdict import reach_verdict, settled
 from mipaudit.audit.waiver import waive
 from mipaudit.maths.histogram import mace_histogram
@@ -71,7 +71,6 @@ def audit(
     scalars = [source.columns[at] for at in source.scalars]
     names = [column.name for column in scalars]
     columns = len(names) + len(source.vectors)
-    share = ErrorShare(confidence=terms.confidence, columns=columns)
     evidence = [
         Evidence(
             score=name,
@@ -87,6 +86,9 @@ def audit(
         )
     ]
     evidence += _vectors(source, counts, terms)
+    share = ErrorShare(
+        confidence=terms.confidence, columns=_shares(evidence, terms) if terms.joint else columns
+    )
     # Equal ones stand in the order of their names, not in that of the file.
     evidence.sort(key=lambda e: e.score)
     evidence.sort(
@@ -177,12 +179,20 @@ def audit(
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
             blind=blind,
             strict_seed=terms.seed.origin if terms.strict else None,
+            joint=terms.joint,
         ),
         provenance=provenance,
         mace_cells=mace_cells,
         curves=tuple(score_curves(one, share.one_sided) for one in evidence[:_MOST_CURVES]),
         blind=blind,
         copies=source.copies,
+    )
+
+
+def _shares(evidence: Sequence[Evidence], terms: Terms) -> int:
+    """Return over how many pairs of limits --joint shares the error."""
+    return sum(
+        pairs_of_limits(one) + len(terms.metrics) * (1 + len(one.classes)) for one in evidence
     )
 
 
@@ -248,6 +258,7 @@ def _design(
         score_columns=tuple(strongest_first),
         member_column=source.member_column,
         skipped_columns=source.passed_over,
+        joint=terms.joint,
     )
 
 

@@ -32,6 +32,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
     prior: float = 0.5,
     confidence: float = 0.95,
     strict: bool = False,
+    joint: bool = False,
     method: Literal["prequential", "mace", "kde"] = "prequential",
     discrete: bool = False,
     member_side: Literal["auto", "high", "low"] = "auto",
@@ -83,6 +84,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         prior: assumed probability that a challenged record is a member, in (0, 1).
         confidence: of every quantity, jointly over the score columns, in [0.5, 1).
         strict: finite-sample limits instead of the tighter approximate ones.
+        joint: share the error over all rows, so that their limits hold together.
         method: ``"mace"`` adds the published histogram estimator, for reproduction;
             ``"kde"`` adds kernel densities, with limits for a score with Gaussian noise.
         discrete: take every score as discrete.
@@ -155,6 +157,7 @@ def estimate(  # noqa: PLR0913 - one keyword for each option of the command
         "prior": prior,
         "confidence": confidence,
         "strict": strict,
+        "joint": joint,
         "method": method,
         "discrete": discrete,
         "member_side": member_side,

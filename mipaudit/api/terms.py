@@ -39,6 +39,7 @@ class Terms:
         prior: p in (0, 1).
         confidence: in [0.5, 1).
         strict: finite-sample methods.
+        joint: the confidence is that of all rows together.
         method: ``"mace"`` adds the published estimator, ``"kde"`` kernel densities.
         discrete: take every score as discrete.
         member_side: the side on which members are guessed; None to choose it.
@@ -62,6 +63,7 @@ class Terms:
     metrics: tuple[Metric, ...] = ()
     elsewhere: int = 0
     least_recall: float = LEAST_RECALL
+    joint: bool = False
 
 
 def check_terms(  # noqa: PLR0913 - one keyword for each setting
@@ -87,6 +89,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     waivers: Sequence[Mapping[str, Any]] = (),
     on_inconclusive: str = "review",
     max_copies: int | None = None,
+    joint: bool = False,
 ) -> Terms:
     """Return the terms.
 
@@ -110,6 +113,12 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     )
     one_of("method", method, get_args(Method))
     one_of("member_side", member_side, get_args(MemberSide))
+    require(
+        not joint or method == "prequential",
+        "joint",
+        "Rows of other methods cannot share the error of --joint.",
+        "Leave out --joint or --method.",
+    )
     max_tpr_at_fpr = pair("max_tpr_at_fpr", max_tpr_at_fpr)
     baseline = abs(2 * prior - 1)
     _check_advantage_limits(max_advantage, max_eta, baseline)
@@ -144,6 +153,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
         metrics=tuple({**{m.name: m for m in of_metrics.metrics}, **more_metrics}.values()),
         elsewhere=len(listed) - len(own),
         least_recall=LEAST_RECALL if min_recall is None else min_recall,
+        joint=joint,
     )
 
 

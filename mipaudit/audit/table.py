@@ -22,7 +22,10 @@ _NO_UPPER: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShare:
-    """The two-sided error of one score column: (1 - confidence) over the columns."""
+    """The two-sided error of one score column: (1 - confidence) over the columns.
+
+    Where all rows share it, ``columns`` counts their pairs of limits.
+    """
 
     confidence: float
     columns: int
@@ -36,6 +39,17 @@ class ErrorShare:
     def one_sided(self) -> float:
         """Return the error of one limit."""
         return self.two_sided / 2
+
+
+def pairs_of_limits(evidence: Evidence) -> int:
+    """Return how many statements of a score can be wrong on their own.
+
+    Excess, eta and accuracy are the advantage in other terms.
+    """
+    if not evidence.ordered:
+        return 1
+    one_sided = 0 if evidence.vectorial else 1 + len(FALSE_POSITIVE_RATES)
+    return 1 + len(evidence.classes) + one_sided
 
 
 def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:

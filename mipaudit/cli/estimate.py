@@ -60,6 +60,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     prior: o.PriorOption = 0.5,
     confidence: o.ConfidenceOption = 0.95,
     strict: o.StrictOption = False,  # noqa: FBT002
+    joint: o.JointOption = False,  # noqa: FBT002
     method: o.MethodOption = "prequential",
     discrete: o.DiscreteOption = False,  # noqa: FBT002
     member_side: o.MemberSideOption = "auto",
@@ -125,6 +126,7 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
             prior=prior,
             confidence=confidence,
             strict=strict,
+            joint=joint,
             method=method,
             discrete=discrete,
             member_side=member_side,

@@ -168,6 +168,10 @@ StrictOption = Annotated[
         "--strict", help="Finite-sample limits where there are any; only the AUC stays approximate."
     ),
 ]
+JointOption = Annotated[
+    bool,
+    typer.Option("--joint", help="Share the error over all rows: their limits hold together."),
+]
 MethodOption = Annotated[
     Literal["prequential", "mace", "kde"],
     typer.Option(

@@ -75,5 +75,10 @@ def how_to_read(report: Report) -> tuple[tuple[str, str], ...]:
         (BEST_ESTIMATE, "Our best figure. Not a guarantee, in either direction."),
         (AT_MOST, "No attacker of the kind named in the row does better. Other kinds may."),
         ("advantage", "0: the score says nothing about membership. 1: it gives everybody away."),
-        ("limits", f"{pair}; different rows are not joint."),
+        (
+            "limits",
+            f"All limits together hold with {percent_text(report.design.confidence)} confidence."
+            if report.design.joint
+            else f"{pair}; different rows are not joint.",
+        ),
     )

@@ -31,7 +31,8 @@ class Design:
 
     ``n_members`` and ``n_holdout`` count the rows that were audited; ``prior``
     is in (0, 1); ``baseline`` is |2p-1|, the advantage of the trivial attacker;
-    ``confidence`` holds for each quantity, jointly over the score columns.
+    ``confidence`` holds for each quantity, jointly over the score columns; with ``joint``
+    for all rows together.
     """
 
     n_members: int
@@ -42,6 +43,7 @@ class Design:
     score_columns: tuple[str, ...]
     member_column: str | None
     skipped_columns: tuple[str, ...]
+    joint: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

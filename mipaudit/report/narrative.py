@@ -73,6 +73,10 @@ _NOT_JOINT: Final = (
     "The confidence holds for each quantity, jointly over the score columns; different "
     "quantities are not joint."
 )
+_JOINT: Final = (
+    "The confidence holds for all rows together (--joint); the p-values of any difference are "
+    "apart from it."
+)
 _APPROXIMATE: Final = (
     "Limits marked 'approximate' are not proved at every sample size; their measured "
     "coverage is in the documentation. --strict gives finite-sample limits of the advantage."
@@ -127,6 +131,7 @@ def limitations(
     published: bool,
     blind: Blind | None = None,
     strict_seed: SeedOrigin | None = None,
+    joint: bool = False,
 ) -> tuple[str, ...]:
     """Return what the numbers do not show.
 
@@ -135,7 +140,7 @@ def limitations(
     extra = [] if blind is None else [*blind_limitations(blind)]
     if any(e.quantity == _JUDGED and e.attackers == "any" and e.upper is None for e in estimates):
         extra.append(_CONTINUOUS)
-    extra.append(_NOT_JOINT)
+    extra.append(_JOINT if joint else _NOT_JOINT)
     if columns > 1:
         extra.append(f"Every limit shares its error over the {columns} score columns.")
     if any(e.validity == "approximate" for e in estimates):
@@ -197,7 +202,8 @@ def _implied(design: Design, first: Estimate, implied: Implication) -> str:
         f"{lower_text(row.lower or 0.0)}, above chance"
     )
     shows = ": its values differ between members and holdout records" if silent else ""
-    rests = f"at {percent_text(row.confidence)} confidence of its own, not jointly with other rows"
+    own = ", jointly with all rows" if design.joint else " of its own, not jointly with other rows"
+    rests = f"at {percent_text(row.confidence)} confidence{own}"
     if not more:
         return f"{what}{shows}, {rests}; at this prior it implies no advantage over blind guessing."
     return (
