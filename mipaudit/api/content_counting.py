@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mipaudit.api.counting import Counts, Meter, count_over
-from mipaudit.api.vector_counting import count_kept_vector
 from mipaudit.audit.held_rows import HeldRows
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.content import ContentColumn, canonical_rows
@@ -241,6 +240,9 @@ def count_kept(
             )
         )
     for vector in vectors:
+        # Here, since most inputs have none.
+        from mipaudit.api.vector_counting import count_kept_vector
+
         ordered = kept.in_order(vector.coordinates, choice)
         kinds = [kept.columns[at].kind for at in vector.coordinates]
         counted, bins = count_kept_vector(
