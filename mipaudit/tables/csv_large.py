@@ -188,13 +188,12 @@ class _Run:
         if name not in self.wanted:
             # The last column, read only to tell where a row is short.
             return [""]
-        words = MISSING if self._dtype(name) == "category" else MISSING | _NAN
+        words = MISSING | _NAN if self.csv.kinds[name] in _NUMBERS else MISSING
         return sorted(words)
 
     def _dtype(self, name: str) -> str | None:
         match self.csv.kinds[name]:
             case "float" | "integer" | "empty" if name in self.csv.exact:
-                # Categories that look like numbers become floats, and lose what is sought.
                 return "object"
             case "float" if name in self.wanted:
                 return "float64"
@@ -202,14 +201,15 @@ class _Run:
                 # Left to pandas, block by block: int64, or float64 where some are missing.
                 return None
             case _:
-                return "category"
+                # pandas' categories become numbers where all of a block look so: 007 and 7 one.
+                return "object"
 
     def _column(self, frame: pd.DataFrame, name: str) -> Column:
         series = frame[self.csv.dialect.names.index(name)]
         column: Column
         if name in self.csv.exact and self.csv.kinds[name] in _NUMBERS:
             column = _exact_numbers(series)
-        elif self._dtype(name) == "category":
+        elif self.csv.kinds[name] not in _NUMBERS:
             column = _categories(series, boolean=self.csv.kinds[name] == "bool")
         else:
             numbers = _from_numbers(series.to_numpy(), self.csv.kinds[name])
@@ -328,8 +328,10 @@ def _exact_numbers(series: pd.Series[Any]) -> Numbers:
 
 
 def _categories(series: pd.Series[Any], *, boolean: bool) -> Column:
-    codes: NDArray[Any] = series.cat.codes.to_numpy()
-    words = tuple(str(word) for word in series.cat.categories)
+    import pandas as pd
+
+    codes, found = pd.factorize(series)
+    words = tuple(str(word) for word in found)
     if not boolean or not set(words) <= TRUE | FALSE:
         return Labels(codes=codes, vocabulary=Vocabulary(words))
     values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[codes]

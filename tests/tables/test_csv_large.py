@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.tables import csv_part
+from mipaudit.tables import csv_large, csv_part
 from mipaudit.tables.opening import open_scores
 from mipaudit.tables.request import ReadRequest
 
@@ -62,6 +62,30 @@ def test_membership_however_it_is_written(read, write, large, labels):
     for row in rows:
         row[1] = labels[0] if row[1] == "1" else labels[1]
     assert read(write(text(rows))).member == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unit_column": "name"},
+        {"key_column": "name"},
+        {"score_columns": ("name",)},
+        {"where": "name = 7"},
+        {"where": "name = 007"},
+    ],
+)
+def test_words_stay_words_where_a_block_of_them_looks_like_numbers(
+    read, write, monkeypatch, options
+):
+    rows = table()
+    words = ("007", "7", "7.0", "1e3", "1000")
+    for at, row in enumerate(rows):
+        row[3] = words[at % len(words)] if at >= 1000 else f"n{at % 7}"
+    path = write(text(rows))
+    small = read(path, **options)
+    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 700)
+    assert read(path, **options) == small
 
 
 def test_sorted_by_class(read, write, large):
