@@ -12,7 +12,7 @@ from mipaudit.api.counting import Meter
 from mipaudit.api.large_seed import fits
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.findings import size_findings
-from mipaudit.audit.fresh_coins import require_fresh_coins
+from mipaudit.audit.fresh_coins import require_fresh_coins, require_one_share
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
@@ -80,7 +80,7 @@ def read_scores(
         progress: called with (rows done, rows in all or None).
 
     Raises:
-        InputError: a class is empty, keys repeat, or runs share their coins.
+        InputError: a class is empty, keys repeat, or runs share coins or are of unlike shares.
         UsageError: a column of labels, which have no order.
     """
     for column in source.columns:
@@ -127,6 +127,7 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
             hint="Name the canary with --key-col and the run with --run-col: a row is one of each.",
         )
     require_fresh_coins(groups, keys, rows.member)
+    require_one_share(groups, rows.member)
     joined = replace(kept, rows=replace(rows, keys=together, groups=None))
     return joined, int(np.unique(groups).size)
 

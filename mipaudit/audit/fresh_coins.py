@@ -1,4 +1,4 @@
-"""Whether several runs with the same canaries included them by coins drawn anew."""
+"""Whether several runs included their canaries by coins drawn anew, and all of one share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Runs whose inclusion agrees more than in every one of so many random assignments are refused:
-# fresh coins are in 1 of 1,000 audits.
+# fresh coins are in 1 of 1,000 audits. Shares that differ more than in all of them likewise.
 _DRAWS: Final = 999
 _SEED: Final = 20_261_122
+# Sums of the same terms in another order are equal.
+_ROUNDING: Final = 1e-12
 
 
 def require_fresh_coins(
@@ -49,6 +51,42 @@ def require_fresh_coins(
         "run do (less than once in 1,000 audits).",
         hint="Runs that share coins are not one audit: audit one of them, with --where.",
     )
+
+
+def require_one_share(runs: NDArray[np.uint64], included: NDArray[np.bool_]) -> None:
+    """Refuse runs whose shares of included canaries differ more than coins of one share would.
+
+    Scores of all runs are ordered together: if those of one run are the highest, guesses speak
+    of its coins, and a share of all runs says nothing of them. Given how many canaries are
+    included in all, coins of one share make every choice of them equally likely, so that the
+    rank of the chi-squared statistic among random choices is exact.
+
+    Args:
+        runs: the run of each row, shape (n,), in any order.
+        included: what the coin said, shape (n,).
+
+    Raises:
+        InputError: ``unlike_shares``.
+    """
+    _, run, sizes = np.unique(runs, return_inverse=True, return_counts=True)
+    inside = np.bincount(run, weights=included, minlength=sizes.size)
+    rng = np.random.default_rng(_SEED)
+    total = int(np.count_nonzero(included))
+    drawn = rng.multivariate_hypergeometric(sizes, total, size=_DRAWS, method="marginals")
+    if (_spread(drawn, sizes) >= _spread(inside, sizes) * (1 - _ROUNDING)).any():
+        return
+    raise InputError(
+        "unlike_shares",
+        "The runs of --run-col include unlike shares of their canaries: coins of one share differ "
+        "as much less than once in 1,000 audits.",
+        hint="Audit runs of unlike shares apart, with --where and --inclusion-rate for each.",
+    )
+
+
+def _spread(inside: NDArray[np.number], sizes: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the sum of squares that, with sizes and total given, orders as chi-squared does."""
+    found: NDArray[np.float64] = (np.square(inside) / sizes).sum(axis=-1)
+    return found
 
 
 def _agreement(canary: NDArray[np.intp], coins: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Where a monotone condition starts to hold, to the last bit. Standard library only."""
+"""Where a condition starts to hold, and how far one is known to hold. Standard library only."""
 
 from __future__ import annotations
 
@@ -35,3 +35,26 @@ def crossing(holds: Callable[[float], bool], *, start: float, limit: float) -> f
     while (middle := (low + high) / 2) not in {low, high}:
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def reach(holds: Callable[[float, float], bool], *, limit: float, tolerance: float) -> float:
+    """Return an x such that a condition was found to hold in pieces that make up [0, x].
+
+    Nothing is taken for monotone: no point below x is stepped over.
+
+    Args:
+        holds: tells of a piece (from, to) whether the condition is sure to hold in all of it.
+        limit: the largest x.
+        tolerance: above 0; where no piece wider than that holds the search ends.
+
+    Returns:
+        At most ``limit``; 0 if not even [0, tolerance] holds.
+    """
+    found, step = 0.0, limit / 2
+    while step > tolerance and found < limit:
+        end = min(found + step, limit)
+        if holds(found, end):
+            found = end
+        else:
+            step /= 2
+    return found

@@ -170,7 +170,7 @@ def sharp_bound(budget: float, guesses: float, correct: float, log_odds: float) 
     """
     if correct == 0:
         return 1.0
-    tail = _tail(correct, guesses, log_odds)
+    tail = upper_tail(correct, guesses, log_odds)
     if budget == 0 or tail == 1:
         return tail
     return min(1.0, tail + budget * delta_term(guesses, correct, log_odds))
@@ -178,9 +178,9 @@ def sharp_bound(budget: float, guesses: float, correct: float, log_odds: float) 
 
 def delta_term(guesses: float, correct: float, log_odds: float) -> float:
     """Return (1 - B) B / (v b); arguments as for `sharp_bound`, v at least 1."""
-    tail = _tail(correct, guesses, log_odds)
+    tail = upper_tail(correct, guesses, log_odds)
     if correct >= guesses * _share_right(log_odds):
-        spent = (1 - tail) * _tail_over_term(correct, guesses, log_odds)
+        spent = (1 - tail) * tail_over_term(correct, guesses, log_odds)
     else:
         spent = tail * _head_over_term(correct, guesses, log_odds)
     return spent / correct
@@ -196,12 +196,12 @@ def _published(
     """Return B + 2 m delta max over i of P(v - i <= Bin < v) / i, at most 1."""
     if correct == 0:
         return 1.0
-    tail = _tail(correct, guesses, epsilon)
+    tail = upper_tail(correct, guesses, epsilon)
     if delta == 0:
         return tail
 
     def mass(width: int) -> float:
-        return _tail(correct - width, guesses, epsilon) - tail
+        return upper_tail(correct - width, guesses, epsilon) - tail
 
     # The mean of the terms below v rises up to the first that is not above it, as they
     # rise to a single peak and fall: so the widest useful window is found by halves.
@@ -219,7 +219,7 @@ def _share_right(epsilon: float) -> float:
     return 1 / (1 + math.exp(-epsilon))
 
 
-def _tail(correct: float, guesses: float, epsilon: float) -> float:
+def upper_tail(correct: float, guesses: float, epsilon: float) -> float:
     """Return P(Bin(r, q) >= v)."""
     from scipy.special import betainc
 
@@ -228,7 +228,7 @@ def _tail(correct: float, guesses: float, epsilon: float) -> float:
     return float(betainc(correct, guesses - correct + 1, _share_right(epsilon)))
 
 
-def _tail_over_term(correct: float, guesses: float, epsilon: float) -> float:
+def tail_over_term(correct: float, guesses: float, epsilon: float) -> float:
     """Return P(Bin >= v) / P(Bin = v) for v at least the mean, where both may underflow."""
     if guesses == correct:
         return 1.0  # also where e^epsilon overflows: the mean is below r otherwise

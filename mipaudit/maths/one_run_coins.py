@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.bisection import crossing
+from mipaudit.maths.bisection import crossing, reach
 from mipaudit.maths.one_run import pure_epsilon_one_run, sharp_bound
 from mipaudit.maths.one_run_shares import FAIR, CanaryCount, CoinShares
 from mipaudit.maths.one_run_weighed import weighed_bound
@@ -71,7 +71,12 @@ _TOLERANCE: Final = 1e-4
 
 
 def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
-    count: CanaryCount, *, epsilon: float, delta: float, shares: CoinShares = FAIR
+    count: CanaryCount,
+    *,
+    epsilon: float,
+    delta: float,
+    shares: CoinShares = FAIR,
+    least: float | None = None,
 ) -> float:
     """Return a bound of P(at least ``correct`` right) under (epsilon, delta).
 
@@ -83,21 +88,23 @@ def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
         epsilon: at least 0; may be infinite.
         delta: in [0, 1].
         shares: that the coins may have.
+        least: an epsilon from which on the bound holds for every one up to ``epsilon``.
     """
     low, high = _log_odds(shares.low), _log_odds(shares.high)
-    m = count.canaries
+    m, first = count.canaries, epsilon if least is None else least
     if count.guessed_in is None:
         larger = max(high, -low)
         return _alike(count, epsilon + larger, m * delta)
     if count.guessed_in == count.guesses:
         budget = m * delta * shares.high
         if _weighs(count, shares):
-            return weighed_bound(count, epsilon + high, budget, shares)
+            return weighed_bound(count, (first + low, epsilon + high), budget, shares)
         return _alike(count, epsilon + high, budget)
     if count.guessed_in == 0:
         budget = m * delta * (1 - shares.low)
         if _weighs(count, shares):
-            return weighed_bound(count, epsilon - low, budget, _mirrored(shares, m))
+            odds = first - high, epsilon - low
+            return weighed_bound(count, odds, budget, _mirrored(shares, m))
         return _alike(count, epsilon - low, budget)
     ratio = math.exp(min(abs(high + low), _LARGEST_EXPONENT))
     weights = (1.0, ratio) if high + low >= 0 else (ratio, 1.0)
@@ -108,7 +115,13 @@ def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
 
 
 def coin_refutes(
-    count: CanaryCount, *, epsilon: float, delta: float, alpha: float, shares: CoinShares = FAIR
+    count: CanaryCount,
+    *,
+    epsilon: float,
+    delta: float,
+    alpha: float,
+    shares: CoinShares = FAIR,
+    least: float | None = None,
 ) -> bool:
     """Return whether the guesses refute (epsilon, delta), whichever share the coins have.
 
@@ -118,16 +131,18 @@ def coin_refutes(
         delta: in [0, 1].
         alpha: one-sided error in (0, 1).
         shares: that the coins may have.
+        least: an epsilon from which on every one up to ``epsilon`` must be refuted.
     """
+
+    def p_value(piece: CoinShares) -> float:
+        return coin_p_value(count, epsilon=epsilon, delta=delta, shares=piece, least=least)
 
     def every(low: float, high: float, halvings: int) -> bool:
         """Tell it for the shares between, cut finer where the whole does not settle it."""
-        piece = replace(shares, low=low, high=high)
-        if coin_p_value(count, epsilon=epsilon, delta=delta, shares=piece) <= alpha:
+        if p_value(replace(shares, low=low, high=high)) <= alpha:
             return True
         middle = (low + high) / 2
-        point = replace(shares, low=middle, high=middle)
-        if halvings == 0 or coin_p_value(count, epsilon=epsilon, delta=delta, shares=point) > alpha:
+        if halvings == 0 or p_value(replace(shares, low=middle, high=middle)) > alpha:
             return False
         return every(low, middle, halvings - 1) and every(middle, high, halvings - 1)
 
@@ -158,17 +173,20 @@ def coin_epsilon(
     if most <= 0:
         return 0.0
 
-    def stands(epsilon: float) -> bool:
-        return not coin_refutes(count, epsilon=epsilon, delta=delta, alpha=alpha, shares=shares)
+    def refuted(least: float, epsilon: float) -> bool:
+        given = {"delta": delta, "alpha": alpha, "least": least}
+        return coin_refutes(count, epsilon=epsilon, shares=shares, **given)
 
+    if _weighs(count, shares):  # the bound need not rise in epsilon
+        return reach(refuted, limit=most, tolerance=_TOLERANCE * most)
     if _halvings(count, shares) == 0:
-        return min(crossing(stands, start=most / 2, limit=most), most)
-    if stands(0.0):
+        return min(crossing(lambda e: not refuted(e, e), start=most / 2, limit=most), most)
+    if not refuted(0.0, 0.0):
         return 0.0
     low, high = 0.0, most
     while high - low > _TOLERANCE * most:
         middle = (low + high) / 2
-        low, high = (low, middle) if stands(middle) else (middle, high)
+        low, high = (middle, high) if refuted(middle, middle) else (low, middle)
     return low
 
 

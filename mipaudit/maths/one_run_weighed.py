@@ -15,9 +15,14 @@ independent uniform variables. The one used is the weighted sum of normal quanti
 with the weights fixed by r and m: T <= t has probability at most t. That is at delta = 0. At
 any delta the sums of `mipaudit.maths.one_run_coins` hold for sets of (C, k) as well, and add at
 most m s delta times the largest (1 - B) B / (v b) over the critical counts v(k). Where s is in
-the interval, V is at least half of its error, which bounds U and so v(k) from below; the terms
-fall in v above the mean.
-For a piece of the interval U, B, b and m s delta are taken at its upper and V at its lower end.
+the interval, V is at least half of its error, which bounds U and so v(k) from below. What is
+added here is B / (v b) at the least of them: it is no smaller, it falls in v (the hazard of a
+binomial rises), and it rises in epsilon and in s.
+
+The bound itself need not rise in epsilon, as the least critical count may. So it is given for
+a piece, of epsilons as of shares, and is no smaller than at any point in it: U, B / b and
+m s delta are taken at the greatest odds, V at the least share, and the critical count is the
+least that has a tail at the least odds as small as the largest U of the region at the greatest.
 """
 
 from __future__ import annotations
@@ -25,40 +30,36 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.maths.one_run import delta_term
+from mipaudit.maths.one_run import tail_over_term, upper_tail
 
 if TYPE_CHECKING:
     from mipaudit.maths.one_run_shares import CanaryCount, CoinShares
 
 # The variance of a right guess that matters: near nine in ten.
 _VARIANCE: Final = 0.1
-_FAR: Final = 0.3
 _SURE: Final = 1e-300
+# Of the tail at the critical count: from there on delta allows anything.
+_FAR: Final = 0.5
 
 
-def weighed_bound(count: CanaryCount, log_odds: float, budget: float, shares: CoinShares) -> float:
-    """Return a p-value for guesses of one kind, valid for every share of the interval.
+def weighed_bound(
+    count: CanaryCount, log_odds: tuple[float, float], budget: float, shares: CoinShares
+) -> float:
+    """Return a p-value for guesses of one kind, valid for every odds and share of the piece.
 
     Args:
         count: the guesses, at most half of the canaries.
-        log_odds: of a right guess at the upper end of the interval.
-        budget: what delta allows beyond the odds, at that end.
+        log_odds: of a right guess, the least and the greatest of the piece.
+        budget: what delta allows beyond the odds, the most of the piece.
         shares: of being what the guesses say, with their origin.
     """
-    from scipy.special import bdtr, betainc, ndtr, ndtri
+    from scipy.special import bdtr, ndtr, ndtri
 
-    if count.correct == 0:
-        return 1.0
-    rate, guesses = 1 / (1 + math.exp(-log_odds)), count.guesses
-
-    def tail(correct: int) -> float:
-        return float(betainc(correct, guesses - correct + 1, rate)) if correct > 0 else 1.0
-
-    most = (shares.included or 0) + guesses - count.correct
+    most = (shares.included or 0) + count.guesses - count.correct
     seen = float(bdtr(most, count.canaries, shares.low)) if most < count.canaries else 1.0
-    first, second = 1 / math.sqrt(_VARIANCE * guesses), 2 / math.sqrt(count.canaries)
+    first, second = 1 / math.sqrt(_VARIANCE * count.guesses), 2 / math.sqrt(count.canaries)
     whole = math.hypot(first, second)
-    right = max(tail(count.correct), _SURE)
+    right = max(upper_tail(count.correct, count.guesses, log_odds[1]), _SURE)
     if right >= 1 or seen >= 1:
         return 1.0
     score = -(first * float(ndtri(right)) + second * float(ndtri(max(seen, _SURE)))) / whole
@@ -67,19 +68,18 @@ def weighed_bound(count: CanaryCount, log_odds: float, budget: float, shares: Co
         return joint
     # The largest U with so small a sum, as V is at least half of the interval's error.
     largest = float(ndtr((-whole * score - second * float(ndtri(shares.error / 2))) / first))
-    if largest > _FAR:
+    critical = _critical(count, log_odds[0], largest)
+    if upper_tail(critical, count.guesses, log_odds[1]) > _FAR:
         return 1.0
-    critical = count.correct
-    while critical > 1 and tail(critical - 1) <= largest:
-        critical -= 1
-    while critical < guesses and tail(critical) > largest:
-        critical += 1
-    if tail(critical) > largest:
-        return joint  # nothing that so many guesses can do is in the region
-    term = delta_term(guesses, critical, log_odds)
-    if critical > 1:
-        # In between, so that the bound does not fall where the critical count takes a step.
-        fewer = delta_term(guesses, critical - 1, log_odds)
-        here, below = tail(critical), tail(critical - 1)
-        term += (largest - here) / (below - here) * max(0.0, fewer - term)
-    return min(1.0, joint + budget * term)
+    spent = tail_over_term(critical, count.guesses, log_odds[1]) / critical
+    return min(1.0, joint + budget * spent)
+
+
+def _critical(count: CanaryCount, log_odds: float, largest: float) -> int:
+    """Return the fewest right guesses with a tail of at most ``largest``, or those there are."""
+    low, high = 0, count.correct
+    while high - low > 1:
+        middle = (low + high) // 2
+        small = upper_tail(middle, count.guesses, log_odds) <= largest
+        low, high = (low, middle) if small else (middle, high)
+    return high

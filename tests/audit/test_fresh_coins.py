@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.audit.fresh_coins import require_fresh_coins
+from mipaudit.audit.fresh_coins import require_fresh_coins, require_one_share
 from mipaudit.errors import InputError
 
 
@@ -45,3 +45,29 @@ def test_the_order_of_rows_changes_nothing_and_two_canaries_show_nothing():
     shared = np.tile(rng.random(40) < 0.5, (3, 1))
     assert refused(shared, keep=rng.permutation(120))
     assert not refused(np.array([[True, False], [True, False]]))
+
+
+def unlike(runs, included):
+    try:
+        require_one_share(runs, included)
+    except InputError as error:
+        return error.code == "unlike_shares"
+    return False
+
+
+@pytest.mark.parametrize("sizes", [(40, 40), (500, 20, 3), (1, 1, 1, 200)])
+def test_coins_of_one_share_are_refused_once_in_1000_whatever_the_sizes(sizes):
+    rng = np.random.default_rng(4)
+    runs = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    refused = sum(unlike(runs, rng.random(runs.size) < 0.3) for _ in range(600))
+    assert refused <= 4
+
+
+def test_unlike_shares_are_refused_in_any_order_of_rows():
+    # Null scores that differ from run to run would certify the difference of the coins.
+    rng = np.random.default_rng(5)
+    runs = rng.permutation(np.repeat(np.arange(2, dtype=np.uint64), 500))
+    shares = np.where(runs == 0, 0.65, 0.35)
+    assert unlike(runs, rng.random(1000) < shares)
+    assert not unlike(np.zeros(1000, dtype=np.uint64), rng.random(1000) < shares)
+    assert unlike(np.repeat(np.arange(2, dtype=np.uint64), 20), np.repeat([True, False], 20))

@@ -118,6 +118,57 @@ def test_counts_of_one_run(mipaudit):
     assert "90 of 100 guesses right" in done.stdout
 
 
+@pytest.fixture
+def several_runs_csv(tmp_path):
+    """Write five runs of 80 canaries, with coins of the shares given, one for each run."""
+
+    def write(shares=(0.5,) * 5, names=None):
+        rng = np.random.default_rng(8)
+        lines = ["run,canary,member,score"]
+        for run, share in enumerate(shares):
+            name = f"run-{run}" if names is None else names[run]
+            for canary in range(80):
+                inside = int(rng.random() < share)
+                lines.append(f"{name},{canary},{inside},{rng.normal() + 3 * inside:.6f}")
+        (tmp_path / "several.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return ["epsilon", "several.csv", "--design", "one-run", "--run-col", "run"]
+
+    return write
+
+
+def test_several_runs_are_one_audit(mipaudit, several_runs_csv):
+    done = mipaudit(*several_runs_csv(), "--key-col", "canary", "-f", "json")
+
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert report["design"]["runs"] == 5
+    assert report["statements"][0]["guesses"]["canaries"] == 400
+    assert report["statements"][0]["lower"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        ({}, [], "needs --key-col"),
+        (
+            {"names": ["one", "two", "two", "three", "four"]},
+            ["--key-col", "canary"],
+            "more than once in a run",
+        ),
+        ({"names": ["one", "", "", "three", "four"]}, ["--key-col", "canary"], "run"),
+        ({"shares": (0.2, 0.5, 0.5, 0.5, 0.8)}, ["--key-col", "canary"], "unlike shares"),
+    ],
+)
+def test_runs_that_are_no_single_audit_end_with_two(
+    mipaudit, several_runs_csv, given, options, words
+):
+    done = mipaudit(*several_runs_csv(**given), *options)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+
+
 @pytest.mark.parametrize(("given", "made"), [("100,50", (100, 50)), ("51", (26, 25))])
 def test_guesses_in_and_out(mipaudit, runs_csv, given, made):
     done = mipaudit("epsilon", runs_csv, "--design", "one-run", "--guesses", given, "-f", "json")

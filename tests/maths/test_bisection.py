@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.maths.bisection import crossing
+from mipaudit.maths.bisection import crossing, reach
 
 
 @given(st.floats(5e-324, 1e5), st.floats(1e-9, 1e5))
@@ -35,3 +35,21 @@ def test_it_is_quick(root):
     crossing(lambda x: calls.append(x) or x >= root, start=1.0, limit=1e13)
     assert len(calls) < 1200
     assert len(calls) < 110 or root < 1e-100
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=4), st.floats(0, 0.9), st.floats(0.01, 0.1))
+def test_no_gap_is_stepped_over_however_narrow(gaps, slack, tolerance):
+    def holds(low, high):  # sure only of pieces that end well before a gap
+        return not any(low <= gap <= high + slack * (high - low) for gap in gaps)
+
+    found = reach(holds, limit=8.0, tolerance=tolerance)
+    first = min([8.0, *gaps])
+    assert found <= first
+    assert first - found <= 4 * tolerance
+    assert found == first == 8.0 or found < 8.0
+
+
+def test_all_of_it_is_reached_where_nothing_stands_in_the_way():
+    assert reach(lambda _low, _high: True, limit=3.0, tolerance=0.1) == 3.0
+    assert reach(lambda _low, _high: False, limit=3.0, tolerance=0.1) == 0
+    assert reach(lambda _low, _high: True, limit=0.0, tolerance=0.1) == 0

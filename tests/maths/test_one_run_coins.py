@@ -239,3 +239,49 @@ def test_what_the_others_say_of_the_share_saves_most_of_its_price():
     mirrored = coin_shares(canaries=1000, included=495, error=0.005)
     out = coin_epsilon(counted(1000, 0, 49, 45), delta=1e-5, alpha=0.0125, shares=mirrored)
     assert out == pytest.approx(weighed, rel=1e-3)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    guesses=st.integers(1, 120),
+    right=st.floats(0.3, 1),
+    included=st.integers(440, 560),
+    delta=st.sampled_from([0, 1e-5, 1e-3, 1e-2]),
+    start=st.floats(0, 3),
+    width=st.floats(0, 0.5),
+    inside=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    kind=st.sampled_from(["in", "out"]),
+)
+def test_the_bound_of_a_piece_is_no_smaller_than_at_any_point_in_it(
+    guesses, right, included, delta, start, width, inside, kind
+):
+    kinds = (guesses, 0) if kind == "in" else (0, guesses)
+    count = counted(1000, *kinds, max(1, round(right * guesses)))
+    whole = coin_shares(canaries=1000, included=included, error=0.005)
+    share = whole.low + inside[0] * (whole.high - whole.low)
+    point = CoinShares(low=share, high=share, included=included, error=0.005)
+    epsilon = start + inside[1] * width
+    one = coin_p_value(count, epsilon=epsilon, delta=delta, shares=point)
+    piece = coin_p_value(count, epsilon=start + width, least=start, delta=delta, shares=whole)
+    assert one <= piece * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("m", "guesses", "right", "delta", "alpha"),
+    [
+        (1000, 49, 45, 1e-5, 0.002),
+        (1000, 100, 93, 1e-3, 0.02),
+        (300, 12, 12, 1e-4, 0.01),
+        (10_000, 155, 150, 1e-4, 0.01),
+    ],
+)
+def test_no_epsilon_below_the_limit_stands(m, guesses, right, delta, alpha):
+    # The bound falls here and there in epsilon, so halving alone would prove nothing.
+    count = counted(m, guesses, 0, right)
+    shares = coin_shares(canaries=m, included=m // 2, error=0.005)
+    limit = coin_epsilon(count, delta=delta, alpha=alpha, shares=shares)
+    assert limit > 0
+    for epsilon in np.linspace(0, limit, 60):
+        assert coin_refutes(count, epsilon=epsilon, delta=delta, alpha=alpha, shares=shares)
+    above = 1.005 * limit + 1e-3
+    assert coin_claim_p_value(count, epsilon=above, delta=delta, shares=shares) > alpha
