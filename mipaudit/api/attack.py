@@ -129,5 +129,6 @@ def attack(  # noqa: PLR0913 - one keyword for each option of the command
                 inputs=source.inputs(hash_all=hash_inputs),
                 settings=settings,
                 seeds=held.seeds(),
+                unused_columns=source.unused,
             ),
         )

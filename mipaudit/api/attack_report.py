@@ -108,7 +108,7 @@ def _design(
         confidence=question.confidence,
         score_columns=tuple(one.name for one in scores),
         member_column=source.member_column,
-        skipped_columns=tuple(name for name, _ in source.skipped),
+        skipped_columns=source.passed_over,
         residuals=question.residuals,
         loss_bound=question.loss_bound,
         classes=question.by,

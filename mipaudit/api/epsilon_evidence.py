@@ -32,6 +32,7 @@ class EpsilonEvidence:
         profile: if asked for.
         findings: about the input.
         seeds: in use, by score.
+        unused_columns: of the input, on which nothing depends.
     """
 
     design: EpsilonDesign
@@ -43,6 +44,7 @@ class EpsilonEvidence:
     profile: tuple[ProfilePoint, ...] | None = None
     findings: tuple[Finding, ...] = ()
     seeds: Mapping[str | None, int] = field(default_factory=dict)
+    unused_columns: tuple[str, ...] = ()
 
 
 def evidence_from_counts(question: EpsilonQuestion) -> EpsilonEvidence:
@@ -104,7 +106,7 @@ def evidence_from_scores(
         n_holdout=rows.holdout.size,
         score_columns=tuple(safe_name(name) for name in rows.names),
         member_column=None if source.member_column is None else safe_name(source.member_column),
-        skipped_columns=tuple(safe_name(name) for name, _ in source.skipped),
+        skipped_columns=tuple(safe_name(name) for name in source.passed_over),
         runs=rows.runs if rows.runs != 1 else None,
     )
     findings = input_findings(source, rows, question.design)
@@ -113,7 +115,12 @@ def evidence_from_scores(
         from mipaudit.api.epsilon_one_run import runs_from_scores
 
         found = _one_run(runs_from_scores(rows, question), question, design)
-        return replace(found, findings=(*found.findings, *findings), seeds=seeds)
+        return replace(
+            found,
+            findings=(*found.findings, *findings),
+            seeds=seeds,
+            unused_columns=source.unused,
+        )
     statements = runs_statements(rows, question)
     if question.design == "one-model":
         from mipaudit.api.epsilon_one_model import advantage_statements, hypothetical
@@ -128,6 +135,7 @@ def evidence_from_scores(
         profile=runs_profile(rows, question) if question.profile else None,
         findings=findings,
         seeds=seeds,
+        unused_columns=source.unused,
     )
 
 

@@ -52,7 +52,11 @@ def epsilon_report(
             power=claim is not None and bool(claim.power),
         ),
         provenance=provenance(
-            seed=question.seed, inputs=inputs, settings=settings, seeds=found.seeds
+            seed=question.seed,
+            inputs=inputs,
+            settings=settings,
+            seeds=found.seeds,
+            unused_columns=found.unused_columns,
         ),
     )
 

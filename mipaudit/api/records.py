@@ -291,6 +291,7 @@ def _run(
                 inputs=source.inputs(hash_all=given["hash_inputs"]),
                 settings=settings,
                 seeds=counts.seeds(source.columns[0].name),
+                unused_columns=source.unused,
             ),
         )
 

@@ -132,7 +132,7 @@ def _design(
         fdr=question.fdr,
         member_population=question.population,
         member_column=source.member_column,
-        skipped_columns=tuple(name for name, _ in source.skipped),
+        skipped_columns=source.passed_over,
         group_columns=() if first.groups is None else first.groups.columns,
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from mipaudit.tables.hashing import mix64, words64
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +25,7 @@ Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 _EXACT = 2**53
 # Marks of numbers that lose digits.
 FRACTIONS, INTEGERS = 1, 2
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # A string is a score only as a category: 53 bits fit a float64 exactly.
 _SCORE_BITS = 53
 
@@ -55,6 +57,11 @@ class Vocabulary:
     def hashes(self) -> NDArray[np.uint64]:
         """A 64-bit hash per word: the same for equal words anywhere."""
         return words64(self.words)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A 64-bit hash per word that tells rows apart: the same for 12 and "12"."""
+        return word_hashes(self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -197,13 +204,29 @@ def _label_scores(labels: Labels) -> NDArray[np.float64]:
     return scores
 
 
+def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """Return the hash of each word as a key: of 12 as text that of the number 12.
+
+    Where a file has no types, or one of several parts has an id with a letter in it, the same
+    id is a number here and text there.
+    """
+    hashes = words64(words)
+    whole = [at for at, word in enumerate(words) if _WHOLE.fullmatch(word)]
+    numbers = [int(words[at]) for at in whole]
+    held = [at for at, number in enumerate(numbers) if -(2**63) <= number < 2**63]
+    if held:
+        values = np.array([numbers[at] for at in held], dtype=np.int64)
+        hashes[[whole[at] for at in held]] = mix64(_words(values))
+    return hashes
+
+
 def column_hashes(column: Column) -> Hashes:
     """Return a 64-bit hash per row that depends on the row's value alone."""
     match column:
         case Hashes():
             return column
         case Labels(codes=codes, vocabulary=vocabulary):
-            table = np.append(vocabulary.hashes, np.uint64(0))
+            table = np.append(vocabulary.keys, np.uint64(0))
             return Hashes(values=table[codes], missing=column_missing(column))
         case Numbers(values=values):
             return Hashes(values=mix64(_words(values)), missing=column_missing(column))

@@ -90,9 +90,18 @@ class GroupColumns:
 
 def _hashes(column: Column) -> NDArray[np.uint64]:
     found = column_hashes(column)
-    missing = column_missing(column)
+    missing = _missing(column)
     values = found.values
     return values if missing is None else np.where(missing, _MISSING_HASH, values)
+
+
+def _missing(column: Column) -> NDArray[np.bool_] | None:
+    """Return where a cell has no value; an empty text is none, as in a file without types."""
+    missing = column_missing(column)
+    if not isinstance(column, Labels) or "" not in column.vocabulary.words:
+        return missing
+    empty = np.asarray(column.codes == column.vocabulary.words.index(""))
+    return empty if missing is None else missing | empty
 
 
 def _word(column: Column, row: int) -> str:
@@ -100,7 +109,8 @@ def _word(column: Column, row: int) -> str:
     match column:
         case Labels():
             code = int(column.codes[row])
-            return _MISSING_WORD if code < 0 else _text_word(column.vocabulary.words[code])
+            word = "" if code < 0 else column.vocabulary.words[code]
+            return _text_word(word) if word else _MISSING_WORD
         case Numbers():
             gap = column.missing is not None and bool(column.missing[row])
             value = column.values[row]

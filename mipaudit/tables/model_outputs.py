@@ -13,9 +13,9 @@ from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name, safe_name
 from mipaudit.report.origin import InputFile
 from mipaudit.tables.blob import ZIP_MAGIC, blob_format
+from mipaudit.tables.column import word_hashes
 from mipaudit.tables.coordinates import Coordinates, read_coordinates
 from mipaudit.tables.frame_part import open_arrow
-from mipaudit.tables.hashing import words64
 from mipaudit.tables.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.tables.npy import read_array, read_npy
 from mipaudit.tables.output_faults import (
@@ -258,8 +258,8 @@ class ArrayFile:
             side: [form(word) for word in words if isinstance(word, str) for form in _SPELLINGS]
             for side, words in ((True, MEMBER_LABELS), (False, HOLDOUT_LABELS))
         }
-        inside = np.isin(hashes.values, words64(spelled[True]))
-        outside = np.isin(hashes.values, words64(spelled[False]))
+        inside = np.isin(hashes.values, word_hashes(spelled[True]))
+        outside = np.isin(hashes.values, word_hashes(spelled[False]))
         missing = hashes.missing is not None and bool(hashes.missing.any())
         if missing or not (inside | outside).all():
             raise unknown_labels(self.name)

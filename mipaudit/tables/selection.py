@@ -67,7 +67,7 @@ class VectorColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The score columns in file order, and every other column with the reason.
+    """The score columns in the order of their names, and every other column with the reason.
 
     Attributes:
         scores: the columns that are read, also those that are part of a vector alone.
@@ -173,7 +173,7 @@ def _is_known(name: str) -> bool:
 def select_named(
     fields: Sequence[Field], names: Sequence[str], *, vectors: bool = False
 ) -> Selection:
-    """Return the columns that the user named, in file order.
+    """Return the columns that the user named, in the order of their names.
 
     Args:
         fields: all columns, in file order.
@@ -207,11 +207,16 @@ def select_named(
                 f"--score-col: column {quoted_name(field.name)} holds no numbers or text.",
             )
     return Selection(
-        scores=tuple(field for field in fields if field.name in wanted),
+        scores=_by_name(field for field in fields if field.name in wanted),
         skipped=tuple((f.name, _NOT_NAMED) for f in fields if f.name not in wanted),
         vectors=taken,
         scalars=scalars,
     )
+
+
+def _by_name(fields: Iterable[Field]) -> tuple[Field, ...]:
+    """Return columns in an order that does not hang on their places in the file."""
+    return tuple(sorted(fields, key=lambda field: field.name))
 
 
 def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
@@ -273,7 +278,7 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
         if name not in taken
     )
     return Selection(
-        scores=tuple(field for field in fields if field.name in taken),
+        scores=_by_name(field for field in fields if field.name in taken),
         vectors=(),
         scalars=frozenset(taken),
         skipped=skipped,

@@ -127,7 +127,7 @@ class ScoreSource:
     """An opened input. Use it as a context manager, or close it.
 
     Attributes:
-        columns: the score columns taken, in file order.
+        columns: the score columns taken, in the order of their names.
         vectors: scores of several numbers, each made of some of the columns.
         scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
@@ -250,8 +250,8 @@ class ScoreSource:
 
     @property
     def passed_over(self) -> tuple[str, ...]:
-        """Return the columns that might have been scores and were not taken."""
-        return tuple(name for name, why in self.skipped if why not in UNUSED)
+        """Return the columns that might have been scores and were not taken, by name."""
+        return tuple(sorted(name for name, why in self.skipped if why not in UNUSED))
 
     @property
     def unused(self) -> tuple[str, ...]:

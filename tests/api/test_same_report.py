@@ -200,3 +200,63 @@ def test_many_columns_are_kept_in_several_passes(frame, monkeypatch):
     found = mipaudit.estimate(frame, **units)
     monkeypatch.undo()
     assert body(found) == body(mipaudit.estimate(frame, **units))
+
+
+COMMANDS = {
+    "records": (mipaudit.records, {"score_columns": ["score"], "by": ["site"]}),
+    "attack": (mipaudit.attack, {"by": ["site"]}),
+    "compare": (mipaudit.compare, {}),
+    "epsilon": (mipaudit.epsilon, {"design": "one-model"}),
+    "check": (mipaudit.check, {}),
+    "estimate": (mipaudit.estimate, {}),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_columns_in_any_order_and_those_that_nobody_asked_for(command):
+    run, settings = COMMANDS[command]
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(
+        {
+            "member": np.arange(160) % 2,
+            "site": rng.choice(["", "north", "7"], 160),
+            "score": rng.normal(size=160),
+            "conf": rng.normal(size=160).round(1),
+        }
+    )
+    if command == "records":
+        table = table.drop(columns="conf")
+    wanted = body(run(table, **settings))
+    turned = table[table.columns[::-1]].assign(person=range(160), note="a")
+    assert body(run(turned, **settings)) == wanted
+    assert body(run(turned[turned.columns[::-1]], **settings)) == wanted
+
+
+def test_an_id_is_the_same_person_as_text_as_number_and_in_a_part_with_letters(tmp_path):
+    rng = np.random.default_rng(4)
+    ids = [*range(-3, 57)] * 2
+    table = pd.DataFrame({"member": 1, "score": rng.normal(size=120), "who": ids})
+    table["member"] = (table["who"] % 2).astype(int)
+    settings = {"unit_column": "who", "unit_rows": "mean"}
+    wanted = body(mipaudit.estimate(table, **settings))
+    text = table.assign(who=table["who"].astype(str))
+    assert body(mipaudit.estimate(text, **settings)) == wanted
+    lettered = pd.concat(
+        [text, pd.DataFrame({"member": [0, 1], "score": [0.1, 0.2], "who": ["a", "007"]})]
+    )
+    table[:60].to_parquet(tmp_path / "1.parquet", index=False)
+    lettered[60:].to_parquet(tmp_path / "2.parquet", index=False)
+    assert body(mipaudit.estimate(tmp_path, **settings)) == body(
+        mipaudit.estimate(lettered, **settings)
+    )
+    assert mipaudit.estimate(lettered, **settings).design.n_members == 31
+
+
+def test_an_empty_cell_is_the_same_in_a_file_without_types(tmp_path):
+    rng = np.random.default_rng(4)
+    guesses = rng.choice(["", "x", "y"], 200)
+    table = pd.DataFrame(
+        {"member": np.arange(200) % 2, "attribute": rng.choice(["x", "y"], 200), "guess": guesses}
+    )
+    table.to_csv(tmp_path / "guesses.csv", index=False)
+    assert body(mipaudit.attribute(table)) == body(mipaudit.attribute(tmp_path / "guesses.csv"))
