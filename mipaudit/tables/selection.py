@@ -18,6 +18,7 @@ from mipaudit.audit.verdict import LEFT_OUT
 from mipaudit.errors import InputError, UsageError
 from mipaudit.queries.column_names import is_query_column
 from mipaudit.report.names import quoted_name, safe_name
+from mipaudit.tables.id_names import id_kind
 from mipaudit.tables.membership import CANDIDATES
 
 if TYPE_CHECKING:
@@ -308,9 +309,14 @@ def _reason(field: Field, reserved: frozenset[str]) -> str | None:
         return "says which records were released word for word"
     if is_candidate(field.name):
         return "named like a membership column"
-    if is_id_like(field.name) and not _is_measured(field):
+    if (is_id_like(field.name) and not _is_measured(field)) or _names_somebody(field):
         return _ID_LIKE
     return _UNREADABLE.get(field.kind)
+
+
+def _names_somebody(field: Field) -> bool:
+    """Tell whether a column is whole numbers of persons, such as ``patient``: no measurements."""
+    return field.kind == "integer" and id_kind(field.name) is not None
 
 
 def _is_measured(field: Field) -> bool:

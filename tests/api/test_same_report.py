@@ -237,7 +237,7 @@ def test_an_id_is_the_same_person_as_text_as_number_and_in_a_part_with_letters(t
     ids = [*range(-3, 57)] * 2
     table = pd.DataFrame({"member": 1, "score": rng.normal(size=120), "who": ids})
     table["member"] = (table["who"] % 2).astype(int)
-    settings = {"unit_column": "who", "unit_rows": "mean"}
+    settings = {"unit_column": "who", "unit_rows": "mean", "score_columns": ["score"]}
     wanted = body(mipaudit.estimate(table, **settings))
     text = table.assign(who=table["who"].astype(str))
     assert body(mipaudit.estimate(text, **settings)) == wanted
