@@ -68,7 +68,7 @@ class VectorColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The score columns in the order of their names, and every other column with the reason.
+    """The score columns in file order, and every other column with the reason.
 
     Attributes:
         scores: the columns that are read, also those that are part of a vector alone.
@@ -174,7 +174,7 @@ def _is_known(name: str) -> bool:
 def select_named(
     fields: Sequence[Field], names: Sequence[str], *, vectors: bool = False
 ) -> Selection:
-    """Return the columns that the user named, in the order of their names.
+    """Return the columns that the user named, in file order.
 
     Args:
         fields: all columns, in file order.
@@ -208,16 +208,11 @@ def select_named(
                 f"--score-col: column {quoted_name(field.name)} holds no numbers or text.",
             )
     return Selection(
-        scores=_by_name(field for field in fields if field.name in wanted),
+        scores=tuple(field for field in fields if field.name in wanted),
         skipped=tuple((f.name, _NOT_NAMED) for f in fields if f.name not in wanted),
         vectors=taken,
         scalars=scalars,
     )
-
-
-def _by_name(fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return columns in an order that does not hang on their places in the file."""
-    return tuple(sorted(fields, key=lambda field: field.name))
 
 
 def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
@@ -279,7 +274,7 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
         if name not in taken
     )
     return Selection(
-        scores=_by_name(field for field in fields if field.name in taken),
+        scores=tuple(field for field in fields if field.name in taken),
         vectors=(),
         scalars=frozenset(taken),
         skipped=skipped,
@@ -333,7 +328,7 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
     if not selection.found:
         return ()
     found = []
-    names = [field.name for field in selection.scores]
+    names = sorted(field.name for field in selection.scores)
     if len(names) > 1:
         found.append(
             Finding(
@@ -343,9 +338,9 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
                 "of the others: name those that matter with --score-col.",
             )
         )
-    reasons = dict.fromkeys(why for _, why in selection.unaudited)
+    reasons = sorted({why for _, why in selection.unaudited})
     for reason in reasons:
-        left = [name for name, why in selection.unaudited if why == reason]
+        left = sorted(name for name, why in selection.unaudited if why == reason)
         what = "Column" if len(left) == 1 else f"{len(left)} columns"
         found.append(
             Finding(

@@ -127,7 +127,7 @@ class ScoreSource:
     """An opened input. Use it as a context manager, or close it.
 
     Attributes:
-        columns: the score columns taken, in the order of their names.
+        columns: the score columns taken, in file order.
         vectors: scores of several numbers, each made of some of the columns.
         scalars: which columns are scores by themselves: all, unless there are vectors.
         member_column: the membership column, None when files or arrays say it.
