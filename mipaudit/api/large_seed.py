@@ -18,8 +18,10 @@ from mipaudit.summaries.row_stream import DIGEST_BYTES, RowStream
 from mipaudit.summaries.seed import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from mipaudit.report.origin import InputFile
+    from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.seed import SeedChoice
     from mipaudit.tables.source import ScoreSource
 
@@ -63,7 +65,22 @@ def settle_seed(
     """
     if all(fits(source, _widest(source, together=together)) for source in sources):
         return choice
-    content = _every_row(sources, hash_inputs=hash_inputs)
+    choice, seed, notes = position_seed(choice, _every_row(sources, hash_inputs=hash_inputs))
+    for source in sources:
+        source.number_rows(seed)
+    sources[0].assumed += notes
+    return choice
+
+
+def position_seed(
+    choice: SeedChoice, content: Content | None
+) -> tuple[SeedChoice, int, tuple[Finding, ...]]:
+    """Return the choice to record, the seed in use for positions, and what is to be said.
+
+    Args:
+        choice: what was asked for.
+        content: of every row in its place; None where no digest was made.
+    """
     notes: tuple[Finding, ...] = ()
     if content is None:
         content = Content(kind="positions", n_members=0, n_holdout=0, digest=b"")
@@ -71,10 +88,7 @@ def settle_seed(
             choice = fresh_seed()
         elif choice.origin == "stated":
             notes = (_STATED,)
-    for source in sources:
-        source.number_rows(choice.in_use(content))
-    sources[0].assumed += notes
-    return choice
+    return choice, choice.in_use(content), notes
 
 
 def _widest(source: ScoreSource, *, together: bool) -> int:
@@ -89,15 +103,30 @@ def _every_row(sources: Sequence[ScoreSource], *, hash_inputs: bool) -> Content 
     It is a pass of its own, so it is made of files whose bytes are hashed anyway, of data in
     memory, and where it is asked for.
     """
-    for source in sources:
-        described = source.inputs(hash_all=hash_inputs)
-        if any(one.sha256 is None and one.bytes is not None for one in described):
-            return None
+    if any(costs_a_pass(source.inputs(hash_all=hash_inputs)) for source in sources):
+        return None
+    return rows_in_order(
+        ([column.name for column in source.columns], source.every_row().rows())
+        for source in sources
+    )
+
+
+def costs_a_pass(described: Sequence[InputFile]) -> bool:
+    """Tell whether a digest of all rows would be a pass over bytes that nobody hashes."""
+    return any(one.sha256 is None and one.bytes is not None for one in described)
+
+
+def rows_in_order(sources: Iterable[tuple[Sequence[str], Iterable[Rows]]]) -> Content:
+    """Return the digest of all rows in their places.
+
+    Args:
+        sources: of each, the names of its columns and its batches in order.
+    """
     digest = blake2b(digest_size=DIGEST_BYTES)
     members = holdout = 0
-    for source in sources:
-        rows = RowStream([column.name for column in source.columns])
-        for batch in source.every_row().rows():
+    for names, batches in sources:
+        rows = RowStream(names)
+        for batch in batches:
             rows.add(batch)
         digest.update(rows.digest())
         members, holdout = members + rows.members, holdout + rows.rows - rows.members

@@ -30,7 +30,7 @@ _OF_SCORES: Final = frozenset(
 )
 # Commands whose seeds in use follow from the rows.
 _BY_CONTENT: Final = frozenset(
-    {"estimate", "check", "records", "attack", "attribute", "epsilon", "compare"}
+    {"estimate", "check", "records", "attack", "attribute", "epsilon", "compare", "shift"}
 )
 _OF_TABLES: Final = frozenset({"query"})
 _OF_NOTHING: Final = frozenset({"bounds", "noise"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
     confidence: float = 0.95,
     strict: bool = False,
     max_blind: float | None = None,
-    seed: int = 0,
+    seed: int | Literal["fresh"] | None = None,
     hash_inputs: bool = False,
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -41,7 +41,7 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
         confidence: of each pair of limits, and of the list of columns, in [0.5, 1).
         strict: finite-sample limits instead of the tighter approximate ones.
         max_blind: policy limit on the blind advantage, in (0, 1].
-        seed: of the row assignment and of the fits, at least 0.
+        seed: decides with the rows which of them only train, as for `estimate`.
         hash_inputs: sha256 of inputs over 64 MiB too.
         jobs: number of threads; None for the processors at hand.
         progress: called with (rows done, rows in all passes or None).
@@ -52,9 +52,13 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
         InputError: the tables cannot be compared.
     """
     from mipaudit.api.checking import path_of
+    from mipaudit.api.counting import Meter
     from mipaudit.api.opening import column_names
     from mipaudit.api.shift_report import shift_report
+    from mipaudit.api.shift_rows import fits, shift_rows
     from mipaudit.api.shift_terms import ShiftTerms, check_shift_terms
+    from mipaudit.engine.engine import Engine
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.provenance import provenance, settings_from
     from mipaudit.tables.feature_opening import open_tables
     from mipaudit.tables.feature_source import FeatureRequest
@@ -71,14 +75,21 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
     terms: ShiftTerms = check_shift_terms(**given)
     if settings is None:
         settings = settings_from({**given, "hash_inputs": hash_inputs}, source="api")
-    request = FeatureRequest(
-        columns=terms.columns, ignore=terms.ignore, id_column=id_column, seed=terms.seed
-    )
+    request = FeatureRequest(columns=terms.columns, ignore=terms.ignore, id_column=id_column)
     with open_tables(path_of(members), path_of(holdout), request) as source:
-        found = shift_report(source, terms, jobs=jobs, progress=progress)
+        workers = Workers(Engine(jobs=jobs))
+        passes = 2 + fits(source)
+        meter = None if progress is None else Meter(passes * source.rows_hint, progress).advance
+        rows = shift_rows(
+            source, terms.seed, hash_inputs=hash_inputs, workers=workers, progress=meter
+        )
+        found = shift_report(source, rows, terms, workers=workers, progress=meter)
         source.check_unchanged()
         return found(
             provenance(
-                seed=terms.seed, inputs=source.inputs(hash_all=hash_inputs), settings=settings
+                seed=rows.choice,
+                inputs=source.inputs(hash_all=hash_inputs),
+                settings=settings,
+                seeds={None: rows.seed},
             )
         )

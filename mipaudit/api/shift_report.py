@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.api.counting import (
-    Meter,
     require_classes,
     require_identities,
     require_spread,
@@ -28,9 +27,7 @@ from mipaudit.audit.shift_learner import PRIOR, Learner, learn
 from mipaudit.audit.shift_survey import ShiftCount, ShiftSurvey
 from mipaudit.audit.vector_burn_in import vector_burn_in_blocks
 from mipaudit.audit.verdict import RECORDS, reach_verdict
-from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError
 from mipaudit.report.shift import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
 from mipaudit.report.shift_findings import (
@@ -44,11 +41,13 @@ from mipaudit.report.shift_words import shift_limitations, shift_summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mipaudit.api.shift_rows import ShiftRows
     from mipaudit.api.shift_terms import ShiftTerms
     from mipaudit.audit.estimate import Estimate
     from mipaudit.audit.finding import Finding
     from mipaudit.audit.policy import PolicyCheck
     from mipaudit.audit.shift_columns import Aspect
+    from mipaudit.engine.workers import Workers
     from mipaudit.report.origin import Provenance
     from mipaudit.summaries.sample import BurnInSample
     from mipaudit.tables.feature_source import FeatureColumn, FeatureSource
@@ -67,29 +66,25 @@ _FORMS: Final = {
 
 def shift_report(
     source: FeatureSource,
+    rows: ShiftRows,
     terms: ShiftTerms,
     *,
-    jobs: int | None,
-    progress: Callable[[int, int | None], None] | None,
+    workers: Workers,
+    progress: Callable[[int], None] | None,
 ) -> Callable[[Provenance], ShiftReport]:
-    """Read the tables twice and return the report, but for its provenance.
+    """Go through the rows twice and return the report, but for its provenance.
 
     Raises:
         InputError: a table has no rows, or every column is the same in all rows.
-        UsageError: no thread.
     """
-    workers = Workers(Engine(jobs=jobs))
-    meter = None if progress is None else Meter(2 * source.rows_hint, progress).advance
-    partitions = source.partitions()
+    partitions, seed = rows.partitions, rows.seed
     categories = [column.kind == "category" for column in source.columns]
     form = KeyForm(
         columns=len(source.columns),
         fractions=tuple(column.fractions for column in source.columns),
         persons=source.id_column is not None,
     )
-    survey = fold(
-        partitions, partial(ShiftSurvey, form, terms.seed), workers=workers, progress=meter
-    )
+    survey = fold(partitions, partial(ShiftSurvey, form, seed), workers=workers, progress=progress)
     sample = survey.sample
     sample.settle()
     require_classes(sample)
@@ -102,7 +97,7 @@ def shift_report(
             hint="Name other columns with --columns.",
         )
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
-    learner = learn(sample, categories, seed=terms.seed)
+    learner = learn(sample, categories, seed=seed)
     wanted = survey.keys.finish()
     seen, member = _burn_in(sample, blocks)
     whole = whole_records(
@@ -110,17 +105,17 @@ def shift_report(
         member,
         rows=sample.members.rows + sample.holdout.rows,
         burn_in=blocks,
-        seed=terms.seed,
+        seed=seed,
     )
     cells = cut_columns(seen, categories)
     unknown = list(compress([one.name for one in source.columns], little_known(seen, categories)))
     count = fold(
         partitions,
-        partial(ShiftCount, cells, wanted, learner, whole, burn_in=blocks, seed=terms.seed),
+        partial(ShiftCount, cells, wanted, learner, whole, burn_in=blocks, seed=seed),
         workers=workers,
-        progress=meter,
+        progress=progress,
     )
-    return _report(source, terms, sample, constant, learner, count, unknown)
+    return _report(source, rows, terms, sample, constant, learner, count, unknown)
 
 
 def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -134,6 +129,7 @@ def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]
 
 def _report(
     source: FeatureSource,
+    rows: ShiftRows,
     terms: ShiftTerms,
     sample: BurnInSample,
     constant: Sequence[bool],
@@ -148,10 +144,10 @@ def _report(
     if learner is not None and count.scores is not None:
         counts = count.scores.counts()
         require_spread(counts[0])
-        evidence = blind_evidence(counts, learner, whole, strict=terms.strict, seed=terms.seed)
+        evidence = blind_evidence(counts, learner, whole, strict=terms.strict, seed=rows.seed)
     joint = None
     if whole is not None:
-        joint = whole_evidence(whole, strict=terms.strict, seed=terms.seed)
+        joint = whole_evidence(whole, strict=terms.strict, seed=rows.seed)
     everyone = everyone_limits(evidence, joint, terms)
     limits = blind_limits(evidence, everyone, terms, classes=not unknown)
     estimates = blind_estimates(evidence, everyone, terms)
@@ -170,7 +166,7 @@ def _report(
     sure = {one.column for one in differing}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
     findings = [
-        *_findings(source, sample, constant, learner, estimates),
+        *_findings(source, rows, sample, constant, learner, estimates),
         *telling_findings(telling, unknown),
     ]
 
@@ -248,6 +244,7 @@ def _learned(learner: Learner | None) -> str:
 
 def _findings(
     source: FeatureSource,
+    rows: ShiftRows,
     sample: BurnInSample,
     constant: Sequence[bool],
     learner: Learner | None,
@@ -256,11 +253,9 @@ def _findings(
     from mipaudit.audit.finding import Finding
 
     same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
-    chosen = source.chosen
-    dropped = 0 if chosen is None else chosen.dropped_members + chosen.dropped_holdout
-    found = size_findings(sample.members.rows, sample.holdout.rows)
+    found = [*rows.findings, *size_findings(sample.members.rows, sample.holdout.rows)]
     rounded = [column.name for column in source.columns if column.precision is not None]
-    found += column_findings(same, rounded, source.skipped, dropped)
+    found += column_findings(same, rounded, source.skipped, rows.dropped)
     found += crossing_findings(RECORDS, RECORDS, estimates)
     if learner is not None and learner.library is None:
         text = (

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mipaudit.api.checking import number, optional, require, whole
+from mipaudit.api.checking import number, optional, require
+from mipaudit.api.seed_choice import seed_choice
+
+if TYPE_CHECKING:
+    from mipaudit.api.seed_choice import SeedGiven
+    from mipaudit.summaries.seed import SeedChoice
 
 _LEAST = 0.5
 
@@ -19,7 +25,7 @@ class ShiftTerms:
     confidence: float
     strict: bool
     max_blind: float | None
-    seed: int
+    seed: SeedChoice
 
 
 def check_shift_terms(
@@ -30,7 +36,7 @@ def check_shift_terms(
     confidence: float,
     strict: bool,
     max_blind: float | None,
-    seed: int,
+    seed: SeedGiven | SeedChoice,
 ) -> ShiftTerms:
     """Return the terms.
 
@@ -41,8 +47,6 @@ def check_shift_terms(
     require(_LEAST <= sure < 1, "confidence", "confidence must be at least 0.5 and below 1.")
     most = optional("max_blind", max_blind)
     require(most is None or 0 < most <= 1, "max_blind", "max_blind must be above 0 and at most 1.")
-    start = whole("seed", seed)
-    require(start >= 0, "seed", "seed must be at least 0.")
     return ShiftTerms(
         columns=_names(columns),
         ignore=_names(ignore),
@@ -50,7 +54,7 @@ def check_shift_terms(
         confidence=sure,
         strict=bool(strict),
         max_blind=most,
-        seed=start,
+        seed=seed_choice(seed, strict=bool(strict)),
     )
 
 

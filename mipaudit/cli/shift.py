@@ -76,7 +76,7 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
         float | None,
         typer.Option("--max-blind", metavar="X", help="Policy: the blind advantage is at most X."),
     ] = None,
-    seed: o.SeedOption = 0,
+    seed: o.AuditSeedOption = None,
     hash_inputs: o.HashInputsOption = False,  # noqa: FBT002
     jobs: o.JobsOption = None,
     format: o.FormatOption = "table",  # noqa: A002
@@ -92,6 +92,7 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.cli.notes import note, tame_warnings
     from mipaudit.cli.presentation import encode
     from mipaudit.cli.progress import progress_bar
+    from mipaudit.cli.seed import parse_seed
     from mipaudit.cli.settings import settings_of
 
     tame_warnings(verbose=verbose)
@@ -106,7 +107,7 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
             confidence=confidence,
             strict=strict,
             max_blind=max_blind,
-            seed=seed,
+            seed=parse_seed(seed),
             hash_inputs=hash_inputs,
             jobs=jobs,
             progress=progress,

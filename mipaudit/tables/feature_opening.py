@@ -17,7 +17,6 @@ from mipaudit.tables.layout import merge_fields, merged_kind, unreadable_column
 from mipaudit.tables.part_opening import open_part
 from mipaudit.tables.paths import check_different, input_blobs
 from mipaudit.tables.selection import find_column, is_id_like
-from mipaudit.tables.units import choose_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,9 +116,6 @@ def _opened(
         if not sum(piece.rows for part in parts for piece in part.pieces()):
             which = "members'" if side else "holdout's"
             raise InputError("empty_class", f"The {which} table has no rows.")
-    if request.id_column is not None:
-        batches = (rows for part in source.partitions() for rows in part.batches())
-        source.chosen = choose_units(batches, request.seed)
     return source
 
 

@@ -18,6 +18,7 @@ from mipaudit.summaries.rows import Rows
 from mipaudit.tables.blob import describe_blob
 from mipaudit.tables.column import Labels, column_hashes, column_scores
 from mipaudit.tables.moments import word_days
+from mipaudit.tables.units import Chosen, choose_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from mipaudit.tables.column import Chunk, Column
     from mipaudit.tables.intake import Intake
     from mipaudit.tables.part import Part, Piece
-    from mipaudit.tables.units import Chosen
 
 FeatureKind = Literal["number", "category", "date"]
 
@@ -58,13 +58,11 @@ class FeatureRequest:
         columns: the features by name; empty for all but those that name a record.
         ignore: columns that are left out.
         id_column: names the person behind a record; None for no such column.
-        seed: of the choice of one row per person.
     """
 
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     id_column: str | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,7 +109,7 @@ class FeatureSource:
         columns: the features, in the order of the members' table.
         skipped: (column, why) for every column that is left out.
         id_column: names the person behind a row.
-        chosen: one row for each person and class; None without ``id_column``.
+        chosen: the rows that stand for their persons; None for every row.
     """
 
     columns: tuple[FeatureColumn, ...]
@@ -144,6 +142,19 @@ class FeatureSource:
     def partitions(self) -> Sequence[FeaturePartition]:
         """Return the partitions in row order."""
         return tuple(self._partitions)
+
+    def choose(self, seed: int) -> Chosen:
+        """Let one row of each person and class stand for them from now on.
+
+        Args:
+            seed: in use for the positions of the rows.
+
+        Raises:
+            InputError: ``missing_id``.
+        """
+        batches = (rows for part in self._partitions for rows in part.batches())
+        self.chosen = choose_units(batches, seed)
+        return self.chosen
 
     def ids(self, column: Column) -> NDArray[np.uint64]:
         """Return the hash of each row's person.

@@ -106,6 +106,7 @@ def test_one_row_for_each_person_and_class(tmp_path):
     members = write(tmp_path, "m.csv", "who,x\na,1\na,2\nb,3\n")
     holdout = write(tmp_path, "h.csv", "who,x\na,4\nc,5\nc,6\n")
     with opened(members, holdout, id_column="who") as source:
+        source.choose(0)
         (x,), member = columns_of(source)
         assert (source.chosen.dropped_members, source.chosen.dropped_holdout) == (1, 1)
     assert member.tolist() == [True, True, False, False]
