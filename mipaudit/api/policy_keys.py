@@ -10,8 +10,7 @@ from typing import Any, Final, get_args
 from mipaudit.api.checking import number, require
 from mipaudit.audit.estimate import Quantity
 
-# A p-value is no quantity that a limit could be set on.
-_QUANTITIES: Final = tuple(one for one in get_args(Quantity) if one != "any_difference")
+_QUANTITIES: Final = get_args(Quantity)
 
 
 def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:

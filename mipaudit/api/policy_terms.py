@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What the commands judge; a policy file is for all of them together.
 OF_SCORES: Final = frozenset(
-    {"advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr", "metric"}
+    {"advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr", "metric", "any_difference"}
 )
 OF_GROUPS: Final = frozenset({"advantage", "difference"})
 _AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
@@ -133,10 +133,22 @@ def _check_parts(name: str, limit: Limit) -> None:
         limit.against in {None, "thresholds"} or quantity not in {*_OF_ONE_THRESHOLD, "risk"},
         f"'against' cannot be chosen for '{quantity}'.",
     )
+    needs(
+        limit.against is None or quantity != "any_difference",
+        "'against' cannot be chosen for 'any_difference'.",
+    )
 
 
 def _check_range(name: str, limit: Limit, prior: float) -> None:
     """A limit that a score which says nothing breaks could never be met."""
+    if limit.quantity == "any_difference":
+        require(
+            limit.max == 0,
+            "limits",
+            f"{name}: the limit on any_difference must be 0: nothing may show.",
+            "How much may show is what the other quantities say.",
+        )
+        return
     baseline = abs(2 * prior - 1)
     ends = {
         "auc": (_HALF, 1.0),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The stream of the report's seed from which labels are drawn.
 _STREAM: Final = 7
-_NO_LIMIT: Final = "a p-value has no limits; no limit and no verdict rests on it"
+_NO_LIMIT: Final = "a p-value has no limits; a verdict rests on it only if a policy asks"
 
 
 def any_difference(evidence: Evidence, confidence: float) -> Estimate:
@@ -49,6 +49,16 @@ def any_difference(evidence: Evidence, confidence: float) -> Estimate:
         n_members=ladder.n_members,
         n_holdout=ladder.n_holdout,
     )
+
+
+def difference_shown(p_value: float | None, error: float) -> float | None:
+    """Return a lower limit of 'the groups differ' (1 if they do, 0 if not), one-sided error.
+
+    Args:
+        p_value: of the test; None where it was not counted.
+        error: in (0, 1).
+    """
+    return None if p_value is None else float(p_value <= error)
 
 
 def joint_p_value(rows: Iterable[Estimate]) -> float | None:

@@ -145,6 +145,11 @@ def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: flo
 
 def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> str:
     """Say why a limit that is exceeded is not held against the model."""
+    if plain.quantity == "any_difference":
+        return (
+            "the exact test shows a difference of the groups, which may be one of the records: how "
+            "much of it they may explain is not known"
+        )
     said = f"{checked_name(plain)} is at least {lower_text(plain.lower or 0.0)}"
     limit = f"the limit is {number_text(plain.limit)}"
     if plain.quantity not in _RESTATED and plain.quantity not in {"auc", "tpr_at_fpr"}:

@@ -7,6 +7,7 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.any_difference import any_difference, difference_shown
 from mipaudit.audit.blind import make_allowance
 from mipaudit.audit.blind_judgement import Limits, beside_records
 from mipaudit.audit.claims import judge_claim
@@ -187,10 +188,28 @@ def _checks(
                 lower_error=lower_error,
                 upper_error=upper_error,
             )
+        case "any_difference":
+            check = _difference_check(evidence, lower_error)
         case _:
             check = _advantage_check(at, limit, lower_error, upper_error)
     check = replace(check, prior=None if at.prior == evidence.prior else at.prior)
     return [replace(check, reason=check_reason(check))]
+
+
+def _difference_check(evidence: Evidence, error: float) -> PolicyCheck:
+    """Judge whether anything shows at all: 1 if it does; that nothing does is never shown."""
+    p_value = any_difference(evidence, 1 - 2 * error).value
+    lower = difference_shown(p_value, error)
+    return PolicyCheck(
+        quantity="any_difference",
+        score=evidence.score,
+        limit=0.0,
+        against="any",
+        lower=lower,
+        upper=None,
+        status=check_status(0.0, lower, None),
+        reason="",
+    )
 
 
 def _advantage_check(

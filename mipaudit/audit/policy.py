@@ -29,7 +29,7 @@ class Limit:
 
     Attributes:
         quantity: what must not be larger.
-        max: the largest value that is accepted.
+        max: the largest value that is accepted; 0 for ``any_difference``.
         score: the only score that it is about; None for every one.
         against: the class whose upper limit must be below; None for the policy's.
         fpr: of ``tpr_at_fpr``, in (0, 1).
@@ -169,6 +169,8 @@ def _upper_alone(upper: float, _: float) -> str:
 
 def check_reason(check: PolicyCheck) -> str:
     """Say in one sentence what decided a check."""
+    if check.quantity == "any_difference":
+        return _difference_reason(check)
     name = checked_name(check)
     limit = number_text(check.limit)
     above = above_text if check.status == "not_met" else _lower_alone
@@ -202,6 +204,21 @@ def check_reason(check: PolicyCheck) -> str:
             return f"{name}{known}; the limit is {limit}: {_advice(check)}"
 
 
+def _difference_reason(check: PolicyCheck) -> str:
+    """Say what the test of no difference at all found; its p-value is a row of the report."""
+    if check.status == "not_met":
+        return (
+            "the exact test shows a difference of the groups (membership, or another), and "
+            "nothing may show"
+        )
+    if check.lower is None:
+        return "whether anything shows at all is not known"
+    return (
+        "the exact test shows no difference of the groups: that is no proof that there is none, "
+        "and the limit of 0 cannot be shown to be met"
+    )
+
+
 def checked_name(check: PolicyCheck) -> str:
     """Name what a check is about, without its limit."""
     name: str = "exact copies" if check.quantity == "copies" else check.quantity
@@ -211,6 +228,8 @@ def checked_name(check: PolicyCheck) -> str:
         name = f"TPR at FPR {number_text(check.fpr)}"
     elif check.quantity == "auc":
         name = "AUC"
+    elif check.quantity == "any_difference":
+        name = "any difference"
     return name + checked_where(check)
 
 

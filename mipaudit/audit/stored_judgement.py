@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.audit.any_difference import difference_shown
 from mipaudit.audit.blind_judgement import Limits, beside_records
 from mipaudit.audit.figures import number_text
 from mipaudit.audit.policy import PolicyCheck, check_reason, check_status, restatement
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 # One statement in different terms.
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
-_ONE_CLASS: Final = ("auc", "tpr_at_fpr")
+_ONE_CLASS: Final = ("auc", "tpr_at_fpr", "any_difference")
 _LEAST: Final = 0.5
 
 
@@ -131,6 +132,8 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
         upper = None if upper is None else upper * scale + shift
     elif limit.quantity == "auc" and not stored.side_given and None not in {lower, upper}:
         upper = max(float(upper or 0), 1 - float(lower or 0))
+    elif limit.quantity == "any_difference":
+        against, lower = "any", _difference_shown(rows[0], len(stored.scores))
     status = check_status(limit.max, lower, upper)
     check = PolicyCheck(
         quantity=limit.quantity,
@@ -150,6 +153,11 @@ def _check(stored: Stored, score: str, limit: Limit) -> PolicyCheck:
     elsewhere = limit.quantity == "tpr_at_fpr" and bool(stored.allowance.most)
     limits = Limits(plain=check, lower=lower, upper=None if elsewhere else upper)
     return beside_records(limits, stored.allowance, stored.prior)
+
+
+def _difference_shown(row: Estimate, scores: int) -> float | None:
+    """Return whether the stored p-value shows a difference, at the error of a stored limit."""
+    return difference_shown(row.value, (1 - row.confidence) / 2 / scores)
 
 
 def _deciding_upper(

@@ -41,6 +41,16 @@ def classes():
         ({"quantity": "difference", "max": 0.1}, "needs 'group'"),
         ({"quantity": "risk", "max": 0.9, "group": "a=1"}, "within a group"),
         ({**LIMIT, "score": 3}, "must be a text"),
+        ({"quantity": "any_difference"}, "lacks the key 'max'"),
+        ({"quantity": "any_difference", "max": 0.05}, "must be 0"),
+        ({"quantity": "any_difference", "max": -1}, "must be 0"),
+        ({"quantity": "any_difference", "max": "0"}, "must be a number"),
+        ({"quantity": "any_difference", "max": 0, "prior": 0.2}, "another prior"),
+        ({"quantity": "any_difference", "max": 0, "against": "any"}, "cannot be chosen"),
+        ({"quantity": "any_difference", "max": 0, "against": "thresholds"}, "cannot be chosen"),
+        ({"quantity": "any_difference", "max": 0, "fpr": 0.1}, "'fpr' goes with"),
+        ({"quantity": "any_difference", "max": 0, "metric": "f1"}, "'metric' (its name)"),
+        ({"quantity": "any_difference", "max": 0, "group": "a=1"}, "within a group"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(given, said):

@@ -268,11 +268,13 @@ def test_a_claim_is_contradicted_by_the_excess_alone(apart):
 
 def test_other_quantities(apart):
     limits = {"max_eta": 0.05, "max_tpr_at_fpr": (0.2, 0.1), "max_metric": {"ppv": 0.51}}
-    report = estimated(0, apart, limits=[{"quantity": "auc", "max": 0.55}], **limits)
+    listed = [{"quantity": "auc", "max": 0.55}, {"quantity": "any_difference", "max": 0}]
+    report = estimated(0, apart, limits=listed, **limits)
     assert {check.status for check in report.policy} == {"inconclusive"}
     for check in report.policy:
         assert check.blind is not None
-        assert (check.lower is None) == (check.quantity == "metric")
+        assert (check.lower is None) == (check.quantity in {"metric", "any_difference"})
+        assert (check.quantity == "any_difference") == ("the exact test" in check.reason)
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
