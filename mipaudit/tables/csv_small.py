@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.tables.cell_digits import needs_text
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from mipaudit.tables.csv_dialect import Dialect
 
 
+_OWN_WORDS: Final = 2
+
+
 class CsvText:
     """The rows of a CSV text as columns of cells, converted when asked for."""
 
@@ -35,7 +38,7 @@ class CsvText:
         """Split ``body``, the UTF-8 text after the header, into cells.
 
         Raises:
-            InputError: ``ragged_rows``, ``bad_quotes`` or ``no_rows``.
+            InputError: ``ragged_rows``, ``bad_quotes``, ``no_rows`` or ``no_header``.
         """
         self._body, self._dialect, self._name = body, dialect, name
         rows = self._rows()
@@ -46,6 +49,21 @@ class CsvText:
             zip(dialect.names, zip(*rows, strict=True), strict=True)
         )
         self._columns: dict[str, Column] = {}
+        self._refuse_record()
+
+    def _refuse_record(self) -> None:
+        """Raise InputError when the names are words of their own columns.
+
+        A column ``member`` may say "member"; that two name a value of theirs is no header.
+        """
+        own = sum(name in self._cells[name] for name in self._dialect.names)
+        if own >= _OWN_WORDS:
+            raise InputError(
+                "no_header",
+                f"{self._name}: in {own} columns the name is also a value: the first line is a "
+                "record, or files were joined with their headers.",
+                hint="Add a header line, and leave out those that are repeated.",
+            )
 
     def _rows(self) -> list[list[str]]:
         text = io.StringIO(self._body.decode("utf-8"), newline="")

@@ -147,7 +147,7 @@ def _closest(name: str, names: Sequence[str]) -> str:
 
     folded = {other.casefold(): other for other in names}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    if close:
+    if close and (_is_known(folded[close[0]]) or not _doubtful(names)):
         return f"Did you mean {quoted_name(folded[close[0]])}?"
     return f"The columns are: {shown_names(names)}."
 
@@ -158,13 +158,17 @@ def shown_names(names: Sequence[str]) -> str:
     Where one looks like a record's key, such as PATIENT00001, the first line of a file may be a
     record: only names that columns of scores, labels or ids have are then shown.
     """
-    doubtful = any(_KEY.search(name) and not _is_known(name) for name in names)
+    doubtful = _doubtful(names)
     listed = ", ".join(
         f"(column {at})" if doubtful and not _is_known(name) else safe_name(name)
         for at, name in enumerate(names[:_SHOWN], start=1)
     )
     more = len(names) - _SHOWN
     return listed if more <= 0 else f"{listed} and {more} more"
+
+
+def _doubtful(names: Sequence[str]) -> bool:
+    return any(_KEY.search(name) and not _is_known(name) for name in names)
 
 
 def _is_known(name: str) -> bool:

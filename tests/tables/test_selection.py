@@ -190,3 +190,9 @@ def test_a_record_in_place_of_the_header_is_not_printed():
     assert shown_names(["age", "loss", "x1"]) == "age, loss, x1"
     shown = shown_names(["PATIENT00001", "Meier", "score", "y"])
     assert shown == "(column 1), (column 2), score, y"
+    record = fields(PATIENT00001="string", Meier="string", score="float")
+    for typed, hint in (("Meyer", "The columns are: (column 1), "), ("scores", "'score'?")):
+        with pytest.raises(InputError) as caught:
+            find_column(record, typed, option="--by")
+        assert hint in str(caught.value)
+        assert "Meier" not in str(caught.value)
