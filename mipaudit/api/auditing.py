@@ -227,7 +227,8 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     """Return what is unusual about one score."""
     name = safe_name(evidence.score)
     if not evidence.vectorial:
-        return score_findings(name, evidence.counts, source.infinite([evidence.score]))
+        infinite = source.infinite([evidence.score])
+        return score_findings(name, evidence.counts, infinite, source.sentinels(evidence.score))
     from mipaudit.audit.vector_table import vector_findings
 
     (vector,) = (one for one in source.vectors if one.name == evidence.score)

@@ -136,7 +136,10 @@ def check(  # noqa: PLR0913 - one keyword for each reading option
                     finding
                     for column, one in columns
                     for finding in score_findings(
-                        safe_name(column.name), one, source.infinite([column.name])
+                        safe_name(column.name),
+                        one,
+                        source.infinite([column.name]),
+                        source.sentinels(column.name),
                     )
                 ),
             ),

@@ -9,7 +9,7 @@ from mipaudit.audit.figures import lower_text, upper_text
 from mipaudit.audit.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mipaudit.summaries.tally import ColumnCounts
 
@@ -45,13 +45,20 @@ def size_findings(n_members: int, n_holdout: int) -> list[Finding]:
     ]
 
 
-def score_findings(name: str, counts: ColumnCounts, infinite: int | None = None) -> list[Finding]:
+def score_findings(
+    name: str,
+    counts: ColumnCounts,
+    infinite: int | None = None,
+    sentinels: Mapping[int, int] | None = None,
+) -> list[Finding]:
     """Return what is unusual about one score.
 
     Args:
         name: shown as it is.
         counts: of the score.
         infinite: number of infinite scores where the counts hold missing ones as such.
+        sentinels: rows by value, of values far from all others that may stand for a missing
+            score; None where nothing tells.
     """
     if constant(counts):
         text = f"Column '{name}' has the same value in all rows: it shows nothing."
@@ -61,6 +68,8 @@ def score_findings(name: str, counts: ColumnCounts, infinite: int | None = None)
     if infinite:
         text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
         found.append(Finding(code="infinite_scores", text=text))
+    if sentinels and not counts.discrete:
+        found += [_sentinel(name, value, rows) for value, rows in sentinels.items()]
     ladder = counts.everyone
     rows = ladder.members + ladder.holdout
     tied = int(rows[ladder.single & (rows >= _REPEATED)].sum())
@@ -71,6 +80,15 @@ def score_findings(name: str, counts: ColumnCounts, infinite: int | None = None)
         )
         found.append(Finding(code="ties", text=text))
     return found
+
+
+def _sentinel(name: str, value: int, rows: int) -> Finding:
+    text = (
+        f"Column '{name}' is {value} in {rows:,} rows, far from all other scores: it counts as "
+        "an extreme score. If it stands for a missing one, leave those cells empty and say with "
+        "--nan what becomes of them."
+    )
+    return Finding(code="sentinel_values", text=text)
 
 
 def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> list[Finding]:

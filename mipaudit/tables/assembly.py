@@ -21,6 +21,7 @@ from mipaudit.tables.column import (
 from mipaudit.tables.groups import column_values, group_hashes
 from mipaudit.tables.intake import Fault
 from mipaudit.tables.membership import distinct_labels
+from mipaudit.tables.sentinels import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +101,7 @@ class Assembly:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
             names = None if names is None else names[kept]
+        self._count_spread(scores, intake)
         inside = int(np.count_nonzero(member))
         intake.members += inside
         intake.holdout += member.size - inside
@@ -220,6 +222,14 @@ class Assembly:
             ):
                 if (counted := _and(mask, keep)).any():
                     _count(found.setdefault(field.name, Fault()), counted, chunk)
+
+    def _count_spread(self, scores: list[NDArray[np.float64]], intake: Intake) -> None:
+        for field, score in zip(self.scores, scores, strict=True):
+            # Texts are hashes here.
+            if field.kind in {"float", "integer"}:
+                # Missing scores have the lowest place by now, where they are kept.
+                present = score[score != -np.inf] if self.nan == "category" else score
+                intake.spread.setdefault(field.name, Spread()).add(present)
 
     def _count_gaps(
         self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], intake: Intake

@@ -60,6 +60,10 @@ class AuditedInput(Protocol):
         """Return what the reader must know about rows left out."""
         ...
 
+    def sentinels(self, name: str) -> dict[int, int]:
+        """Count rows by value, of values that may stand for a missing score."""
+        ...
+
     def infinite(self, names: Sequence[str]) -> int | None:
         """Count the infinite scores of columns; None where the counts tell."""
         ...

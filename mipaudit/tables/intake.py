@@ -10,6 +10,7 @@ from mipaudit.audit.copies import Copies
 from mipaudit.audit.finding import Finding
 from mipaudit.audit.verdict import BLUNTED, DIGITS_LOST
 from mipaudit.report.names import quoted_name
+from mipaudit.tables.sentinels import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,6 +67,7 @@ class Intake:
         endless: scores at minus infinity, which move up to the lowest number there.
         lowest: scores at the lowest number, where they would meet those.
         groups: what the hashes of the groups stand for.
+        spread: by column of numbers, where its scores lie, sentinels apart.
     """
 
     members: int = 0
@@ -93,6 +95,7 @@ class Intake:
     endless: dict[str, Fault] = field(default_factory=dict)
     lowest: dict[str, Fault] = field(default_factory=dict)
     groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    spread: dict[str, Spread] = field(default_factory=dict)
 
     @property
     def merged(self) -> dict[str, Fault]:
@@ -141,6 +144,8 @@ class Intake:
         for name in _BY_COLUMN:
             for column, fault in getattr(other, name).items():
                 getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
+        for column, spread in other.spread.items():
+            self.spread.setdefault(column, Spread()).include(spread)
         self.labels |= other.labels
         self.groups |= other.groups
 

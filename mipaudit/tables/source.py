@@ -351,6 +351,11 @@ class ScoreSource:
         found = self._total().infinite
         return sum(found[name].count for name in names if name in found)
 
+    def sentinels(self, name: str) -> dict[int, int]:
+        """Count rows by value, of values that may stand for a missing score; after a full pass."""
+        spread = self.intake.spread.get(name)
+        return {} if spread is None else spread.far
+
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
         total = self._total()

@@ -90,6 +90,11 @@ class SummarySource:
         """Return what the reader must know."""
         return self.notes
 
+    def sentinels(self, name: str) -> dict[int, int]:
+        """Return nothing: the counts of sites hold no values."""
+        del name
+        return {}
+
     def infinite(self, names: Sequence[str]) -> int | None:
         """Return None: the counts tell."""
         del names
