@@ -2,7 +2,7 @@
 
 Valid if each canary was included by its own coin, all of one share, the scores depend on
 the output alone and the guesses were settled before the coins were seen. Where the share was
-not stated, the limit holds for every share in an interval that costs a tenth of the error.
+not stated, the limit holds for every share in an interval that costs a fiftieth of the error.
 One run cannot reach every mechanism's epsilon (Keinan et al. 2025): it is a lower limit, and
 may stay far below.
 """
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from mipaudit.maths.tradeoff import TradeOff
 
-# Of the error, for the interval of an unknown share of the coins.
-_FOR_THE_SHARE: Final = 0.1
+# Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
+# the price is the error, and from a twentieth to a hundredth of it the limits are alike.
+_FOR_THE_SHARE: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -266,6 +266,21 @@ def test_coins_of_another_share_give_no_more_false_certificates(share, guesses, 
         assert taken_for_fair / runs > 0.5
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@pytest.mark.parametrize("sizes", [(1000,), (900, 50, 20, 20, 10), (100,) * 10])
+def test_few_guesses_with_the_share_unknown_keep_their_error_over_unequal_runs(sizes, delta):
+    # Scores of runs on unlike scales: guesses are all of the last runs.
+    runs, false = 200, 0
+    scale = np.repeat(1 + np.arange(len(sizes)), sizes)
+    for seed in range(runs):
+        rng = np.random.default_rng([34, seed])
+        included = rng.random(1000) < 0.5
+        scores = randomized_response(rng, included) * scale
+        run = one_run_from_scores(included, scores, guesses=(49, 0), direction="high", seed=seed)
+        false += claim_p_value_one_run(run, epsilon=1.0, delta=delta) <= ALPHA
+    assert false / runs <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
+
+
 @pytest.mark.parametrize("rate", [0.2, 0.7])
 def test_a_stated_rate_is_allowed_for(rate):
     rng = np.random.default_rng(32)
