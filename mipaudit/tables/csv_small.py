@@ -57,10 +57,10 @@ class CsvText:
         A column ``member`` may say "member"; that two name a value of theirs is no header.
         """
         own = sum(name in self._cells[name] for name in self._dialect.names)
-        if own >= _OWN_WORDS:
+        if own >= min(_OWN_WORDS, len(self._dialect.names)):
             raise InputError(
                 "no_header",
-                f"{self._name}: in {own} columns the name is also a value: the first line is a "
+                f"{self._name}: names of columns ({own}) are also values: the first line is a "
                 "record, or files were joined with their headers.",
                 hint="Add a header line, and leave out those that are repeated.",
             )

@@ -117,6 +117,7 @@ def test_text_column_can_be_named_as_score(read, write):
         ("unparsable", b"member,other\n1,0.5\n0,2.5\n1,secret\n"),
         ("duplicate_columns", b"member,score,score\n1,2,3\n"),
         ("no_header", b"1,0.5\n0,0.25\n"),
+        ("no_header", b"Meier\nMay\nMeier\n"),
         ("no_header", b"Meier,ill,train,loss\nMay,ill,test,a\nMay,well,train,b\n"),
         ("no_header", b"member,score\n1,0.5\nmember,score\n0,0.5\n"),
         ("not_utf8", b"member,score,name\n1,0.5,caf\xe9\n0,1.5,x\n"),

@@ -165,7 +165,8 @@ def test_inputs_are_hashed_or_fingerprinted(write, monkeypatch, table):
         (whole,) = source.inputs()
         assert whole.sha256 == sha256(data).hexdigest()
         assert (whole.rows, whole.bytes, whole.fingerprint) == (ROWS, len(data), None)
-        monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
+    monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
+    with open_scores(ReadRequest(scores=str(path))) as source:
         (ends,) = source.inputs()
         assert ends.sha256 is None
         assert ends.fingerprint.startswith("size-and-ends:")
