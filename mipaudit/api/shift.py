@@ -55,7 +55,7 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.api.counting import Meter
     from mipaudit.api.opening import column_names
     from mipaudit.api.shift_report import shift_report
-    from mipaudit.api.shift_rows import fits, shift_rows
+    from mipaudit.api.shift_rows import shift_rows
     from mipaudit.api.shift_terms import ShiftTerms, check_shift_terms
     from mipaudit.engine.engine import Engine
     from mipaudit.engine.workers import Workers
@@ -78,7 +78,7 @@ def shift(  # noqa: PLR0913 - one keyword for each option of the command
     request = FeatureRequest(columns=terms.columns, ignore=terms.ignore, id_column=id_column)
     with open_tables(path_of(members), path_of(holdout), request) as source:
         workers = Workers(Engine(jobs=jobs))
-        passes = 2 + fits(source)
+        passes = 2 + source.held
         meter = None if progress is None else Meter(passes * source.rows_hint, progress).advance
         rows = shift_rows(
             source, terms.seed, hash_inputs=hash_inputs, workers=workers, progress=meter

@@ -15,7 +15,6 @@ from mipaudit.api.large_seed import costs_a_pass, position_seed, rows_in_order
 from mipaudit.audit.held_rows import HeldRows
 from mipaudit.engine.fold import fold
 from mipaudit.summaries.content import ContentColumn, canonical_order
-from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.unit_rows import one_of_each
 
 if TYPE_CHECKING:
@@ -70,11 +69,6 @@ class _HeldPartition:
         yield self.rows
 
 
-def fits(source: FeatureSource) -> bool:
-    """Tell whether the rows are kept, so that their seed and their order follow from them."""
-    return kept_exactly(source.rows_hint, len(source.columns))
-
-
 def shift_rows(
     source: FeatureSource,
     choice: SeedChoice,
@@ -95,7 +89,7 @@ def shift_rows(
     Raises:
         InputError: rows that cannot be compared.
     """
-    if not fits(source):
+    if not source.held:
         return _in_place(source, choice, hash_inputs=hash_inputs)
     held = fold(source.partitions(), HeldRows, workers=workers, progress=progress).joined()
     assert held is not None  # noqa: S101 - neither table is empty

@@ -9,13 +9,13 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.report.names import quoted_name
-from mipaudit.tables.column import Labels, Numbers
+from mipaudit.tables.column import Labels, Numbers, column_hashes
 from mipaudit.tables.feature_source import FeatureColumn, FeatureKind, mixed_column
 from mipaudit.tables.layout import common_precision, stored_fields, unreadable_column
 from mipaudit.tables.moments import are_days, is_day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mipaudit.tables.column import Column, Field
     from mipaudit.tables.part import Part
@@ -32,6 +32,7 @@ def name_features(
     tables: Tables,
     *,
     asked: bool,
+    whole: bool,
 ) -> tuple[tuple[FeatureColumn, ...], list[tuple[str, str]]]:
     """Return the features, and which columns are none, with the reason.
 
@@ -40,6 +41,8 @@ def name_features(
         kinds: of each, over both tables.
         tables: loaded.
         asked: whether the columns were named.
+        whole: all rows are looked at where the first do not tell, so that no order of the
+            rows can decide.
 
     Raises:
         InputError: ``mixed_column`` or ``no_features``.
@@ -53,11 +56,15 @@ def name_features(
         if kind == "empty":
             skipped.append((name, "no value in any row"))
         elif kind == "other":
-            found.append(FeatureColumn(name=name, kind=_of_time(name, own.get(name, []), tables)))
-        elif not asked and kind != "float" and _tells_rows_apart(name, tables):
+            found.append(
+                FeatureColumn(
+                    name=name, kind=_of_time(name, own.get(name, []), tables, whole=whole)
+                )
+            )
+        elif not asked and kind != "float" and _tells_rows_apart(name, tables, whole=whole):
             skipped.append((name, "another value in every row: it names records"))
         else:
-            days = kind == "string" and _holds_days(name, tables)
+            days = kind == "string" and _holds_days(name, tables, whole=whole)
             text: FeatureKind = "date" if days else "category"
             found.append(
                 FeatureColumn(
@@ -76,13 +83,11 @@ def name_features(
     return tuple(found), skipped
 
 
-def _first(name: str, tables: Tables) -> Iterator[tuple[Column, int]]:
-    """Yield the first rows of a column in each table, and how many they are."""
-    for _, parts in tables:
-        piece = next((piece for part in parts for piece in part.pieces()), None)
-        chunk = None if piece is None else next(iter(piece.chunks({name}, 0)), None)
-        if chunk is not None:
-            yield chunk.columns[name], chunk.rows
+def _every(name: str, parts: Sequence[Part], *, whole: bool) -> Iterator[tuple[Column, int]]:
+    """Yield a column of one table and its rows, piece by piece; unless whole the first alone."""
+    chunks = (one for part in parts for piece in part.pieces() for one in piece.chunks({name}, 0))
+    for chunk in chunks if whole else islice(chunks, 1):
+        yield chunk.columns[name], chunk.rows
 
 
 def nested_columns(names: Sequence[str], tables: Tables, *, asked: bool) -> list[str]:
@@ -116,7 +121,9 @@ def _with_values(tables: Tables) -> dict[str, list[Field]]:
     return found
 
 
-def _of_time(name: str, own: Sequence[Field], tables: Tables) -> Literal["date", "number"]:
+def _of_time(
+    name: str, own: Sequence[Field], tables: Tables, *, whole: bool
+) -> Literal["date", "number"]:
     """Return what a column is that holds times somewhere.
 
     Raises:
@@ -132,41 +139,57 @@ def _of_time(name: str, own: Sequence[Field], tables: Tables) -> Literal["date",
             hint="Write it the same way everywhere, or leave it out with --ignore.",
         )
     fits = len(moments) == 1 and {one.kind for one in own} <= {"other", "string"}
-    if not fits or (words and not (moments <= {"day", "zoned"} and _holds_days(name, tables))):
+    if not fits or (
+        words and not (moments <= {"day", "zoned"} and _holds_days(name, tables, whole=whole))
+    ):
         raise mixed_column(name)
     return "date" if moments <= {"day", "zoned"} else "number"
 
 
-def _holds_days(name: str, tables: Tables) -> bool:
-    """Tell whether the first texts of both tables are days as 2024-05-31."""
-    words: list[str] = []
+def _holds_days(name: str, tables: Tables, *, whole: bool) -> bool:
+    """Tell whether the texts of both tables, or the first, are days as 2024-05-31."""
+    found: set[str] = set()
     for _, parts in tables:
-        texts = (p for p in parts if any(f.name == name and f.kind == "string" for f in p.fields))
-        for column, _ in _first(name, [(True, tuple(islice(texts, 1)))]):
-            words += _words(column)
-    return are_days(words)
+        texts = [p for p in parts if any(f.name == name and f.kind == "string" for f in p.fields)]
+        for column, rows in _every(name, texts, whole=whole):
+            words = _words(column, most=rows if whole else _WORDS_LOOKED_AT)
+            if not all(map(is_day, words)):
+                return False
+            found.update(words)
+    return are_days(sorted(found))
 
 
-def _words(column: Column) -> tuple[str, ...]:
+def _words(column: Column, *, most: int) -> tuple[str, ...]:
     """Return some of the words of a column's rows; a dictionary may hold others, too."""
     if not isinstance(column, Labels):
         return ()
-    used = np.unique(column.codes[column.codes >= 0])[:_WORDS_LOOKED_AT]
+    used = np.unique(column.codes[column.codes >= 0])[:most]
     return tuple(column.vocabulary.words[at] for at in used.tolist())
 
 
-def _tells_rows_apart(name: str, tables: Tables) -> bool:
-    """Tell whether the first rows of both tables hold as many texts, or are counted on."""
-    looked = 0
-    for column, rows in _first(name, tables):
-        if isinstance(column, Labels):
-            apart = np.unique(column.codes).size == rows and int(column.codes.min(initial=0)) >= 0
-            apart = apart and not all(map(is_day, _words(column)))
-        elif isinstance(column, Numbers) and column.values.dtype.kind in "iu":
-            apart = column.missing is None and bool((np.diff(column.values) == 1).all())
-        else:
+def _tells_rows_apart(name: str, tables: Tables, *, whole: bool) -> bool:
+    """Tell whether the rows of both tables hold as many texts, or numbers without a gap."""
+    return all(_apart(_every(name, parts, whole=whole)) for _, parts in tables)
+
+
+def _apart(pieces: Iterable[tuple[Column, int]]) -> bool:
+    hashes, ends, looked, days = [], [], 0, True
+    for column, rows in pieces:
+        own = column_hashes(column)
+        # Most columns repeat a value soon, and need no further look.
+        if not _may_name(column) or own.missing is not None or np.unique(own.values).size < rows:
             return False
-        if not apart or rows < _ROWS_TO_TELL:
-            return False
-        looked += 1
-    return looked > 0
+        if isinstance(column, Numbers) and rows:
+            ends += [int(column.values.min()), int(column.values.max())]
+        days = days and isinstance(column, Labels) and all(map(is_day, _words(column, most=rows)))
+        hashes.append(own.values)
+        looked += rows
+    if looked < _ROWS_TO_TELL or np.unique(np.concatenate(hashes)).size < looked:
+        return False
+    return max(ends) - min(ends) == looked - 1 if ends else not days
+
+
+def _may_name(column: Column) -> bool:
+    return isinstance(column, Labels) or (
+        isinstance(column, Numbers) and column.values.dtype.kind in "iu"
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.report.names import quoted_name
+from mipaudit.summaries.plan import kept_exactly
 from mipaudit.tables.feature_kinds import name_features, nested_columns
 from mipaudit.tables.feature_source import (
     FeatureRequest,
@@ -104,11 +105,15 @@ def _opened(
             _require_same(part, names, request.id_column)
             _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
-    features, empty = name_features(names, kinds, tables, asked=bool(request.columns))
+    rows = sum(piece.rows for _, parts in tables for part in parts for piece in part.pieces())
+    held = kept_exactly(rows, len(names))
+    asked = bool(request.columns)
+    features, empty = name_features(names, kinds, tables, asked=asked, whole=held)
     source = FeatureSource(
         columns=features,
         skipped=(*skipped, *empty),
         id_column=request.id_column,
+        held=held,
         sides=tuple(tables),
         bare=tuple(blob for _, _, found in opened for blob in found),
     )

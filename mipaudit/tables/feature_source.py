@@ -109,12 +109,14 @@ class FeatureSource:
         columns: the features, in the order of the members' table.
         skipped: (column, why) for every column that is left out.
         id_column: names the person behind a row.
+        held: whether all rows fit in memory, so that no order of them can tell.
         chosen: the rows that stand for their persons; None for every row.
     """
 
     columns: tuple[FeatureColumn, ...]
     skipped: tuple[tuple[str, str], ...]
     id_column: str | None
+    held: bool
     sides: tuple[tuple[bool, tuple[Part, ...]], ...]
     chosen: Chosen | None = None
     bare: tuple[Blob, ...] = ()

@@ -159,6 +159,25 @@ def test_the_old_rule_is_caught(monkeypatch):
     assert mipaudit.shift(*hidden(0)).estimates[0].lower < 0.01
 
 
+def test_a_columns_kind_does_not_follow_from_the_order(tmp_path):
+    """Counters, names of records, and days with one cell that is none, the last by far."""
+    rows, tables = 3 * ROWS, []
+    for side in range(2):
+        days = ["2024-05-31"] * (rows - 1) + ["unknown"]
+        names = [f"{side}-{at}" for at in range(rows)]
+        often = [*names[:-1], names[0]]
+        one = {"a": table(side, rows)["count"], "number": range(rows), "when": days}
+        tables.append(pd.DataFrame({**one, "name": names, "often": often}))
+    first = found(mipaudit.shift(*tables, jobs=1))
+    assert {one["column"] for one in first[0]["design"]["features"]} == {"a", "when", "often"}
+    again = [shuffled(one, 6) for one in tables]
+    assert found(mipaudit.shift(*again, jobs=1)) == first
+    for side, frame in zip("mh", again, strict=True):
+        frame.to_parquet(tmp_path / f"{side}.parquet", row_group_size=40)
+    paths = [str(tmp_path / f"{side}.parquet") for side in "mh"]
+    assert found(mipaudit.shift(*paths, jobs=1)) == first
+
+
 def test_a_missing_person_is_refused():
     members = table(1)
     members.loc[3, "person"] = None

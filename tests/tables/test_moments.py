@@ -194,7 +194,8 @@ def test_a_day_can_be_an_id():
     assert values["x"].tolist() == [1, 2]
 
 
-def test_text_below_the_days_is_refused(tmp_path):
+def test_text_below_the_days_of_a_large_table_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("mipaudit.summaries.plan.EXACT_ROWS", 10)
     for name in ("m", "h"):
         days = ["2024-05-31"] * 5 + [CELL]
         pq.write_table(table(at=pa.array(days)), tmp_path / f"{name}.parquet", row_group_size=5)
