@@ -47,7 +47,7 @@ def test_every_limit_is_run_on_every_cell(report):
     assert {row.label for row in report.rows if row.source != "mipaudit"} == stated
     assert {row.scenario for row in ours} == {"null-gaussian", "gauss-shift-2"}
     assert {row.order for row in ours} == {"shuffled", "sorted"}
-    assert len(report.controls) == 3
+    assert len(report.controls) == 4
     assert all(control.caught for control in report.controls)
 
 
@@ -166,7 +166,7 @@ def test_estimands_can_be_chosen_and_controls_stay():
     assert chosen.design.estimands == ("auc", "eta")
     assert {row.label for row in chosen.rows} == {"auc", "eta"}
     assert chosen.passed
-    assert len(chosen.controls) == 3
+    assert len(chosen.controls) == 4
     assert set(ESTIMANDS) > set(chosen.design.estimands)
 
 
