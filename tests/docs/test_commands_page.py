@@ -144,7 +144,10 @@ def _write_adult(folder, rng):
 
 def _write_scores(folder, frame, one):
     one.to_parquet(folder / "scores.parquet")
-    pd.concat([one] * 20).to_parquet(folder / "large.parquet")
+    noise = np.random.default_rng(8).normal(size=20 * len(one))
+    many = pd.concat([one] * 20, ignore_index=True)
+    many = many.assign(loss=many["loss"] + noise, record_id=np.arange(len(many)))
+    many.drop(columns="patient").to_parquet(folder / "large.parquet")
     frame.to_parquet(folder / "full.parquet")
     frame[["member", "loss", "sex", "race"]].to_parquet(folder / "groups.parquet")
     one.assign(model=3).to_csv(folder / "scores.csv", index=False)
