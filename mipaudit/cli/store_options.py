@@ -7,14 +7,6 @@ from typing import Any
 
 from typer.core import TyperOption
 
-from mipaudit.tables.store_terms import (
-    ALLOW_SCHEME,
-    DEFAULT_SECONDS,
-    STORE_TIMEOUT,
-    allowed_schemes,
-    store_seconds,
-)
-
 
 def store_options() -> list[TyperOption]:
     """Return the two options; what they say is in the environment while the command runs."""
@@ -33,24 +25,29 @@ def store_options() -> list[TyperOption]:
             metavar="SECONDS",
             expose_value=False,
             callback=_wait,
-            help="How long a store may take to connect, and send no byte. "
-            f"[default: {DEFAULT_SECONDS:g}]",
+            help="How long a store may take to connect, and send no byte. [default: 30]",
         ),
     ]
 
 
 def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401, ARG001
+    if not value or context.resilient_parsing:
+        return
+    from mipaudit.tables.store_terms import ALLOW_SCHEME, allowed_schemes
+
     # A name with a blank in it would pass for two.
     names = ["?" if set(name) & set(" \t\n") else name for name in value]
-    if names and not context.resilient_parsing:
-        _set(context, ALLOW_SCHEME, " ".join(names))
-        allowed_schemes()
+    _set(context, ALLOW_SCHEME, " ".join(names))
+    allowed_schemes()
 
 
 def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401, ARG001
-    if value is not None and not context.resilient_parsing:
-        _set(context, STORE_TIMEOUT, value)
-        store_seconds()
+    if value is None or context.resilient_parsing:
+        return
+    from mipaudit.tables.store_terms import STORE_TIMEOUT, store_seconds
+
+    _set(context, STORE_TIMEOUT, value)
+    store_seconds()
 
 
 def _set(context: Any, name: str, value: str) -> None:  # noqa: ANN401

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, Literal
 from mipaudit.errors import UsageError
 from mipaudit.report.origin import InputFile, Provenance, SeedInUse, Setting
 from mipaudit.report.setting import setting_text
-from mipaudit.summaries.seed import SeedChoice
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from mipaudit.summaries.seed import SeedChoice
 
 # The libraries that can change a number, or how a number was read.
 _LIBRARIES: Final = ("numpy", "scipy", "pandas", "pyarrow", "polars", "sklearn")
@@ -50,11 +51,11 @@ def provenance(
         python=".".join(str(part) for part in sys.version_info[:3]),
         libraries=_loaded_libraries(),
         created=moment().strftime(TIME_FORM),
-        seed=seed.number if isinstance(seed, SeedChoice) else seed,
+        seed=seed if seed is None or isinstance(seed, int) else seed.number,
         inputs=tuple(inputs),
         settings=tuple(settings),
         platform=_platform(),
-        seed_origin=seed.origin if isinstance(seed, SeedChoice) else None,
+        seed_origin=None if seed is None or isinstance(seed, int) else seed.origin,
         seeds=tuple(SeedInUse(score=one, seed=f"{used:016x}") for one, used in seeds.items()),
         unused_columns=tuple(unused_columns),
     )

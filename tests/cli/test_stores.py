@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mipaudit.tables.store_terms import DEFAULT_SECONDS
+
 HUSH = "s3cr3t"
 
 
@@ -84,3 +86,8 @@ def test_terms_of_stores(mipaudit, words, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stdout == ""
+
+
+def test_the_help_says_how_long_a_store_is_waited_for(mipaudit):
+    shown = " ".join(mipaudit("estimate", "--help").stdout.split())
+    assert f"send no byte. [default: {DEFAULT_SECONDS:g}]" in shown
