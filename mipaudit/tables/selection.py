@@ -39,6 +39,8 @@ _IDS: Final = re.compile(r"(^|[_\W])(id|idx|index|uuid|key|rownum|row_number)$")
 _SCORES: Final = re.compile(r"^(score|loss|conf)")
 # capital_loss is an attribute of a person: such a name alone makes no score of integers.
 _ENDS: Final = re.compile(r"[_\W](scores?|loss(es)?|conf|confidences?)(_?\d+)?$")
+# What a model said of a record may be as telling as its loss.
+_ANSWERS: Final = re.compile(r"^(pred|prob|logit)|[_\W](preds?|prediction|probs?|logits?)$")
 # camelCase: attackScore is attack_score.
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TAKEABLE: Final = frozenset({"float", "integer", "bool", "string"})
@@ -112,6 +114,11 @@ def _says_score(name: str) -> bool:
 
 def _hints_score(name: str) -> bool:
     return _says_score(name) or _ENDS.search(_folded(name)) is not None
+
+
+def _is_answer(name: str, kind: Kind) -> bool:
+    """Tell whether a column is numbers, or lists of some, that a model gave out."""
+    return kind in {"float", "other"} and _ANSWERS.search(_folded(name)) is not None
 
 
 def is_candidate(name: str) -> bool:
@@ -286,7 +293,11 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
         unaudited=tuple(
             (name, why)
             for name, why in skipped
-            if reasons[name] is None or (why in _NAMED_OR_UNREADABLE and _hints_score(name))
+            if reasons[name] is None
+            or (
+                why in _NAMED_OR_UNREADABLE
+                and (_hints_score(name) or _is_answer(name, kinds[name]))
+            )
         ),
     )
 

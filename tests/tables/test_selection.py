@@ -89,6 +89,8 @@ def test_integers_are_scores_only_where_there_is_none_yet():
         *(("score", "string"), ("loss_at", "other"), ("confidence", "empty"), ("Score", "string")),
         *(("score_id", "integer"), ("score_idx", "float"), ("loss_label", "integer")),
         *(("target_loss", "float"), ("pred_score", "bool"), ("ScoreId", "integer")),
+        # What a model gave out may tell as much: floats, and lists of numbers.
+        *(("prediction", "float"), ("y_pred", "float"), ("logits", "other"), ("probs", "other")),
     ],
 )
 def test_what_says_score_and_is_left_out_is_told(name, kind):
@@ -111,6 +113,7 @@ def test_floats_are_no_labels(name):
         *(("id", "integer"), ("run", "integer"), ("rep", "float"), ("y", "integer")),
         *(("target", "float"), ("label", "bool"), ("eps", "float"), ("group", "integer")),
         *(("name", "string"), ("when", "other"), ("split", "bool"), ("recordId", "integer")),
+        *(("prediction", "integer"), ("y_pred", "string"), ("predecessor", "integer")),
     ],
 )
 def test_what_is_no_score_is_left_out_without_a_word(name, kind):
