@@ -173,7 +173,7 @@ def test_estimands_can_be_chosen_and_controls_stay():
 def test_epsilon_has_controls_of_its_own_and_files_enough_to_catch_them():
     chosen = mipaudit.validate(**SMALL, estimands=["epsilon_runs"])
     named = {control.label: control.replications for control in chosen.controls}
-    assert len(named) == 6
+    assert len(named) == 7
     assert set(named.values()) == {1000}
     assert chosen.passed
 

@@ -16,7 +16,7 @@ LINES = [
     ("mipaudit estimate", {"estimate"}),
     (
         "mipaudit estimate --max",
-        {"--max-advantage", "--max-eta", "--max-tpr-at-fpr", "--max-metric"},
+        {"--max-advantage", "--max-copies", "--max-eta", "--max-tpr-at-fpr", "--max-metric"},
     ),
     ("mipaudit estimate scores.csv --max-a", {"--max-advantage"}),
     ("mipaudit noise --clip-", {"--clip-radius", "--clip-centre"}),

@@ -64,7 +64,7 @@ destination.os.fdopen = lambda *a, **k: Doomed(fdopen(*a, **k))
 for name in ("link", "fsync", "fchmod", "rename", "replace", "unlink"):
     setattr(os, name, before(getattr(os, name)))
 if named:
-    destination._open_nameless = lambda folder: None
+    destination._open_nameless = lambda *_: None
 from mipaudit.cli.app import main
 
 main()
@@ -94,7 +94,8 @@ def run(environment, folder, arguments, *, steps, way):
 
 COMMANDS = [
     ("estimate", "scores.csv", "-f", "json", "-o", "out/report.json"),
-    ("summarize", "scores.csv", "-o", "out/x.summary"),
+    # A seed of its own at every run would make other bytes.
+    ("summarize", "scores.csv", "--seed", "1", "-o", "out/x.summary"),
     ("records", "scores.csv", "-q", "-o", "out/risks.csv"),
 ]
 

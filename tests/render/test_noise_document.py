@@ -39,7 +39,7 @@ def splits():
 def reports(splits, tmp_path_factory):
     """Return reports by name: mathematics, measured, and applied."""
     folder = tmp_path_factory.mktemp("release")
-    np.save(folder / "release.npy", np.array([3.0, 100.0, 0.5]))
+    np.save(folder / "release.npy", np.array(SPREADS) / 2)
     frame = pd.DataFrame(splits, columns=["age", "income", "rate"]).assign(row=range(64))
     common = {"eta": 0.05, "calibration": "moment", "mechanism": "gaussian"}
     measured = noise(splits=frame, **common)
