@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from typing import Final
 from unicodedata import category
 
@@ -101,6 +100,9 @@ def _may_admit(part: str) -> bool:
 
 
 def _digest(part: str) -> str:
+    # Here, since few runs read from the web.
+    from hashlib import blake2b
+
     ending = _ENDING.search(part)
     digest = blake2b(part.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     return f"~{digest}{ending[0] if ending else ''}"
