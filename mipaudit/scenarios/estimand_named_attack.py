@@ -48,11 +48,13 @@ class _Named(Estimand):
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of each adversary that the file lets learn."""
-        blocks = micro_blocks(position_bytes(audited.seed, 0, audited.member.size))
+        # The blocks are those of the evidence beside which the adversary is put.
+        rows, seed = audited.in_order
+        blocks = micro_blocks(position_bytes(seed, 0, rows.member.size))
         judged = blocks >= audited.evidence.counts.burn_in
         side = audited.evidence.side
-        loss = audited.score if side == "low" else -audited.score
-        taught = Labelled(loss=loss[~judged], member=audited.member[~judged])
+        loss = rows.scores[0] if side == "low" else -rows.scores[0]
+        taught = Labelled(loss=loss[~judged], member=rows.member[~judged])
         for name, cut in _cuts(taught, audited.prior):
             found = self._limits(audited, cut, loss, judged, blocks)
             if found is None:
@@ -96,9 +98,8 @@ class NamedAttack(_Named):
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],  # noqa: ARG002
     ) -> tuple[float | None, float | None] | None:
-        found = achieved(
-            cut.guesses(loss[judged]), audited.member[judged], prior=audited.prior, alpha=_ALPHA
-        )
+        member = audited.in_order[0].member[judged]
+        found = achieved(cut.guesses(loss[judged]), member, prior=audited.prior, alpha=_ALPHA)
         return None if found is None else (found.advantage.lower, found.advantage.upper)
 
 
@@ -117,10 +118,11 @@ class _Shortfall(_Named):
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],
     ) -> tuple[float | None, float | None] | None:
-        score = audited.score[judged]
+        ordered, _ = audited.in_order
+        score = ordered.scores[0][judged]
         rows = JudgedRows(
             takes=cut.guesses(loss[judged]).astype(np.float64),
-            member=audited.member[judged],
+            member=ordered.member[judged],
             scores=score,
             cell=np.searchsorted(audited.cell_edges, score, side="left"),
             blocks=blocks[judged],
