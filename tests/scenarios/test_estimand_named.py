@@ -1,7 +1,10 @@
 """What named attackers and guesses have: the truths beside large samples, and the limits."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from mipaudit.audit.named_attack import weighed
 from mipaudit.queries.adversaries import bounded_loss_guesses
@@ -15,8 +18,8 @@ NAMES = [name for name in default_estimands() if ESTIMANDS[name].usual is not No
 LAWS = ["gauss-shift-1", "leaked-atoms", "infinite-scores", "null-ties"]
 
 
-def file(name, n, prior=0.5):
-    members, holdout = law(name).sample(np.random.default_rng(3), n, n)
+def file(name, n, prior=0.5, seed=3):
+    members, holdout = law(name).sample(np.random.default_rng(seed), n, n)
     return AuditedFile(
         member=np.arange(2 * n) < n,
         score=np.concatenate([members, holdout]),
@@ -44,12 +47,14 @@ def test_truths_are_those_of_large_samples(name, prior):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_limits_surround_the_truth(name, prior):
-    """One seeded file of each law; also at a prior at which an attack may be worse than blind."""
-    for which in LAWS:
-        for said in ESTIMANDS[name].intervals(file(which, 1500, prior)):
+    """Six seeded files of each law; also at a prior at which an attack may be worse than blind."""
+    missed = []
+    for which, seed in product(LAWS, range(6)):
+        for said in ESTIMANDS[name].intervals(file(which, 1500, prior, seed)):
             truth = ESTIMANDS[name].truth(law(which), prior, said.estimand_args)
-            assert said.lower is None or said.lower <= truth + 1e-9
-            assert said.upper is None or said.upper >= truth - 1e-9
+            missed += [said.lower > truth + 1e-9] * (said.lower is not None)
+            missed += [said.upper < truth - 1e-9] * (said.upper is not None)
+    assert sum(missed) <= binom.ppf(0.999, len(missed), 0.025)
 
 
 def test_the_attribute_has_its_truth_at_the_shares_of_the_file():
