@@ -30,7 +30,7 @@ help:
 	@echo 'make docs            rewrite the output that the documents quote'
 	@echo 'make imports         the rooms import one way'
 	@echo 'make fuzz            mutated inputs, policies and reports by the thousand, in half an hour'
-	@echo 'make validate-short  coverage of every interval, in two minutes on two processors'
+	@echo 'make validate-short  coverage of every interval, in three minutes on two processors'
 	@echo 'make validate        the long form, an hour: rewrites docs/validation.md'
 	@echo 'make truths          every truth of a scenario against 10^7 draws'
 	@echo 'make bench           time and memory against the budgets: rewrites docs/performance.md'

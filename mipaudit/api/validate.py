@@ -45,7 +45,7 @@ def validate(  # noqa: PLR0913 - one keyword for each option of the command
     afresh.
 
     Args:
-        full: the long form, about an hour on two processors, instead of two minutes.
+        full: the long form, about an hour on two processors, instead of three minutes.
         estimands: only limits of these, by name; empty means all.
         scenarios: only these laws, by name. Once scenarios, sizes or priors are chosen, all
             their combinations are run.
