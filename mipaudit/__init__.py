@@ -17,28 +17,39 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from mipaudit.api.attack import attack
-    from mipaudit.api.attribute import attribute
-    from mipaudit.api.bounds import bounds
-    from mipaudit.api.check import check
-    from mipaudit.api.compare import compare
-    from mipaudit.api.epsilon import epsilon
-    from mipaudit.api.estimate import estimate
-    from mipaudit.api.noise import add_noise, noise
-    from mipaudit.api.query import query
-    from mipaudit.api.query_lira import query_lira
-    from mipaudit.api.query_losses import query_losses
-    from mipaudit.api.records import RecordTable, record_table, records
-    from mipaudit.api.render import rejudge, render_report
-    from mipaudit.api.reproduce import list_reproductions, reproduce
-    from mipaudit.api.schema import schema
-    from mipaudit.api.shift import shift
-    from mipaudit.api.simulate import Simulated, list_scenarios, simulate
-    from mipaudit.api.summarize import summarize
-    from mipaudit.api.validate import validate
-    from mipaudit.api.verify import verify
-    from mipaudit.audit.estimate import Estimate
-    from mipaudit.audit.verdict import Verdict
+    from mipaudit.commands.attack.report import AttackReport
+    from mipaudit.commands.attack.run import attack
+    from mipaudit.commands.attribute.report import AttributeReport
+    from mipaudit.commands.attribute.run import attribute
+    from mipaudit.commands.bounds.report import BoundsReport
+    from mipaudit.commands.bounds.run import bounds
+    from mipaudit.commands.check.report import CheckReport
+    from mipaudit.commands.check.run import check
+    from mipaudit.commands.compare.queries.report import CompareReport
+    from mipaudit.commands.compare.reports.report import ReportComparison
+    from mipaudit.commands.compare.run import compare
+    from mipaudit.commands.epsilon.report import EpsilonReport
+    from mipaudit.commands.epsilon.run import epsilon
+    from mipaudit.commands.estimate.report import Report
+    from mipaudit.commands.estimate.run import estimate
+    from mipaudit.commands.noise.report import NoiseReport
+    from mipaudit.commands.noise.run import add_noise, noise
+    from mipaudit.commands.query.model.lira.run import query_lira
+    from mipaudit.commands.query.model.losses.run import query_losses
+    from mipaudit.commands.query.model.report import ModelQueryReport
+    from mipaudit.commands.query.report import QueryReport
+    from mipaudit.commands.query.run import query
+    from mipaudit.commands.records.report import RecordsReport
+    from mipaudit.commands.records.run import RecordTable, record_table, records
+    from mipaudit.commands.render.run import rejudge, render_report
+    from mipaudit.commands.schema.run import schema
+    from mipaudit.commands.shift.report import ShiftReport
+    from mipaudit.commands.shift.run import shift
+    from mipaudit.commands.simulate.run import Simulated, list_scenarios, simulate
+    from mipaudit.commands.summarize.run import summarize
+    from mipaudit.commands.validate.run import validate
+    from mipaudit.commands.verify.report import VerifyReport
+    from mipaudit.commands.verify.run import verify
     from mipaudit.errors import (
         InputError,
         MipauditError,
@@ -46,24 +57,14 @@ if TYPE_CHECKING:
         OutputError,
         UsageError,
     )
-    from mipaudit.report.attack import AttackReport
-    from mipaudit.report.attribute import AttributeReport
-    from mipaudit.report.bounds import BoundsReport
-    from mipaudit.report.codec import from_json, to_json
-    from mipaudit.report.compare import CompareReport
-    from mipaudit.report.compare_reports import ReportComparison
-    from mipaudit.report.epsilon import EpsilonReport
-    from mipaudit.report.model import CheckReport, Report
-    from mipaudit.report.model_query import ModelQueryReport
-    from mipaudit.report.noise import NoiseReport
-    from mipaudit.report.query import QueryReport
-    from mipaudit.report.records import RecordsReport
-    from mipaudit.report.reproduction import ReproducedFigure
-    from mipaudit.report.shift import ShiftReport
-    from mipaudit.report.truth import ScenarioList, TruthReport
-    from mipaudit.report.validation import ValidationReport
-    from mipaudit.report.verification import VerifyReport
-    from mipaudit.tables.summary_file import SummaryFile
+    from mipaudit.reading.summaries.file import SummaryFile
+    from mipaudit.reproductions.report import ReproducedFigure
+    from mipaudit.reproductions.run import list_reproductions, reproduce
+    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.reports.codec import from_json, to_json
+    from mipaudit.statements.verdict import Verdict
+    from mipaudit.validation.report import ValidationReport
+    from mipaudit.validation.truth import ScenarioList, TruthReport
 
 __all__ = [
     "AttackReport",
@@ -125,61 +126,61 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "AttackReport": "mipaudit.report.attack",
-    "AttributeReport": "mipaudit.report.attribute",
-    "ModelQueryReport": "mipaudit.report.model_query",
-    "BoundsReport": "mipaudit.report.bounds",
-    "CheckReport": "mipaudit.report.model",
-    "CompareReport": "mipaudit.report.compare",
-    "ReportComparison": "mipaudit.report.compare_reports",
-    "EpsilonReport": "mipaudit.report.epsilon",
-    "Estimate": "mipaudit.audit.estimate",
+    "AttackReport": "mipaudit.commands.attack.report",
+    "AttributeReport": "mipaudit.commands.attribute.report",
+    "ModelQueryReport": "mipaudit.commands.query.model.report",
+    "BoundsReport": "mipaudit.commands.bounds.report",
+    "CheckReport": "mipaudit.commands.check.report",
+    "CompareReport": "mipaudit.commands.compare.queries.report",
+    "ReportComparison": "mipaudit.commands.compare.reports.report",
+    "EpsilonReport": "mipaudit.commands.epsilon.report",
+    "Estimate": "mipaudit.statements.estimate",
     "InputError": "mipaudit.errors",
     "MipauditError": "mipaudit.errors",
     "MissingExtraError": "mipaudit.errors",
-    "NoiseReport": "mipaudit.report.noise",
+    "NoiseReport": "mipaudit.commands.noise.report",
     "OutputError": "mipaudit.errors",
-    "QueryReport": "mipaudit.report.query",
-    "RecordTable": "mipaudit.api.records",
-    "RecordsReport": "mipaudit.report.records",
-    "Report": "mipaudit.report.model",
-    "ReproducedFigure": "mipaudit.report.reproduction",
-    "ScenarioList": "mipaudit.report.truth",
-    "ShiftReport": "mipaudit.report.shift",
-    "Simulated": "mipaudit.api.simulate",
-    "SummaryFile": "mipaudit.tables.summary_file",
-    "TruthReport": "mipaudit.report.truth",
+    "QueryReport": "mipaudit.commands.query.report",
+    "RecordTable": "mipaudit.commands.records.run",
+    "RecordsReport": "mipaudit.commands.records.report",
+    "Report": "mipaudit.commands.estimate.report",
+    "ReproducedFigure": "mipaudit.reproductions.report",
+    "ScenarioList": "mipaudit.validation.truth",
+    "ShiftReport": "mipaudit.commands.shift.report",
+    "Simulated": "mipaudit.commands.simulate.run",
+    "SummaryFile": "mipaudit.reading.summaries.file",
+    "TruthReport": "mipaudit.validation.truth",
     "UsageError": "mipaudit.errors",
-    "ValidationReport": "mipaudit.report.validation",
-    "Verdict": "mipaudit.audit.verdict",
-    "VerifyReport": "mipaudit.report.verification",
-    "add_noise": "mipaudit.api.noise",
-    "attack": "mipaudit.api.attack",
-    "attribute": "mipaudit.api.attribute",
-    "query_losses": "mipaudit.api.query_losses",
-    "query_lira": "mipaudit.api.query_lira",
-    "bounds": "mipaudit.api.bounds",
-    "check": "mipaudit.api.check",
-    "compare": "mipaudit.api.compare",
-    "epsilon": "mipaudit.api.epsilon",
-    "estimate": "mipaudit.api.estimate",
-    "from_json": "mipaudit.report.codec",
-    "list_reproductions": "mipaudit.api.reproduce",
-    "list_scenarios": "mipaudit.api.simulate",
-    "noise": "mipaudit.api.noise",
-    "query": "mipaudit.api.query",
-    "record_table": "mipaudit.api.records",
-    "records": "mipaudit.api.records",
-    "rejudge": "mipaudit.api.render",
-    "render_report": "mipaudit.api.render",
-    "reproduce": "mipaudit.api.reproduce",
-    "schema": "mipaudit.api.schema",
-    "shift": "mipaudit.api.shift",
-    "simulate": "mipaudit.api.simulate",
-    "summarize": "mipaudit.api.summarize",
-    "to_json": "mipaudit.report.codec",
-    "validate": "mipaudit.api.validate",
-    "verify": "mipaudit.api.verify",
+    "ValidationReport": "mipaudit.validation.report",
+    "Verdict": "mipaudit.statements.verdict",
+    "VerifyReport": "mipaudit.commands.verify.report",
+    "add_noise": "mipaudit.commands.noise.run",
+    "attack": "mipaudit.commands.attack.run",
+    "attribute": "mipaudit.commands.attribute.run",
+    "query_losses": "mipaudit.commands.query.model.losses.run",
+    "query_lira": "mipaudit.commands.query.model.lira.run",
+    "bounds": "mipaudit.commands.bounds.run",
+    "check": "mipaudit.commands.check.run",
+    "compare": "mipaudit.commands.compare.run",
+    "epsilon": "mipaudit.commands.epsilon.run",
+    "estimate": "mipaudit.commands.estimate.run",
+    "from_json": "mipaudit.statements.reports.codec",
+    "list_reproductions": "mipaudit.reproductions.run",
+    "list_scenarios": "mipaudit.commands.simulate.run",
+    "noise": "mipaudit.commands.noise.run",
+    "query": "mipaudit.commands.query.run",
+    "record_table": "mipaudit.commands.records.run",
+    "records": "mipaudit.commands.records.run",
+    "rejudge": "mipaudit.commands.render.run",
+    "render_report": "mipaudit.commands.render.run",
+    "reproduce": "mipaudit.reproductions.run",
+    "schema": "mipaudit.commands.schema.run",
+    "shift": "mipaudit.commands.shift.run",
+    "simulate": "mipaudit.commands.simulate.run",
+    "summarize": "mipaudit.commands.summarize.run",
+    "to_json": "mipaudit.statements.reports.codec",
+    "validate": "mipaudit.commands.validate.run",
+    "verify": "mipaudit.commands.verify.run",
 }
 
 

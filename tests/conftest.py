@@ -7,6 +7,7 @@ very reason, fails the session: a test that stops running must be noticed.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,15 +18,34 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = [
+    "tests.fixtures.coverage",
+    "tests.fixtures.evidence",
+    "tests.fixtures.files",
+    "tests.fixtures.noise",
+    "tests.fixtures.pages",
+    "tests.fixtures.parts",
+    "tests.fixtures.program",
+    "tests.fixtures.rates",
+    "tests.fixtures.records",
+    "tests.fixtures.reports",
+    "tests.fixtures.rows",
+    "store_servers",  # what more than one folder of tests starts
+]
 HERE: Final = Path(__file__).parent
 # What more than one folder of tests starts, such as servers.
-pytest_plugins = ("store_servers",)
 sys.path.insert(0, str(HERE / "servers"))
 SKIP_PREFIX: Final = "Skipped: "
 
 # The same examples on every machine: a failure in CI is a failure at the desk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+
+# A shell without job control starts what runs in its background deaf to control-C, and so are
+# all children: the program keeps to that, and tests of control-C would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,13 @@ from its first millisecond, also while the parser loads.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from mipaudit.cli import exit_status
+from mipaudit.cli.exit import status as exit_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def main() -> NoReturn:
     # at the end, would take a sixth of the time of a command that reads nothing.
     gc.disable()
     try:
-        status = _guarded(sys.argv[1:])
+        status = run(sys.argv[1:])
         _flush()
     except BrokenPipeError:
         status = _closed_pipe()
@@ -40,9 +41,14 @@ def main() -> NoReturn:
     sys.exit(status)
 
 
-def _guarded(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line within this process, report what fails, and return the exit code.
+
+    Raises:
+        BrokenPipeError: nobody reads standard output any more.
+    """
     try:
-        return _run(arguments)
+        return _dispatch(arguments)
     except SystemExit as end:
         # typer turns a closed pipe into a plain exit.
         if isinstance(end.__context__, BrokenPipeError):
@@ -64,18 +70,28 @@ def _give_up(error: BaseException, arguments: Sequence[str]) -> int:
     return status
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _dispatch(arguments: Sequence[str]) -> int:
     from mipaudit.cli.program import run
 
     return run(arguments)
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.failure import error_style, failure_of, show
+    try:
+        from mipaudit.cli.exit.failure import error_style, failure_of, show
 
-    failure = failure_of(error)
-    show(failure, error_style(arguments))
+        failure = failure_of(error)
+        show(failure, error_style(arguments))
+    except (MemoryError, ImportError):
+        # Not even the words could be loaded. Python itself would end with 1: a verdict.
+        _say_no_memory()
+        return exit_status.USAGE
     return failure.status
+
+
+def _say_no_memory() -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, b"Error: There is not enough memory.\n")
 
 
 def _flush() -> None:

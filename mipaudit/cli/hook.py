@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import typer
 
-from mipaudit.cli import exit_status
+from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import MipauditError, UsageError
-from mipaudit.report.names import safe_name
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ _WORST: Final = (exit_status.NOT_MET, exit_status.INCONCLUSIVE, exit_status.OK)
 
 def main() -> NoReturn:
     """Run the command on each file and exit with the worst code."""
-    from mipaudit.cli.failure import error_style, failure_of, show, usage_failure
+    from mipaudit.cli.exit.failure import error_style, failure_of, show, usage_failure
 
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     command, *words = sys.argv[1:] or [""]
@@ -51,7 +51,7 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
         UsageError: no such command, no file is named, options stand behind a file, or one
             report would take the place of another.
     """
-    from mipaudit.cli.program import application
+    from mipaudit.cli.program import application, every_command
 
     if command not in _COMMANDS:
         raise UsageError(
@@ -62,7 +62,7 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     if not words:
         raise UsageError("no_files", "No score file is named.", hint=_ORDER)
     parser = typer.main.get_command(application([command])).commands[command]  # type: ignore[attr-defined]
-    context = parser.make_context(command, list(words), allow_extra_args=True)
+    context = parser.make_context(command, list(words), allow_extra_args=True, obj=every_command())
     first = context.params["scores"] or []
     files = [*([first] if isinstance(first, str) else first), *context.args]
     options = list(words[: len(words) - len(files)])

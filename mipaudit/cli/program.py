@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from mipaudit.cli import exit_status
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
-from mipaudit.cli.configured_command import ConfiguredCommand, options_of, usage_place
+from mipaudit.cli.exit import status as exit_status
+from mipaudit.cli.settings.configured_command import ConfiguredCommand, options_of, usage_place
+from mipaudit.cli.settings.policy_file_keys import EveryCommand
 from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.version import __version__
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from typer.core import TyperCommand, TyperGroup
 
-    from mipaudit.cli.config_keys import Options
+    from mipaudit.cli.settings.policy_file_keys import Options
 
 _HELP = """Measure how much a release leaks about who was in its training data.
 
@@ -112,6 +113,12 @@ COMMANDS: Final = {
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
 _SUFFICIENT: Final = frozenset({"schema", "validate", "reproduce", "help"})
+# Commands whose folder is not that of their name.
+_HOMES: Final = {
+    "query losses": "commands.query.model.losses",
+    "query lira": "commands.query.model.lira",
+    "reproduce": "reproductions",
+}
 # They have nothing to set, and work where a policy file is broken.
 # So do those that read a report: a policy file must not judge it again unasked. The
 # papers' figures are nobody's policy.
@@ -140,11 +147,16 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 def _add(app: typer.Typer, name: str) -> None:
     word = name.replace(" ", "_")
-    module = import_module(f"mipaudit.cli.{word}")
+    module = import_module(module_of(name))
     kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
     app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
         getattr(module, word)
     )
+
+
+def module_of(name: str) -> str:
+    """Return the module that holds what a command is asked, by the command's name."""
+    return f"mipaudit.{_HOMES.get(name, f'commands.{name}')}.command"
 
 
 def joined_name(arguments: Sequence[str]) -> Sequence[str]:
@@ -155,12 +167,13 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
     return [*arguments[:at], " ".join(arguments[at : at + 2]), *arguments[at + 2 :]]
 
 
-def configurable() -> tuple[str, ...]:
-    """Return the commands whose options a policy file may set."""
-    return tuple(name for name in COMMANDS if name not in _UNCONFIGURED)
+def every_command() -> EveryCommand:
+    """Return the commands whose options a policy file may set, and what loads them."""
+    names = tuple(name for name in COMMANDS if name not in _UNCONFIGURED)
+    return EveryCommand(names=names, load=_load_options)
 
 
-def load_options(name: str) -> Options:
+def _load_options(name: str) -> Options:
     """Return the options of a command that a policy file may set, by key."""
     return options_of(_command(name))
 
@@ -200,7 +213,9 @@ def run(arguments: Sequence[str]) -> int:
     # parser this version of typer carries.
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     try:
-        status = command.main(list(arguments), prog_name="mipaudit", standalone_mode=False)
+        status = command.main(
+            list(arguments), prog_name="mipaudit", standalone_mode=False, obj=every_command()
+        )
     except usage_error as error:
         return _report(error, arguments)
     if status == exit_status.INTERRUPTED:
@@ -210,7 +225,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.failure import error_style, show, usage_failure
+    from mipaudit.cli.exit.failure import error_style, show, usage_failure
     from mipaudit.cli.misplaced import misplaced
 
     if type(error).__name__ == "NoArgsIsHelpError":

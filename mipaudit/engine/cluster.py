@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mipaudit.engine.engine import HOW_TO_START
 from mipaudit.errors import MissingExtraError, UsageError
-from mipaudit.report.names import safe_name
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

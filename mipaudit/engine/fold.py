@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from mipaudit.engine.remote_fold import fold_remotely, merge_outcomes
 from mipaudit.engine.run import Outcome, SummaryT
 from mipaudit.engine.workers import Workers
-from mipaudit.tables.bad_parts import BadPartsError
-from mipaudit.tables.partitions import FaultyRowsError, Partitions
+from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.source.partitions import FaultyRowsError, Partitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mipaudit.tables.partitions import Partition
+    from mipaudit.reading.source.partitions import Partition
 
 
 def fold(

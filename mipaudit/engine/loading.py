@@ -11,15 +11,15 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.tables.bad_parts import each_loaded
+from mipaudit.reading.bytes.bad_parts import each_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from mipaudit.engine.workers import Workers
-    from mipaudit.tables.csv_part import CsvPart, ParsedCsv
-    from mipaudit.tables.part import Load
+    from mipaudit.reading.csv.part import CsvPart, ParsedCsv
+    from mipaudit.reading.source.part import Load
 
 # Starting processes costs as much as parsing this much text.
 _WORTH_PROCESSES: Final = 32 << 20
@@ -66,7 +66,7 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
 
 def _large(loads: Sequence[Load]) -> dict[int, CsvPart]:
     """Return the CSV files of which most is yet to be parsed, by their number."""
-    from mipaudit.tables.csv_part import CsvPart
+    from mipaudit.reading.csv.part import CsvPart
 
     parts = {at: one.part for at, one in enumerate(loads)}
     return {at: part for at, part in parts.items() if isinstance(part, CsvPart) and part.large}
@@ -85,10 +85,10 @@ def _enough(parts: dict[int, CsvPart]) -> bool:
 
 
 def _sent(load: Load, part: CsvPart, workers: Workers) -> Future[ParsedCsv]:
-    from mipaudit.tables.csv_part import parse_elsewhere
+    from mipaudit.reading.csv.part import parse_elsewhere
 
     return workers.processes.submit(
-        parse_elsewhere, part.blob, part.format, load.names, load.hashed
+        parse_elsewhere, part.blob, part.format, load.names, load.hashed, load.keys
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from mipaudit.engine.workers import Remote
-    from mipaudit.tables.partitions import Partition
+    from mipaudit.reading.source.partitions import Partition
 
 _AHEAD: Final = 2
 # So often a worker may be lost with the same partition.

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
 from mipaudit.errors import MipauditError
-from mipaudit.tables.bad_parts import BadPartsError
-from mipaudit.tables.intake import Intake
+from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.rows.left_out import Intake
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.reading.source.partitions import Partition
     from mipaudit.summaries.rows import Rows
-    from mipaudit.tables.partitions import Partition
 
 # So many for each worker keep all busy to the end, though some are slower than others.
 _RUNS_EACH: Final = 16

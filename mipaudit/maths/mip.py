@@ -17,9 +17,9 @@ import math
 from typing import Final, Literal, assert_never
 
 from mipaudit.maths.bisection import crossing
-from mipaudit.maths.mechanism import GaussianDP
 from mipaudit.maths.normal import central_quantile
-from mipaudit.maths.tradeoff import prior_loss
+from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.maths.privacy.tradeoff import prior_loss
 
 Mechanism = Literal["laplace", "norm-exponential", "gaussian"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.summaries.cells import Cells, build_cells, distinct_values
+from mipaudit.summaries.cells.cells import Cells, build_cells, distinct_values
 from mipaudit.summaries.sample import burn_in_blocks
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.summaries.identity import MICRO_BLOCKS, rank_bytes, ranks
+from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, rank_bytes, ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

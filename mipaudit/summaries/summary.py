@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from mipaudit.maths.ladder import Ladder
+from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.summaries.tally import ColumnCounts
 
 if TYPE_CHECKING:

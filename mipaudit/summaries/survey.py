@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from mipaudit.summaries.identity import rank_bytes
+from mipaudit.summaries.identity.row_rank import rank_bytes
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.maths.ladder import Ladder, ladder_of_rows
-from mipaudit.summaries.cell_codes import CellCodes
-from mipaudit.summaries.code_counter import CodeCounter
-from mipaudit.summaries.identity import MICRO_BLOCKS, micro_labels, rank_bytes
-from mipaudit.summaries.workspace import Workspace
+from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
+from mipaudit.summaries.cells.code_counter import CodeCounter
+from mipaudit.summaries.cells.codes import CellCodes
+from mipaudit.summaries.cells.workspace import Workspace
+from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, rank_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.summaries.cells import Cells
+    from mipaudit.summaries.cells.cells import Cells
     from mipaudit.summaries.plan import ColumnPlan, Plan
     from mipaudit.summaries.rows import Rows
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.summaries.identity import splitmix64
+from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

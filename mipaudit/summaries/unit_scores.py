@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
-from mipaudit.summaries.identity import splitmix64
+from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.cli.destination import Destination
+from mipaudit.cli.output.destination import Destination
 from mipaudit.errors import OutputError
 
 NAMES = ["r.json", "two words.json", "back\\slash.json", "new\nline.json", "ünï.json", "-r.json"]

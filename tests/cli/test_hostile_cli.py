@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.cli.destination import Destination
-from mipaudit.cli.failure import error_style
+from mipaudit.cli.exit.failure import error_style
+from mipaudit.cli.output.destination import Destination
 from mipaudit.errors import OutputError, UsageError
 
 ROWS = "member,loss\n" + "".join(f"{i % 2},{i * 0.37 % 1}\n" for i in range(200))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from mipaudit.cli.program import COMMANDS
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sample_data"
 LEAKY = str(SAMPLES / "leaky.parquet")
 ONE_RUN = ("epsilon", "--design", "one-run", "--canaries", "1000", "--guesses", "100")

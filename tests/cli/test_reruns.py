@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.places import ROOT
+
 EPOCH = {"SOURCE_DATE_EPOCH": "1767225600"}
-SAMPLES = Path(__file__).parents[2] / "sample_data"
+SAMPLES = ROOT / "sample_data"
 TABLES = [
     word
     for role in ("members", "holdout", "synthetic")
@@ -42,8 +43,8 @@ COMMANDS = {
 WRITE = """
 import json, sys
 from pathlib import Path
-from mipaudit.api.report_file import read_report
-from mipaudit.cli.presentation import encode
+from mipaudit.reading.report_file import read_report
+from mipaudit.cli.output.presentation import encode
 written = {}
 for path in sys.argv[2:]:
     for form in ("table", "json", "csv", "markdown", "html", "junit"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from mipaudit.render.plain import annotated, columns
+from mipaudit.formats.plain_tables import annotated, columns
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sample_data"
 DATA = ROOT / "tests" / "data"
 LEAKY = str(SAMPLES / "leaky.parquet")

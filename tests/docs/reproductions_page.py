@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from mipaudit.api.reproduce import list_reproductions
+from mipaudit.reproductions.run import list_reproductions
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "reproductions.md"

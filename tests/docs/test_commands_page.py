@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.cli.program import COMMANDS
+from mipaudit.cli.program import COMMANDS, module_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -45,7 +45,7 @@ def test_the_page_is_what_the_program_says():
 
 
 def help_of(command):
-    module = importlib.import_module(f"mipaudit.cli.{command.replace(' ', '_')}")
+    module = importlib.import_module(module_of(command))
     return module.HELP
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mipaudit.cli import exit_status
+from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.hook import split, worst
 from mipaudit.errors import UsageError
 

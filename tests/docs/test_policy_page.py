@@ -13,11 +13,11 @@ from typing import get_args
 
 import pytest
 
-from mipaudit.api.policy_keys import check_keys
-from mipaudit.api.policy_terms import check_limits
-from mipaudit.api.waiver_terms import check_waivers
-from mipaudit.audit.estimate import Quantity
 from mipaudit.errors import UsageError
+from mipaudit.options.policy.keys import check_keys
+from mipaudit.options.policy.limits import check_limits
+from mipaudit.options.policy.waivers import check_waivers
+from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")

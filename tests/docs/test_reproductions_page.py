@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.api.reproduce import list_reproductions, reproduce
-from mipaudit.render.reproduction_document import reproduction_markdown
+from mipaudit.reproductions.page import reproduction_markdown
+from mipaudit.reproductions.run import list_reproductions, reproduce
 
 HERE = Path(__file__).parent
 _LARGEST = 60_000

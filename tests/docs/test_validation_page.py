@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import mipaudit
-from mipaudit.render.document_markdown import document_markdown
-from mipaudit.render.validation_document import validation_document
-from mipaudit.scenarios.estimands import ESTIMANDS, default_estimands
+from mipaudit.commands.validate.page import validation_document
+from mipaudit.formats.markdown import document_markdown
+from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 
 HERE = Path(__file__).parent
 

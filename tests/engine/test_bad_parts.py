@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.audit.verdict import reach_verdict
 from mipaudit.errors import InputError
-from mipaudit.report.codec import to_json
+from mipaudit.reading.bytes.bad_parts import UNREADABLE
+from mipaudit.reading.bytes.blob import file_blob
+from mipaudit.reading.parquet import parquet
+from mipaudit.statements.reports.codec import to_json
+from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan
-from mipaudit.tables import distant_row_group
-from mipaudit.tables.bad_parts import UNREADABLE
-from mipaudit.tables.blob import file_blob
-from tests.engine.conftest import columns, plain, write_parts
 from tests.engine.test_engines import HostileExecutor
+from tests.fixtures.parts import columns, plain, write_parts
 
 ENGINES = ["inline", "threads", "executor"]
 
@@ -102,8 +102,8 @@ def test_other_commands_skip_too(parts, ask):
 def test_a_part_that_fails_after_it_was_read_only_starts_the_run_anew(damaged, monkeypatch, kept):
     parts, sound = damaged
     from mipaudit.errors import InputError
-    from mipaudit.tables.bad_parts import named_fault
-    from mipaudit.tables.source import PiecePartition
+    from mipaudit.reading.bytes.bad_parts import named_fault
+    from mipaudit.reading.source.source import PiecePartition
 
     if not kept:
         # What is too large to keep is read twice.
@@ -213,7 +213,7 @@ def test_a_worker_that_cannot_see_a_file_is_no_bad_part(parts, monkeypatch):
     def blind(blob):
         raise InputError("unreadable", f"{blob.name}: No such file or directory.")
 
-    monkeypatch.setattr(distant_row_group, "_opened", blind)
+    monkeypatch.setattr(parquet, "_last_opened", blind)
 
     class Travelling(HostileExecutor):
         def submit(self, fn, /, *args):

@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.engine.cluster import DaskCluster
 from mipaudit.errors import MissingExtraError, UsageError
-from tests.engine.conftest import plain, write_parts
+from tests.fixtures.parts import plain, write_parts
 
 distributed = pytest.importorskip("distributed")
 

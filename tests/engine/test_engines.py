@@ -15,7 +15,7 @@ import mipaudit
 from mipaudit.engine.engine import Engine
 from mipaudit.errors import UsageError
 from mipaudit.summaries import plan
-from tests.engine.conftest import ROWS, columns, plain, write_parts
+from tests.fixtures.parts import ROWS, columns, plain, write_parts
 
 
 class HostileExecutor(Executor):

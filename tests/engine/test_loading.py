@@ -8,7 +8,7 @@ import pytest
 import mipaudit
 from mipaudit.engine import loading
 from mipaudit.engine.process_pool import ProcessPool
-from tests.engine.conftest import plain
+from tests.fixtures.parts import plain
 
 ROWS = 140_000
 

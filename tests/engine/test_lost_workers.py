@@ -17,10 +17,10 @@ from mipaudit.engine.remote_fold import fold_remotely
 from mipaudit.engine.run import Run
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import MipauditError
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.request import ReadRequest
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.tables.opening import open_scores
-from mipaudit.tables.request import ReadRequest
-from tests.engine.conftest import plain, write_parts
+from tests.fixtures.parts import plain, write_parts
 
 
 class Deadly:

@@ -9,10 +9,10 @@ import pytest
 
 from mipaudit.engine.run import Run, fold_run, runs_of
 from mipaudit.errors import InputError
-from mipaudit.tables.bad_parts import BadPartsError
-from mipaudit.tables.opening import open_scores
-from mipaudit.tables.request import ReadRequest
-from tests.engine.conftest import columns, write_parts
+from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.request import ReadRequest
+from tests.fixtures.parts import columns, write_parts
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.summaries.identity import rank_bytes, ranks
+from mipaudit.summaries.identity.row_rank import rank_bytes, ranks
 from mipaudit.summaries.sample import BurnInSample, burn_in_blocks
 
 

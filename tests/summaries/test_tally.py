@@ -5,9 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.intervals import best_intervals, best_sets, best_thresholds
+from mipaudit.maths.class_limits.interval_attackers import (
+    best_intervals,
+    best_sets,
+    best_thresholds,
+)
 from mipaudit.summaries import plan as plans
-from mipaudit.summaries.identity import micro_blocks, rank_bytes
+from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mipaudit.summaries.content import ContentColumn, canonical_rows
-from mipaudit.summaries.identity import micro_blocks, rank_bytes
+from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
+from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.unit_rows import one_of_each
 
 

@@ -1,1 +1,0 @@
-"""One function per command: read, summarize, estimate, judge."""

@@ -1,1 +1,0 @@
-"""The estimands: from summaries to estimates, claims, policy and findings."""

@@ -1,0 +1,1 @@
+"""How a run ends: exit codes, and what is said when it fails."""

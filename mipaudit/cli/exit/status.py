@@ -1,0 +1,31 @@
+"""Exit codes. They are an interface: scripts act on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mipaudit.statements.verdict import Verdict, VerdictStatus
+
+OK: Final = 0
+NOT_MET: Final = 1
+USAGE: Final = 2
+INCONCLUSIVE: Final = 3
+INTERNAL: Final = 70
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
+CLOSED_PIPE: Final = 141  # 128 + SIGPIPE
+
+_BY_VERDICT: Final = {"not_met": NOT_MET, "inconclusive": INCONCLUSIVE}
+
+
+def verdict_status(verdict: VerdictStatus, *, exit_zero: bool) -> int:
+    """Return the exit code for a verdict: 0, 1 or 3, or always 0 with ``exit_zero``."""
+    return OK if exit_zero else _BY_VERDICT.get(verdict, OK)
+
+
+def verdict_exit(verdict: Verdict, *, exit_zero: bool) -> int:
+    """Return the exit code for a verdict, as its policy counts an open answer."""
+    if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
+        failing = verdict.on_inconclusive == "fail" and not exit_zero
+        return NOT_MET if failing else OK
+    return verdict_status(verdict.status, exit_zero=exit_zero)

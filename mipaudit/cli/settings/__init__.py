@@ -1,0 +1,1 @@
+"""Where settings come from: the words typed, the environment, the policy file."""

@@ -1,0 +1,193 @@
+"""Which keys a policy file may have, and what each may hold."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+from mipaudit.cli.settings.environment import variable_name
+from mipaudit.errors import UsageError
+from mipaudit.options.seed_text import SEED_METAVAR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from typer.core import TyperOption
+
+    from mipaudit.cli.settings.policy_file import ConfigFile
+
+# Options by key: the long name without dashes.
+Options = dict[str, "TyperOption"]
+# The quantity within groups that is that of a class of attackers.
+_OF_CLASS: Final = "advantage"
+NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
+
+
+class EveryCommand(NamedTuple):
+    """The commands that may have a table in a file, and what loads the options of each."""
+
+    names: tuple[str, ...]
+    load: Callable[[str], Options]
+
+
+def key_of(option: TyperOption) -> str:
+    """Return an option's key in a file: its long name, with underscores."""
+    return option.opts[-1].lstrip("-").replace("-", "_")
+
+
+def defaults_of(
+    config: ConfigFile,
+    command: str,
+    options: Options,
+    every: EveryCommand,
+) -> dict[str, Any]:
+    """Return what the file says of the options of a command, by parameter.
+
+    A key in the command's own table goes before the same key at the top.
+
+    Args:
+        config: the file.
+        command: the one that runs.
+        options: its options by key.
+        every: all commands that may have a table.
+
+    Raises:
+        UsageError: ``config``: an unknown key, or a value of the wrong kind.
+    """
+    known = _Known(config.name, command, options, every)
+    found: dict[str, Any] = {}
+    tables = {key: value for key, value in config.table.items() if isinstance(value, dict)}
+    for key, value in _tidied(config.name, config.table, "").items():
+        if key in tables:
+            continue
+        option = known.anywhere(key)
+        checked = _checked(option, value, f"'{key}' in '{config.name}'")
+        if key in options:
+            found[str(option.name)] = _checked(options[key], checked, f"'{key}'")
+    for name, table in tables.items():
+        known.require_table(name)  # an empty one says nothing, but is no less a mistake
+        for key, value in _tidied(config.name, table, name).items():
+            option = known.within(name, key)
+            checked = _checked(option, value, f"'{name}.{key}' in '{config.name}'")
+            if name == command:
+                found[str(option.name)] = checked
+    return found
+
+
+def with_attackers(config: ConfigFile) -> ConfigFile:
+    """Return the file with the attackers that it names for all limits on each that has none.
+
+    For a command without ``--against``: its limits on groups must withstand them, too.
+    """
+    name = variable_name("against")
+    against = os.environ.get(name) or config.table.get("against")
+    if against is None:
+        return config
+    limits = tuple(
+        {"against": against, **one}
+        if one.get("group") and one.get("quantity") == _OF_CLASS
+        else one
+        for one in config.limits
+    )
+    return config._replace(limits=limits)
+
+
+class _Known:
+    """The options of all commands, each loaded when it is first asked for."""
+
+    def __init__(
+        self,
+        file: str,
+        command: str,
+        options: Options,
+        every: EveryCommand,
+    ) -> None:
+        self._file = file
+        self._commands = every.names
+        self._options = {command: options}
+        self._load = every.load
+
+    def anywhere(self, key: str) -> TyperOption:
+        """Return the option of that key of any command: the one that runs is asked first."""
+        commands = dict.fromkeys((*self._options, *self._commands))
+        found = next((name for name in commands if key in self._of(name)), None)
+        if found is None:
+            every = {key for options in self._options.values() for key in options}
+            self._unknown(key, {*every, *self._commands, "limit", "waiver"})
+        return self._of(found)[key]
+
+    def require_table(self, name: str) -> None:
+        """Refuse a table that is of no command."""
+        if name not in self._commands:
+            self._unknown(name, {*self._commands, "limit", "waiver"})
+
+    def within(self, command: str, key: str) -> TyperOption:
+        """Return the option of that key of one command."""
+        if key not in self._of(command):
+            self._unknown(key, set(self._of(command)), f" under '{command}'")
+        return self._of(command)[key]
+
+    def _of(self, command: str) -> Options:
+        if command not in self._options:
+            self._options[command] = self._load(command)
+        return self._options[command]
+
+    def _unknown(self, key: str, known: set[str], where: str = "") -> NoReturn:
+        from difflib import get_close_matches
+
+        from mipaudit.statements.text.printable_names import safe_name
+
+        # Where two commands mean different things by one name, a file has the longer one.
+        longer = sorted(name for name in known if name.endswith(f"_{key}"))
+        near = get_close_matches(key, sorted(known), n=1) or longer
+        raise UsageError(
+            "config",
+            f"The key '{safe_name(key)}'{where} in '{safe_name(self._file)}' is unknown.",
+            hint=f"Did you mean '{near[0]}'?" if near else "Keys are the long names of options.",
+        )
+
+
+def _tidied(file: str, table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a table with underscores in its keys."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        tidy = key if isinstance(value, dict) else key.replace("-", "_")
+        if tidy in found:
+            place = f"{name}.{tidy}" if name else tidy
+            raise UsageError("config", f"'{place}' is set twice in '{file}'.")
+        found[tidy] = value
+    return found
+
+
+def _checked(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+    """Return a value in the form that the parser takes from a file."""
+    if option.multiple:
+        values = value if isinstance(value, list) else [value]
+        return [_one(option, one, f"each value of {place}") for one in values]
+    return _one(option, value, place)
+
+
+def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML
+    kind = option.type.name
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if option.is_flag:
+        holds, accepted = isinstance(value, bool), "true or false"
+    elif option.metavar == SEED_METAVAR:
+        value = str(value) if number and isinstance(value, int) else value
+        holds = isinstance(value, str) and (value == "fresh" or value.lstrip("-").isdecimal())
+        accepted = "a whole number, or the text 'fresh'"
+    elif kind == "float":
+        holds, accepted = number and not _too_long(value), "a number"
+    elif kind.startswith("int"):
+        holds, accepted = number and isinstance(value, int), "a whole number"
+    else:
+        holds, accepted = isinstance(value, str), "a text, in quotes"
+    if not holds:
+        raise UsageError("config", f"{place[0].upper()}{place[1:]} must be {accepted}.")
+    return value
+
+
+def _too_long(value: float) -> bool:
+    """Tell whether a whole number is none as a float: TOML has them of any length."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max

@@ -1,0 +1,95 @@
+"""The settings of a run, with where each came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from mipaudit.cli.settings.configured_command import config_of, setting_place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import typer
+
+    from mipaudit.statements.provenance.origin import Setting
+
+Source = Literal["command line", "environment", "file", "default"]
+_SOURCES: Final[dict[str, Source]] = {
+    "COMMANDLINE": "command line",
+    "ENVIRONMENT": "environment",
+    "DEFAULT_MAP": "file",
+}
+
+# How the report is shown does not change it; the inputs are listed on their own.
+_NOT_SETTINGS: Final = frozenset(
+    {
+        "scores",
+        "members",
+        "holdout",
+        "synthetic",
+        "reference",
+        "cuts",
+        "format",
+        "output",
+        "sha256",
+        "quiet",
+        "verbose",
+        "exit_zero",
+        "jobs",
+        "engine",
+        "scheduler",
+        "resume",
+    }
+)
+
+
+def settings_of(context: typer.Context) -> tuple[Setting, ...]:
+    """Return every setting of the command that can change its answer."""
+    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.provenance.setting import setting_text
+
+    return (
+        *(
+            Setting(
+                name=name,
+                value=setting_text(value),
+                source=_source(context, name),
+                where=setting_place(context, name),
+            )
+            for name, value in context.params.items()
+            if name not in _NOT_SETTINGS
+        ),
+        *_of_file(context),
+    )
+
+
+def _source(context: typer.Context, name: str) -> Source:
+    found = context.get_parameter_source(name)
+    return _SOURCES.get(found.name if found is not None else "", "default")
+
+
+def _of_file(context: typer.Context) -> tuple[Setting, ...]:
+    """Return the policy file, and what it lists that the command judges."""
+    config = config_of(context)
+    if config is None:
+        return ()
+    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.provenance.setting import setting_text
+
+    def setting(name: str, value: object, where: str | None) -> Setting:
+        return Setting(name=name, value=setting_text(value), source="file", where=where)
+
+    listed = {"limits": config.limits, "waivers": config.waivers}
+    judges = "on_inconclusive" in context.params
+    return (
+        *(setting(name, _plain(rows), config.name) for name, rows in listed.items() if judges),
+        setting("config", config.name, f"sha256 {config.sha256}"),
+    )
+
+
+def _plain(rows: tuple[Mapping[str, Any], ...]) -> list[dict[str, Any]]:
+    """Return rows with days as text."""
+    return [
+        {key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in pairs}
+        for pairs in (row.items() for row in rows)
+    ]

@@ -1,0 +1,1 @@
+"""``mipaudit attack``: what the named attacks of the literature achieve."""

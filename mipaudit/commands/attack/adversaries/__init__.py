@@ -1,0 +1,1 @@
+"""The named adversaries of the literature: what each learns, says and achieves."""

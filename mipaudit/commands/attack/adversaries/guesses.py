@@ -1,0 +1,238 @@
+"""The named adversaries: what each learns from, and what it says of other records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.attack.adversaries.literature import (
+    Cut,
+    Labelled,
+    best_cut,
+    bounded_loss_guesses,
+    class_cuts,
+    class_guesses,
+    gaussian_advantage,
+    gaussian_cut,
+    mean_cut,
+    one_error_advantage,
+    one_error_cut,
+    standard_error,
+    top_cut,
+)
+from mipaudit.commands.attack.target import NO_MEAN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.report import Adversary
+    from mipaudit.commands.attack.target import Attacked, Target
+
+    Guesses = NDArray[np.bool_] | NDArray[np.float64]
+    # From the rows to learn from, with their classes, to guesses about others.
+    Learner = Callable[[Labelled, NDArray[np.uint64]], Callable[[Target], Guesses]]
+
+_UNTAUGHT: Final = "the burn-in has no row to learn it from"
+_THESE_ROWS: Final = (
+    "what it is told is what these very records have, on which it would be judged; untold, it "
+    "learns that from records of their own"
+)
+# Who tells an attack more digits of a mean than it is known to has them from these rows.
+_AGREEMENT: Final = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """One adversary: what it learns from, and what it says of others.
+
+    Attributes:
+        name: which.
+        learn: from labelled losses to guesses; raises ValueError with the reason where it
+            cannot.
+        told: whether everything was given, so that nothing is learned.
+        learned: what it learns or was told, in words.
+        predicted: what a formula says of it.
+        refused: why it is not judged, None where it is.
+    """
+
+    name: Adversary
+    learn: Learner
+    learned: str
+    told: bool = False
+    predicted: float | None = None
+    refused: str | None = None
+
+
+def plots_of(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
+    """Yield the adversaries that apply to a score."""
+    if question.loss_bound is not None:
+        yield _bounded(one, question, question.loss_bound)
+    if question.residuals:
+        yield from _gaussians(one, question)
+    else:
+        yield _mean(one, question)
+    share = float(np.count_nonzero(one.member)) / one.member.size
+    yield Plot(
+        name="top-n",
+        learn=_cutting(lambda rows: top_cut(_some(rows.loss), share)),
+        learned="the score above which the members' share of all records lies",
+    )
+    yield Plot(
+        name="top-half",
+        learn=_cutting(lambda rows: top_cut(_some(rows.loss), 0.5)),
+        learned="the median of all scores",
+    )
+    yield Plot(
+        name="best-threshold",
+        learn=_cutting(lambda rows: best_cut(rows, question.prior)),
+        learned="the threshold that does best",
+    )
+    if question.by:
+        yield class_plot(question.prior)
+
+
+def class_plot(prior: float) -> Plot:
+    """Return the adversary with a threshold for each class of records."""
+
+    def learn(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
+        cuts = class_cuts(rows, classes, prior)
+        return lambda target: class_guesses(target.loss, target.classes, cuts)
+
+    return Plot(name="per-class", learn=learn, learned="the threshold that does best in each class")
+
+
+def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
+    def learner(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
+        del classes
+        cut = learn(rows)
+        return lambda target: cut.guesses(target.loss)
+
+    return learner
+
+
+def _some(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not loss.size:
+        raise ValueError(_UNTAUGHT)
+    return loss
+
+
+def _mean_of(loss: NDArray[np.float64]) -> float:
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = float(_some(loss).mean())
+    if not math.isfinite(mean):
+        raise ValueError(NO_MEAN)
+    return mean
+
+
+def _mean(one: Attacked, question: AttackQuestion) -> Plot:
+    given = question.mean_loss
+    if given is None:
+        return Plot(
+            name="mean",
+            learn=_cutting(lambda rows: mean_cut(_mean_of(rows.members))),
+            learned="the mean score of members",
+        )
+    at = given if one.side == "low" else -given
+    return Plot(
+        name="mean",
+        learn=_cutting(lambda _: mean_cut(at)),
+        learned="the mean score of members, as given",
+        told=True,
+        refused=_of_these_rows([(at, _mean_or_nan(one.loss[one.member]))]),
+    )
+
+
+def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> str | None:
+    """Return that a number told is the one that the rows have, to four digits; None if not.
+
+    The attack was then not fixed before the rows on which it is judged.
+
+    Args:
+        pairs: what was told, or None, and what the rows have, or NaN.
+    """
+    for told, seen in pairs:
+        if told is not None and abs(told - seen) <= _AGREEMENT * abs(seen):
+            return _THESE_ROWS
+    return None
+
+
+def _mean_or_nan(loss: NDArray[np.float64]) -> float:
+    try:
+        return _mean_of(loss)
+    except ValueError:
+        return math.nan
+
+
+def _error_or_nan(residuals: NDArray[np.float64]) -> float:
+    try:
+        return _error_of(residuals)
+    except ValueError:
+        return math.nan
+
+
+def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
+    members, holdout = question.sigma_members, question.sigma_holdout
+    of_members = members, _error_or_nan(one.loss[one.member])
+    of_holdout = holdout, _error_or_nan(one.loss[~one.member])
+
+    def mine(rows: Labelled) -> float:
+        return _error_of(rows.members) if members is None else members
+
+    def theirs(rows: Labelled) -> float:
+        return _error_of(rows.holdout) if holdout is None else holdout
+
+    def predicted(formula: Callable[[float, float], float]) -> float | None:
+        try:
+            rows = one.part(~one.judged)[0]
+            found = formula(mine(rows), theirs(rows))
+        except ValueError:
+            return None
+        return found if question.prior == 0.5 else None  # noqa: PLR2004 - the formula's prior
+
+    yield Plot(
+        name="gaussian",
+        learn=_cutting(lambda rows: gaussian_cut(mine(rows), theirs(rows))),
+        learned="the standard errors of members and of holdout records",
+        told=members is not None and holdout is not None,
+        refused=_of_these_rows([of_members, of_holdout]),
+        predicted=predicted(gaussian_advantage),
+    )
+    yield Plot(
+        name="one-standard-error",
+        learn=_cutting(lambda rows: one_error_cut(mine(rows))),
+        learned="the standard error of members",
+        told=members is not None,
+        refused=_of_these_rows([of_members]),
+        predicted=predicted(one_error_advantage),
+    )
+
+
+def _error_of(residuals: NDArray[np.float64]) -> float:
+    if not residuals.size:
+        raise ValueError(_UNTAUGHT)
+    if not np.isfinite(residuals).all():
+        raise ValueError(NO_MEAN)
+    return standard_error(residuals)
+
+
+def _bounded(one: Attacked, question: AttackQuestion, bound: float) -> Plot:
+    def learn(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
+        del rows, classes
+
+        def guess(target: Target) -> Guesses:
+            loss = target.loss
+            if question.residuals:
+                loss = loss**2
+            elif one.side == "high":
+                loss = loss + bound
+            return bounded_loss_guesses(loss, bound)
+
+        return guess
+
+    return Plot(name="bounded-loss", learn=learn, learned="the bound of the loss", told=True)

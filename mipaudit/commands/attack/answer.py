@@ -1,0 +1,188 @@
+"""From the rows to the report on named adversaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.attack.adversaries.gap import generalization_gap
+from mipaudit.commands.attack.adversaries.groups import class_attacks
+from mipaudit.commands.attack.adversaries.policy import attack_checks, together_limits
+from mipaudit.commands.attack.adversaries.rows import named_attacks
+from mipaudit.commands.attack.report import AttackDesign, AttackReport
+from mipaudit.commands.attack.target import attacked_scores, real_loss
+from mipaudit.commands.attack.words import attack_limitations, attack_summary
+from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
+from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.statements.checks.named_limit import stated_verdict
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.verdict import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.commands.attack.held_scores import Held
+    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.report import NamedAttack
+    from mipaudit.commands.attack.target import Attacked
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.provenance.origin import Provenance
+
+# A largest value that so many records share is one that losses stop at.
+_ATOM: Final = 10
+
+
+def attack_report(
+    source: ScoreSource, held: Held, question: AttackQuestion, provenance: Provenance
+) -> AttackReport:
+    """Return the report."""
+    share = ErrorShare(confidence=question.confidence, columns=len(held.scores))
+    scores = attacked_scores(held, question)
+    optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
+    attacks = [row for one in scores for row in named_attacks(one, question, share.two_sided)]
+    gaps = [generalization_gap(one, question, share.two_sided) for one in scores]
+    groups: tuple[NamedAttack, ...] = ()
+    left_out: tuple[Finding, ...] = ()
+    if question.by:
+        groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
+    checks = attack_checks(scores, question)
+    verdict = settled(stated_verdict(checks), source.findings())
+    together = tuple(together_limits(scores, question))
+    design = _design(source, scores, question)
+    findings = [
+        *source.told,
+        *source.findings(),
+        *size_findings(design.n_members, design.n_holdout),
+        *(
+            finding
+            for evidence in (one.evidence for one in scores)
+            for finding in (
+                *score_findings(safe_name(evidence.score), evidence.counts),
+                *crossing_findings(safe_name(evidence.score), evidence.score, optimum),
+            )
+        ),
+        *_bound_findings(scores, question),
+        *_side_findings(scores, question),
+        *_residual_findings(scores, question),
+        *left_out,
+    ]
+    return AttackReport(
+        command="attack",
+        design=design,
+        summary=led(
+            findings,
+            attack_summary(design, optimum, attacks, (gaps, together), (checks, verdict)),
+        ),
+        optimum=tuple(optimum),
+        attacks=tuple(attacks),
+        groups=groups,
+        gaps=tuple(gaps),
+        findings=tuple(findings),
+        limitations=attack_limitations(attacks, held=bool(checks)),
+        policy=checks,
+        verdict=verdict,
+        together=together,
+        provenance=provenance,
+    )
+
+
+def _design(
+    source: ScoreSource, scores: Sequence[Attacked], question: AttackQuestion
+) -> AttackDesign:
+    member = scores[0].member
+    learned = tuple(
+        (
+            int(np.count_nonzero(one.member & ~one.judged)),
+            int(np.count_nonzero(~one.member & ~one.judged)),
+        )
+        for one in scores
+    )
+    return AttackDesign(
+        n_members=int(np.count_nonzero(member)),
+        n_holdout=int(np.count_nonzero(~member)),
+        prior=question.prior,
+        baseline=abs(2 * question.prior - 1),
+        confidence=question.confidence,
+        score_columns=tuple(one.name for one in scores),
+        member_column=source.member_column,
+        skipped_columns=source.passed_over,
+        residuals=question.residuals,
+        loss_bound=question.loss_bound,
+        classes=question.by,
+        sides=tuple(one.side for one in scores),
+        burn_in_members=learned[0][0],
+        burn_in_holdout=learned[0][1],
+        burn_ins=learned,
+    )
+
+
+def _names(source: ScoreSource) -> dict[int, str]:
+    groups = source.partitions()[0].assembly.groups
+    assert groups is not None  # noqa: S101 - they were asked for
+    return {
+        key: ", ".join(f"{c}={word}" for c, word in zip(groups.columns, words, strict=True))
+        for key, words in groups.found.items()
+    }
+
+
+def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    bound = question.loss_bound
+    if bound is None:
+        text = (
+            "Yeom's bounded-loss adversary needs a bound of the loss that was known beforehand, "
+            "and so do limits of the generalization gap: give --loss-bound B."
+        )
+        yield Finding(code="no_loss_bound", text=text)
+        return
+    for one in scores:
+        loss = real_loss(one, question)
+        outside = int(np.count_nonzero((loss < 0) | (loss > bound)))
+        if outside:
+            text = (
+                f"Column '{safe_name(one.name)}': {outside:,} losses are below 0 or above the "
+                "bound and count as the bound that they pass. The bounded-loss adversary and the "
+                "gap are those of the clipped loss."
+            )
+            yield Finding(code="loss_clipped", text=text)
+        elif 0 < np.count_nonzero(loss == bound) < _ATOM:
+            text = (
+                f"Column '{safe_name(one.name)}': the bound is the largest loss of the file, which "
+                "few records have. Was it taken from there? Limits of the bounded-loss adversary "
+                "and of the gap then do not hold."
+            )
+            yield Finding(code="bound_of_these_rows", text=text)
+
+
+def _side_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    if question.side_known:
+        return
+    for one in scores:
+        if one.side == "high":
+            text = (
+                f"Column '{safe_name(one.name)}' was found to be high for members, so its gap is "
+                "that of the members less the holdout. If it is a loss, members have the larger "
+                "one: --member-side low says that it is a loss."
+            )
+            yield Finding(code="side_found_high", text=text)
+
+
+def _residual_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
+    if question.residuals:
+        for one in scores:
+            if not (one.scores < 0).any():
+                text = (
+                    f"Column '{safe_name(one.name)}' is never negative: are these residuals "
+                    "(label less prediction), or losses?"
+                )
+                yield Finding(code="residuals_doubtful", text=text)
+        return
+    for one in scores:
+        if "resid" in one.name.lower():
+            text = (
+                f"Column '{safe_name(one.name)}' is called a residual and attacked as it is: "
+                "with --residuals its size is attacked."
+            )
+            yield Finding(code="residuals_doubtful", text=text)

@@ -1,0 +1,1 @@
+"""``mipaudit attribute``: how much better an attribute is guessed of members."""

@@ -1,0 +1,203 @@
+"""From counts of right guesses to the report on an attribute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.attribute.advantage import (
+    ValueGuesses,
+    attribute_advantage,
+    membership_advantage,
+    right_share,
+    surely_shifted,
+    value_advantage,
+)
+from mipaudit.commands.attribute.report import (
+    AttributeDesign,
+    AttributeFigure,
+    AttributeReport,
+    AttributeValue,
+)
+from mipaudit.commands.attribute.words import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
+from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.statements.checks.named_limit import StatedCheck, stated_check, stated_verdict
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.verdict import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mipaudit.commands.attribute.counts import Guesses
+    from mipaudit.commands.attribute.report import AttributeQuantity
+    from mipaudit.evidence.named_attackers.named_attack import Limits
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.provenance.origin import Provenance
+
+_OTHER: Final = "other"
+_NONE: Final = ValueGuesses(right_members=0, n_members=0, right_holdout=0, n_holdout=0)
+# A shift that is found by chance would only alarm.
+_SHIFT_ERROR: Final = 0.01
+
+
+def attribute_report(
+    source: ScoreSource,
+    guesses: Guesses,
+    columns: tuple[str, str],
+    *,
+    prior: float,
+    confidence: float,
+    min_cell: int,
+    limits: Mapping[AttributeQuantity, float],
+    provenance: Provenance,
+) -> AttributeReport:
+    """Return the report.
+
+    Args:
+        source: the opened input, read.
+        guesses: counts by value.
+        columns: of the attribute and of the guesses.
+        prior: p in (0, 1).
+        confidence: in [0.5, 1).
+        min_cell: fewest records of a class of a value that is shown.
+        limits: of the policy, by quantity.
+        provenance: where the report came from.
+    """
+    alpha = 1 - confidence
+    whole = sum(guesses.values.values(), start=_NONE)
+    shown = _shown(guesses.values, min_cell)
+    # In a fixed order: which thread read what must not show in the last digit.
+    every = [one for _, one in sorted(guesses.values.items())]
+    figures = (
+        _figure("attribute_advantage", attribute_advantage(every, alpha)),
+        _figure("membership_advantage", membership_advantage(whole, prior, alpha)),
+        _figure("right_of_members", right_share(whole.right_members, whole.n_members, alpha)),
+        _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
+    )
+    checks = _checks(every, prior, alpha, limits)
+    verdict = settled(stated_verdict(checks), source.assumed)
+    values = tuple(_value(name, one, alpha / len(shown)) for name, one in shown.items())
+    ordered = tuple(sorted(values, key=_place))
+    design = AttributeDesign(
+        n_members=whole.n_members,
+        n_holdout=whole.n_holdout,
+        attribute_column=columns[0],
+        guess_column=columns[1],
+        n_values=len(guesses.values),
+        prior=prior,
+        baseline=abs(2 * prior - 1),
+        confidence=confidence,
+        member_column=source.member_column,
+    )
+    return AttributeReport(
+        command="attribute",
+        design=design,
+        summary=led(source.assumed, attribute_summary(design, figures, ordered, verdict)),
+        figures=figures,
+        by_value=ordered,
+        findings=(*source.assumed, *_findings(guesses, whole, shown)),
+        limitations=ATTRIBUTE_LIMITATIONS,
+        provenance=provenance,
+        policy=checks,
+        verdict=verdict,
+    )
+
+
+def _checks(
+    values: Sequence[ValueGuesses],
+    prior: float,
+    alpha: float,
+    limits: Mapping[AttributeQuantity, float],
+) -> tuple[StatedCheck, ...]:
+    """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
+    whole = sum(values, start=_NONE)
+
+    def found(quantity: AttributeQuantity, error: float) -> Limits | None:
+        if quantity == "attribute_advantage":
+            return attribute_advantage(values, error)
+        return membership_advantage(whole, prior, error)
+
+    checks = []
+    for quantity, limit in limits.items():
+        shared, alone = found(quantity, alpha / len(limits)), found(quantity, alpha)
+        checks.append(
+            stated_check(
+                quantity,
+                f"the {SUBJECTS[quantity]}",
+                limit,
+                (
+                    None if shared is None else shared.lower,
+                    None if alone is None else alone.upper,
+                ),
+                unjudged="no value of the attribute is in both classes" if alone is None else None,
+            )
+        )
+    return tuple(checks)
+
+
+def _shown(values: dict[str, ValueGuesses], least: int) -> dict[str, ValueGuesses]:
+    """Return the values that are shown by themselves, and the others together."""
+    large = {
+        name: one
+        for name, one in sorted(values.items())
+        if min(one.n_members, one.n_holdout) >= least
+    }
+    small = [one for name, one in values.items() if name not in large]
+    return large | ({_OTHER: sum(small, start=_NONE)} if small else {})
+
+
+def _figure(quantity: AttributeQuantity, found: Limits | None) -> AttributeFigure:
+    return AttributeFigure(
+        quantity=quantity,
+        value=None if found is None else found.value,
+        lower=None if found is None else found.lower,
+        upper=None if found is None else found.upper,
+    )
+
+
+def _value(name: str, one: ValueGuesses, alpha: float) -> AttributeValue:
+    found = value_advantage(one, alpha)
+    return AttributeValue(
+        name=name,
+        n_members=one.n_members,
+        n_holdout=one.n_holdout,
+        right_members=one.right_members / one.n_members if one.n_members else None,
+        right_holdout=one.right_holdout / one.n_holdout if one.n_holdout else None,
+        value=None if found is None else found.value,
+        lower=None if found is None else found.lower,
+        upper=None if found is None else found.upper,
+    )
+
+
+def _place(one: AttributeValue) -> tuple[bool, float, str]:
+    return one.name == _OTHER, -2.0 if one.lower is None else -one.lower, one.name
+
+
+def _findings(
+    guesses: Guesses, whole: ValueGuesses, shown: dict[str, ValueGuesses]
+) -> Iterator[Finding]:
+    yield from size_findings(whole.n_members, whole.n_holdout)
+    if not guesses.matched:
+        text = (
+            "No guess is a value of the attribute: all are wrong. Are both columns written in the "
+            "same words?"
+        )
+        yield Finding(code="no_guess_matches", text=text)
+    if guesses.unknown:
+        text = f"{guesses.unknown:,} records have no attribute and are in no count."
+        yield Finding(code="attribute_missing", text=text)
+    if guesses.silent:
+        text = f"Of {guesses.silent:,} records nothing was guessed: that counts as wrong."
+        yield Finding(code="guess_missing", text=text)
+    if _OTHER in shown:
+        rare = len(guesses.values) - len(shown) + 1
+        text = f"{rare} values with few records are shown together as 'other'."
+        yield Finding(code="groups_merged", text=text)
+    shifted = surely_shifted([*guesses.values.values()], _SHIFT_ERROR)
+    if shifted:
+        text = (
+            f"{shifted} values of the attribute are not equally frequent among members and holdout "
+            "records: the two classes differ in more than membership, and the membership advantage "
+            "is partly that difference."
+        )
+        yield Finding(code="attribute_shifted", text=text)

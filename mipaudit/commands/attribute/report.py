@@ -1,0 +1,113 @@
+"""What ``attribute`` returns, prints and writes: the JSON format ``mipaudit.attribute/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Literal
+
+from mipaudit.statements.checks.named_limit import StatedCheck, stated_verdict
+from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads them
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
+from mipaudit.statements.verdict import Verdict  # noqa: TC001
+
+ATTRIBUTE_SCHEMA: Final = "mipaudit.attribute/1"
+
+AttributeQuantity = Literal[
+    "attribute_advantage", "membership_advantage", "right_of_members", "right_of_holdout"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeDesign:
+    """What was guessed, and of whom.
+
+    Attributes:
+        n_members: members whose attribute is known.
+        n_holdout: holdout records, likewise.
+        attribute_column: holds the attribute.
+        guess_column: holds the guesses.
+        n_values: how many values the attribute has in the input.
+        prior: p in (0, 1), of the reduction to membership.
+        baseline: the trivial attacker's advantage there, |2p-1|.
+        confidence: of each pair of limits; jointly over the rows of ``by_value``.
+        member_column: None when files or arrays say it.
+    """
+
+    n_members: int
+    n_holdout: int
+    attribute_column: str
+    guess_column: str
+    n_values: int
+    prior: float
+    baseline: float
+    confidence: float
+    member_column: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeFigure:
+    """One quantity over all values, with its limits.
+
+    Attributes:
+        quantity: ``attribute_advantage`` (Definition 5, at the values' shares in the input),
+            ``membership_advantage`` (of calling a record a member when its attribute is
+            guessed right), or the share of right guesses in a class.
+        value: as observed; None where nothing is known.
+        lower: one-sided lower limit at (1-confidence)/2.
+        upper: upper limit.
+    """
+
+    quantity: AttributeQuantity
+    value: float | None
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeValue:
+    """One value of the attribute.
+
+    Attributes:
+        name: the value, or ``other`` for rare ones together.
+        n_members: members who have it.
+        n_holdout: holdout records that have it.
+        right_members: share of these members of whom it was guessed.
+        right_holdout: share of these holdout records of which it was guessed.
+        value: the difference of the two shares.
+        lower: jointly over all values.
+        upper: likewise.
+    """
+
+    name: str
+    n_members: int
+    n_holdout: int
+    right_members: float | None
+    right_holdout: float | None
+    value: float | None
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeReport:
+    """How much better an attribute is guessed of members.
+
+    Attributes:
+        summary: the answer in plain words.
+        figures: over all values.
+        by_value: each value, the largest lower limit first; ``other`` last.
+        policy: one check for each limit that was given, on these guesses alone.
+    """
+
+    command: str
+    design: AttributeDesign
+    summary: str
+    figures: tuple[AttributeFigure, ...]
+    by_value: tuple[AttributeValue, ...]
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    policy: tuple[StatedCheck, ...] = ()
+    verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
+    schema: str = field(default=ATTRIBUTE_SCHEMA)

@@ -1,0 +1,1 @@
+"""``mipaudit bounds``: what a privacy guarantee allows an attacker, and back."""

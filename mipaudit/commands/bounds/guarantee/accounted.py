@@ -1,0 +1,92 @@
+"""Guarantees that need an accountant: DP-SGD and compositions, from keywords to a curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.errors import UsageError
+from mipaudit.options.plain_values import require, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mipaudit.commands.bounds.guarantee.readings import Neighbours
+    from mipaudit.maths.accounting.composition import Composition, Part
+    from mipaudit.maths.privacy.tradeoff import TradeOff
+
+# What each part of a composition is made of.
+PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "gaussian": ("noise_multiplier", "count"),
+    "laplace": ("noise_multiplier", "count"),
+    "approximate-dp": ("epsilon", "delta", "count"),
+    "randomized-response": ("truth", "categories", "count"),
+    "dp-sgd": ("noise_multiplier", "q", "steps"),
+}
+_WHOLE: Final = frozenset({"count", "categories", "steps"})
+
+
+def composition_of(
+    parts: tuple[tuple[str, Mapping[str, float]], ...], adjacency: Neighbours | None
+) -> Composition:
+    """Return the composition.
+
+    Args:
+        parts: each a kind and its numbers.
+        adjacency: the neighbours that an (epsilon, delta) is stated for; by add or remove
+            unless said.
+
+    Raises:
+        UsageError: an unknown kind of part, or a number that is missing, unknown or out of
+            its range.
+    """
+    from mipaudit.maths.accounting.composition import Composition
+
+    return Composition(parts=tuple(_part(kind, numbers, adjacency) for kind, numbers in parts))
+
+
+def accounted_curves(
+    composition: Composition, adjacency: Neighbours | None
+) -> tuple[Neighbours, TradeOff, TradeOff]:
+    """Return the neighbours the guarantee is read for, its curve, and that by substitution.
+
+    Noise multipliers are stated for adding or removing a record; randomized response only
+    ever protects by substitution.
+
+    Raises:
+        MissingExtraError: the accountant is not installed.
+        UsageError: the neighbours do not fit a part.
+    """
+    from mipaudit.maths.accounting.accountant import account
+    from mipaudit.maths.accounting.composition import ResponsePart
+
+    by_substitution = account(composition, "substitution")
+    responses = any(isinstance(part, ResponsePart) for part in composition.parts)
+    if adjacency == "substitution" or (responses and adjacency is None):
+        return "substitution", by_substitution, by_substitution
+    return "add-remove", account(composition, "add-remove"), by_substitution
+
+
+def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
+    from mipaudit.maths.accounting import composition as c
+
+    makers: dict[str, Callable[..., Part]] = {
+        "gaussian": c.GaussianPart,
+        "laplace": c.LaplacePart,
+        "approximate-dp": c.ApproximatePart,
+        "randomized-response": c.ResponsePart,
+        "dp-sgd": c.DpSgd,
+    }
+    if kind not in makers:
+        raise UsageError("compose", f"A part of a composition must be one of: {', '.join(makers)}.")
+    require(
+        set(numbers) == set(PARTS[kind]),
+        kind.replace("-", "_"),
+        f"{kind} takes exactly {', '.join(PARTS[kind])}.",
+    )
+    found: dict[str, Any] = {
+        name: whole_number(name, value) if name in _WHOLE else value
+        for name, value in numbers.items()
+    }
+    if kind == "approximate-dp" and adjacency is not None:
+        found["adjacency"] = adjacency
+    return makers[kind](**found)

@@ -1,0 +1,1 @@
+"""What ``bounds`` shows: words, the picture, the curves."""

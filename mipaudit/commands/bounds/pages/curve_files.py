@@ -1,0 +1,83 @@
+"""The files that ``bounds`` writes beside its answer: curves and a plot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final, Self
+
+from mipaudit.cli.output.destination import Destination
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from mipaudit.commands.bounds.report import BoundsReport
+
+_CURVE_FORMS: Final = (".csv", ".json")
+_PLOT_FORMS: Final = (".png", ".pdf", ".svg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveFiles:
+    """Checked places for the curves and the plot; None where not asked for."""
+
+    curve: Destination | None
+    curve_form: str
+    plot: Destination | None
+    plot_form: str
+
+    @classmethod
+    def open(cls, *, curve: str | None, plot: str | None, report: Destination) -> Self:
+        """Check both before anything is computed.
+
+        Args:
+            curve: the file for the curves.
+            plot: the file for the plot.
+            report: where the report goes.
+
+        Raises:
+            UsageError: a suffix that stands for no form, or one file for two things.
+            OutputError: a place that cannot be written to.
+            MissingExtraError: a plot without the plotting library.
+        """
+        if plot is not None:
+            from mipaudit.formats.plotting import require_plotting
+
+            require_plotting()
+        found = cls(
+            curve=None if curve is None else Destination.open(curve, option="--curve"),
+            curve_form=_form(curve, "--curve", _CURVE_FORMS),
+            plot=None if plot is None else Destination.open(plot, option="--plot"),
+            plot_form=_form(plot, "--plot", _PLOT_FORMS),
+        )
+        places = [place.path for place in (report, found.curve, found.plot) if place and place.path]
+        if len(set(places)) < len(places):
+            raise UsageError(
+                "same_file",
+                "The report, the curves and the plot need a file each.",
+                hint="Name different files for -o, --curve and --plot.",
+            )
+        return found
+
+    def write(self, report: BoundsReport) -> None:
+        """Write what was asked for; the report holds the curves if anything was."""
+        if report.curves is None:
+            return
+        if self.curve is not None:
+            from mipaudit.commands.bounds.pages.curve_points import encode_curves
+
+            self.curve.write(encode_curves(report.curves, self.curve_form))
+        if self.plot is not None:
+            from mipaudit.commands.bounds.pages.plot import draw_bounds
+
+            self.plot.write(draw_bounds(report, self.plot_form))
+
+
+def _form(name: str | None, option: str, forms: tuple[str, ...]) -> str:
+    if name is None:
+        return ""
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in forms:
+        raise UsageError(
+            option.lstrip("-"), f"{option} takes a file name that ends in {', '.join(forms)}."
+        )
+    return suffix.removeprefix(".")

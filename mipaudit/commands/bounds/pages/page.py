@@ -1,0 +1,257 @@
+"""What a report on bounds shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import (
+    Bullets,
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Note,
+    Paragraph,
+)
+from mipaudit.statements.text.rounding import (
+    lower_figure,
+    number_text,
+    percent_text,
+    upper_figure,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mipaudit.commands.bounds.allowance import Allowance
+    from mipaudit.commands.bounds.counting_queries import CountingQueries
+    from mipaudit.commands.bounds.guarantee.readings import Guarantee
+    from mipaudit.commands.bounds.refutation import Refutation, RefutedLimits
+    from mipaudit.commands.bounds.report import BoundsReport
+    from mipaudit.commands.bounds.requirement import Requirement, Target
+    from mipaudit.formats.document import Section
+
+_STATEMENT: Final = {
+    "approximate-dp": "({epsilon}, {delta})-differential privacy",
+    "gaussian-dp": "{mu}-Gaussian differential privacy",
+    "zero-concentrated-dp": "{rho}-zero-concentrated differential privacy",
+    "gaussian-noise": "Gaussian noise of standard deviation {noise_sd} for a sensitivity of "
+    "{sensitivity}",
+    "laplace-noise": "Laplace noise of scale {scale} for a sensitivity of {sensitivity}",
+    "geometric-noise": "two-sided geometric noise of scale {geometric_scale} for a sensitivity "
+    "of {sensitivity}",
+    "randomized-response": "randomized response, true with probability {truth}, among "
+    "{categories} answers",
+    "dp-sgd": "DP-SGD with noise multiplier {noise_multiplier}, sampling rate {q}, {steps} steps",
+    "composition": "a composition of {parts} kinds of releases",
+    "counting-queries": "{queries} averages over {records} records, each with Gaussian noise of "
+    "standard deviation {noise_sd}",
+}
+_NEIGHBOURS: Final = {
+    "substitution": "one record is exchanged for another",
+    "add-remove": "one record is added or removed",
+}
+_NONE: Final = "none"
+
+
+def bounds_document(report: BoundsReport) -> Document:
+    """Return the report as a document; it decides nothing, so no pipeline can wait for it."""
+    nothing = "bounds say what could happen, and judge nothing"
+    return Document(
+        title="mipaudit bounds",
+        headline="",
+        mood="plain",
+        summary="",
+        sections=tuple(section for section in _sections(report) if section),
+        cases=(Case(group="bounds", name="verdict", status="skipped", text=nothing),),
+        created=report.provenance.created,
+    )
+
+
+def _sections(report: BoundsReport) -> Iterator[Section]:
+    if report.guarantee is not None and report.attacker is not None:
+        yield (_guarantee(report.guarantee),)
+        yield _allowances((report.attacker, *report.other_readings))
+        yield (_bounds(report),)
+    if report.counting_queries is not None:
+        yield _counting_queries(report.counting_queries)
+    if report.target is not None:
+        yield _needed(report.target, report.needed)
+    if report.refuted is not None:
+        yield from _refuted(report.refuted)
+    yield (Heading(text="Keep in mind"), Bullets(texts=report.limitations))
+
+
+def _guarantee(stated: Guarantee) -> Paragraph:
+    numbers = {name: number_text(value) for name, value in stated.parameters.items()}
+    text = f"Guarantee: {_STATEMENT[stated.kind].format(**numbers)}."
+    if stated.kind not in {"approximate-dp", "randomized-response"}:
+        text += f" {_epsilon(stated)}"
+    if stated.adjacency_assumed:
+        text += (
+            " Which neighbours it is about was not said (--adjacency): both readings are shown, "
+            "and the first is used below."
+        )
+    elif stated.kind != "counting-queries":
+        text += f" Neighbours: {_NEIGHBOURS[stated.adjacency]}."
+    return Paragraph(text=text)
+
+
+def _epsilon(stated: Guarantee) -> str:
+    at = f"delta {number_text(stated.delta)}"
+    if stated.epsilon is None:
+        return f"At {at} no epsilon holds."
+    return f"At {at} its epsilon is {upper_figure(stated.epsilon)}."
+
+
+def _allowances(allowances: tuple[Allowance, ...]) -> Section:
+    first = allowances[0]
+    prior = number_text(first.prior)
+    readings: list[tuple[str, Callable[[Allowance], float]]] = [
+        (f"advantage at prior {prior}", lambda a: a.advantage),
+        (f"  above blind guessing's {number_text(first.baseline)}", lambda a: a.excess),
+        ("accuracy", lambda a: a.accuracy),
+        ("eta (accuracy above guessing)", lambda a: a.eta),
+        *((f"TPR at FPR {percent_text(float(fpr))}", _tpr(fpr)) for fpr in first.tpr_at_fpr),
+        (
+            f"precision (PPV) at recall {percent_text(first.recall_floor)} or more",
+            lambda a: a.precision,
+        ),
+        ("certainty about one record, at worst", lambda a: a.posterior_limit),
+    ]
+    several = len(allowances) > 1
+    numbers = [_reading(i) if several else "" for i in range(1, len(allowances) + 1)]
+    table = Grid(
+        caption="What the guarantee allows",
+        head=("no attacker can exceed", *numbers),
+        rows=tuple((name, *(upper_figure(read(a)) for a in allowances)) for name, read in readings),
+        words=1,
+    )
+    notes = (Note(text=f"{_reading(i)} {a.game}") for i, a in enumerate(allowances, 1) if several)
+    return (table, *notes)
+
+
+def _tpr(fpr: str) -> Callable[[Allowance], float]:
+    return lambda allowed: allowed.tpr_at_fpr[fpr]
+
+
+def _reading(number: int) -> str:
+    return f"({number})"
+
+
+def _bounds(report: BoundsReport) -> Grid:
+    return Grid(
+        caption="Published bounds of the advantage",
+        head=("published bound", "advantage", "is", "source and assumptions"),
+        rows=tuple(
+            (
+                bound.name,
+                upper_figure(bound.value),
+                "tight" if bound.tight else "loose",
+                f"{bound.source}; {bound.assumes}",
+            )
+            for bound in report.bounds
+        ),
+        words=3,
+        prose=True,
+    )
+
+
+def _counting_queries(attack: CountingQueries) -> Section:
+    rows = (
+        ("mu of Gaussian differential privacy", upper_figure(attack.mu)),
+        ("TPR of the averaging attack at threshold k/n", number_text(attack.tpr)),
+        ("  its FPR", upper_figure(attack.fpr)),
+        ("  the tail bound exp(-k / (2 n^2 sd^2)) of its FPR", upper_figure(attack.fpr_bound)),
+    )
+    source = "The attack of Tramer's lecture notes, Theorem 2, against all other answers 0:"
+    table = Grid(caption="The averaging attack", head=("", ""), rows=rows, words=1)
+    return (Paragraph(text=source), table)
+
+
+def _needed(target: Target, needed: tuple[Requirement, ...]) -> Section:
+    at = "" if target.fpr is None else f" at FPR {percent_text(target.fpr)}"
+    name = "TPR" if target.quantity == "tpr_at_fpr" else target.quantity
+    prior = "" if target.fpr is not None else f" (prior {number_text(target.prior)})"
+    title = f"To keep {name}{at}{prior} at {number_text(target.value)} or below, any of these does:"
+    first = needed[0]
+    sensitivity = f"for a sensitivity of {number_text(first.sensitivity)}"
+    rows = [
+        (f"epsilon, at delta {number_text(first.delta)}, at most", *map(_epsilon_needed, needed)),
+        ("mu of Gaussian differential privacy, at most", *map(_mu_needed, needed)),
+        (f"Gaussian noise {sensitivity}: sd at least", *(_noise(n.gaussian_sd) for n in needed)),
+    ]
+    if any(n.laplace_scale is not None for n in needed):
+        scales = (_noise(n.laplace_scale) for n in needed)
+        rows.append((f"Laplace noise {sensitivity}: scale at least", *scales))
+    reasons = dict.fromkeys(
+        f"No {what}: {reason}."
+        for n in needed
+        for what, reason in (("epsilon", n.epsilon_reason), ("mu", n.mu_reason))
+        if reason
+    )
+    table = Grid(
+        caption="What keeps the limit",
+        head=("", *(f"by {n.adjacency}" for n in needed)),
+        rows=tuple(rows),
+        words=1,
+    )
+    return (Paragraph(text=title), table, *(Note(text=reason) for reason in reasons))
+
+
+def _epsilon_needed(needed: Requirement) -> str:
+    return _NONE if needed.epsilon is None else lower_figure(needed.epsilon)
+
+
+def _mu_needed(needed: Requirement) -> str:
+    return _NONE if needed.mu is None else lower_figure(needed.mu)
+
+
+def _noise(scale: float | None) -> str:
+    return _NONE if scale is None else upper_figure(scale)
+
+
+def _refuted(refuted: Refutation) -> Iterator[Section]:
+    rates = f"TPR {number_text(refuted.tpr)} at FPR {number_text(refuted.fpr)}"
+    text = (
+        f"An attack with {rates} rules out every epsilon{_below(refuted.epsilon)} at delta "
+        f"{number_text(refuted.delta)}, and every mu{_below(refuted.mu)} of Gaussian differential "
+        "privacy, if these are its true rates."
+    )
+    if refuted.reason:
+        text += f" {refuted.reason[0].upper()}{refuted.reason[1:]}."
+    yield (Paragraph(text=text),)
+    if not refuted.limits:
+        return
+    percent = percent_text(refuted.limits[0].confidence)
+    table = Grid(
+        caption="What the counts rule out",
+        head=(f"with {percent} confidence", "", "epsilon from", "to", "mu from", "to"),
+        rows=tuple(_limit_row(limit) for limit in refuted.limits),
+        words=2,
+    )
+    legend = (
+        "From: no smaller value holds for the mechanism. To: what this attack may still show; "
+        "a better attack may show more. Jeffreys limits are approximate."
+    )
+    yield (table, Note(text=legend))
+
+
+def _below(number: float | None) -> str:
+    return "" if number is None else f" below {lower_figure(number)}"
+
+
+def _limit_row(limit: RefutedLimits) -> tuple[str, ...]:
+    two_sided = limit.upper_reason != "one-sided"
+    return (
+        limit.method,
+        "two-sided" if two_sided else "one-sided",
+        lower_figure(limit.epsilon_lower),
+        _upper(limit.epsilon_upper) if two_sided else "",
+        lower_figure(limit.mu_lower),
+        _upper(limit.mu_upper) if two_sided else "",
+    )
+
+
+def _upper(number: float | None) -> str:
+    return "no limit" if number is None else upper_figure(number)

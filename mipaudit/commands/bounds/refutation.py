@@ -1,0 +1,150 @@
+"""An attack that was carried out, and the guarantees that it rules out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from mipaudit.maths.privacy.attack import refuted_epsilon, refuted_mu
+
+_INFINITE: Final = "no finite value is consistent with such rates"
+_NO_UPPER: Final = "the counts do not exclude a perfect attack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often an attack answered.
+
+    Members called members (tp) or not (fn); holdout records called members (fp) or not (tn).
+    """
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefutedLimits:
+    """Confidence limits of what an attack's counts rule out.
+
+    The lower limits are of the guarantee: with the confidence, no smaller epsilon or mu
+    holds. The upper limits (two-sided only) are of this attack: a better one may exist.
+
+    Attributes:
+        method: ``clopper-pearson`` is exact; ``jeffreys`` is approximate.
+        sides: 1 or 2.
+        confidence: of the lower limit, or of both limits together.
+        tpr: limits of the true-positive rate.
+        fpr: limits of the false-positive rate.
+        epsilon_lower: at the attack's delta.
+        epsilon_upper: None where there is none, with a reason.
+        mu_lower: of Gaussian differential privacy.
+        mu_upper: likewise.
+        upper_reason: why there is no upper limit.
+    """
+
+    method: Literal["clopper-pearson", "jeffreys"]
+    sides: Literal[1, 2]
+    confidence: float
+    tpr: tuple[float, float]
+    fpr: tuple[float, float]
+    epsilon_lower: float
+    epsilon_upper: float | None
+    mu_lower: float
+    mu_upper: float | None
+    upper_reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refutation:
+    """What an attack rules out: no guarantee below ``epsilon`` (at ``delta``) or ``mu``.
+
+    A number that does not exist is None, with a reason.
+    """
+
+    tpr: float
+    fpr: float
+    delta: float
+    epsilon: float | None
+    mu: float | None
+    reason: str | None
+    counts: Counts | None
+    limits: tuple[RefutedLimits, ...]
+
+
+def refutation(
+    *, tpr: float, fpr: float, delta: float, counts: Counts | None, confidence: float
+) -> Refutation:
+    """Return what an attack rules out.
+
+    Args:
+        tpr: true-positive rate in [0, 1].
+        fpr: false-positive rate in [0, 1].
+        delta: in [0, 1].
+        counts: what the rates were counted from, if known; both classes not empty.
+        confidence: in [0.5, 1).
+    """
+    epsilon, mu = refuted_epsilon(tpr, fpr, delta), refuted_mu(tpr, fpr)
+    return Refutation(
+        tpr=tpr,
+        fpr=fpr,
+        delta=delta,
+        epsilon=_finite(epsilon),
+        mu=_finite(mu),
+        reason=None if math.isfinite(max(epsilon, mu)) else _INFINITE,
+        counts=counts,
+        limits=() if counts is None else _limits(counts, delta, confidence),
+    )
+
+
+def _limits(counts: Counts, delta: float, confidence: float) -> tuple[RefutedLimits, ...]:
+    methods: tuple[Literal["clopper-pearson", "jeffreys"], ...] = ("clopper-pearson", "jeffreys")
+    sides: tuple[Literal[1, 2], ...] = (1, 2)
+    return tuple(
+        _limit(method, side, counts, delta, confidence) for method in methods for side in sides
+    )
+
+
+def _limit(
+    method: Literal["clopper-pearson", "jeffreys"],
+    sides: Literal[1, 2],
+    counts: Counts,
+    delta: float,
+    confidence: float,
+) -> RefutedLimits:
+    """Return the limits of one method; the error is shared among all that are used."""
+    from mipaudit.maths.intervals.binomial import (
+        clopper_pearson_lower,
+        clopper_pearson_upper,
+        jeffreys_lower,
+        jeffreys_upper,
+    )
+
+    exact = method == "clopper-pearson"
+    lower = clopper_pearson_lower if exact else jeffreys_lower
+    upper = clopper_pearson_upper if exact else jeffreys_upper
+    # One side needs the TPR from below and the FPR from above; two sides need all four.
+    alpha = (1 - confidence) / (2 * sides)
+    members, holdout = counts.tp + counts.fn, counts.fp + counts.tn
+    tpr = float(lower(counts.tp, members, alpha)), float(upper(counts.tp, members, alpha))
+    fpr = float(lower(counts.fp, holdout, alpha)), float(upper(counts.fp, holdout, alpha))
+    epsilon_upper, mu_upper = refuted_epsilon(tpr[1], fpr[0], delta), refuted_mu(tpr[1], fpr[0])
+    known = sides == 2 and math.isfinite(max(epsilon_upper, mu_upper))  # noqa: PLR2004
+    return RefutedLimits(
+        method=method,
+        sides=sides,
+        confidence=confidence,
+        tpr=tpr,
+        fpr=fpr,
+        epsilon_lower=refuted_epsilon(tpr[0], fpr[1], delta),
+        epsilon_upper=epsilon_upper if known else None,
+        mu_lower=refuted_mu(tpr[0], fpr[1]),
+        mu_upper=mu_upper if known else None,
+        upper_reason=None if known else ("one-sided" if sides == 1 else _NO_UPPER),
+    )
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,0 +1,60 @@
+"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.bounds.allowance import Allowance  # noqa: TC001 - the codec reads it
+from mipaudit.commands.bounds.guarantee.readings import Bound, Guarantee  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+
+if TYPE_CHECKING:
+    # One answer has few of these, and making a dataclass takes time: what an answer does
+    # not have is not loaded. `complete` puts them here for the schema.
+    from mipaudit.commands.bounds.counting_queries import CountingQueries
+    from mipaudit.commands.bounds.curves import Curves
+    from mipaudit.commands.bounds.refutation import Refutation
+    from mipaudit.commands.bounds.requirement import Requirement, Target
+
+BOUNDS_SCHEMA: Final = "mipaudit.bounds/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsReport:
+    """The answer to one question; the parts that do not belong to it are empty.
+
+    Attributes:
+        guarantee: what was stated; ``attacker`` is what it allows in its first reading,
+            ``other_readings`` in the others; ``bounds`` bound the advantage.
+        target: the limit that was asked about; ``needed`` keeps it, one entry for each
+            kind of neighbours.
+        refuted: what an attack rules out.
+        counting_queries: the attack of the lecture notes.
+        limitations: what the numbers do not say.
+    """
+
+    command: str
+    guarantee: Guarantee | None
+    attacker: Allowance | None
+    other_readings: tuple[Allowance, ...]
+    bounds: tuple[Bound, ...]
+    target: Target | None
+    needed: tuple[Requirement, ...]
+    refuted: Refutation | None
+    counting_queries: CountingQueries | None
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    curves: Curves | None = None
+    schema: str = field(default=BOUNDS_SCHEMA)
+
+
+def complete() -> None:
+    """Load every type that a report may hold, so that its annotations can be resolved."""
+    from mipaudit.commands.bounds.counting_queries import CountingQueries
+    from mipaudit.commands.bounds.curves import Curves
+    from mipaudit.commands.bounds.refutation import Refutation
+    from mipaudit.commands.bounds.requirement import Requirement, Target
+
+    kinds = (CountingQueries, Curves, Refutation, Requirement, Target)
+    globals().update({kind.__name__: kind for kind in kinds})

@@ -1,0 +1,148 @@
+"""A limit on attackers, and the weakest guarantee that keeps it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.commands.bounds.guarantee.readings import Neighbours  # noqa: TC001 - the codec reads it
+from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+from mipaudit.maths.privacy.substitution import two_steps
+from mipaudit.maths.privacy.sufficiency import largest_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mipaudit.maths.privacy.tradeoff import TradeOff
+
+Quantity = Literal["advantage", "accuracy", "eta", "tpr_at_fpr"]
+
+_DELTA_ALONE: Final = "delta alone allows more than the target"
+_ANYTHING: Final = "the target allows any attacker"
+_NO_NOISE: Final = "no noise hides a record that well"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A limit that no attacker may exceed.
+
+    Attributes:
+        quantity: what is limited.
+        value: the limit.
+        fpr: the false-positive rate, for ``tpr_at_fpr``.
+        prior: probability that a challenged record is a member.
+    """
+
+    quantity: Quantity
+    value: float
+    fpr: float | None
+    prior: float
+
+    def kept_by(self, curve: TradeOff) -> bool:
+        """Tell whether the guarantee keeps every attacker within the limit."""
+        baseline = abs(2 * self.prior - 1)
+        match self.quantity:
+            case "advantage":
+                # The trivial attacker keeps every limit, also one that is off by a rounding.
+                return curve.excess(self.prior) <= max(0.0, self.value - baseline)
+            case "accuracy":
+                # Counted from the trivial attacker, so that a small target stays exact.
+                limit = 2 * (self.value - (1 + baseline) / 2)
+                return curve.excess(self.prior) <= max(0.0, limit)
+            case "eta":
+                return curve.excess(self.prior) <= 2 * self.value
+            case "tpr_at_fpr":
+                fpr = self.fpr or 0.0
+                if self.value <= fpr:
+                    # The ROC is concave: it leaves the diagonal everywhere or nowhere.
+                    return curve.profile(0.0) == 0
+                return curve.tpr(fpr) <= self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """The weakest guarantees that keep a target, for one kind of neighbours.
+
+    Each suffices by itself. A number that does not exist is None, with a reason.
+
+    Attributes:
+        adjacency: the neighbours that all of them, and the sensitivity, are for.
+        delta: the delta of ``epsilon``.
+        epsilon: the largest epsilon at that delta.
+        epsilon_reason: why there is none.
+        mu: the largest mu of Gaussian differential privacy.
+        mu_reason: why there is none.
+        sensitivity: what the noise is for: Euclidean for Gaussian, one number for Laplace.
+        gaussian_sd: the least standard deviation of Gaussian noise.
+        laplace_scale: the least scale of Laplace noise on one number; None for more.
+    """
+
+    adjacency: Neighbours
+    delta: float
+    epsilon: float | None
+    epsilon_reason: str | None
+    mu: float | None
+    mu_reason: str | None
+    sensitivity: float
+    gaussian_sd: float | None
+    laplace_scale: float | None
+
+
+def requirement(
+    target: Target,
+    *,
+    delta: float,
+    adjacency: Neighbours,
+    sensitivity: float,
+    one_number: bool = True,
+) -> Requirement:
+    """Return the weakest guarantees that keep a target.
+
+    Args:
+        target: the limit.
+        delta: in [0, 1].
+        adjacency: the neighbours that the guarantees are to be stated for.
+        sensitivity: above 0; the most that the release moves between such neighbours.
+        one_number: whether the release is one number, as Laplace noise assumes.
+    """
+
+    def largest(curve: Callable[[float], TradeOff]) -> float | None:
+        def read(x: float) -> TradeOff:
+            return curve(x) if adjacency == "substitution" else two_steps(curve(x))
+
+        return largest_within(read, target.kept_by)
+
+    epsilon = largest(lambda x: ApproximateDP(epsilon=x, delta=delta))
+    mu = largest(lambda x: GaussianDP(mu=x))
+    shift = largest(lambda x: LaplaceMechanism(shift=x))
+    return Requirement(
+        adjacency=adjacency,
+        delta=delta,
+        epsilon=_finite(epsilon),
+        epsilon_reason=_reason(epsilon, _DELTA_ALONE),
+        # A mu of 0 is a release that does not depend on the data.
+        mu=_finite(mu or None),
+        mu_reason=_reason(mu or None, _NO_NOISE),
+        sensitivity=sensitivity,
+        gaussian_sd=_scale(sensitivity, mu),
+        laplace_scale=_scale(sensitivity, shift) if one_number else None,
+    )
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _reason(number: float | None, impossible: str) -> str | None:
+    if number is None:
+        return impossible
+    return _ANYTHING if math.isinf(number) else None
+
+
+def _scale(sensitivity: float, most: float | None) -> float | None:
+    """Return the least scale for which sensitivity / scale is within ``most``, if any is."""
+    if not most:
+        return None
+    return _finite(sensitivity / most)

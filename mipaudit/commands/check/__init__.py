@@ -1,0 +1,1 @@
+"""``mipaudit check``: what is in a score file, without estimating anything."""

@@ -1,0 +1,37 @@
+"""What ``check`` returns, prints and writes: the JSON format ``mipaudit.check/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.statements.design import Design  # noqa: TC001 - the codec reads it
+from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+
+CHECK_SCHEMA: Final = "mipaudit.check/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """What ``check`` found in one score column. Counts only, never a value."""
+
+    score: str
+    kind: Literal["float", "integer", "bool", "string"]
+    discrete: bool
+    distinct: int | None
+    atoms: int
+    tied_rows: int | None
+    infinite: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What ``mipaudit check`` found in the input."""
+
+    command: str
+    design: Design
+    columns: tuple[ColumnProfile, ...]
+    findings: tuple[Finding, ...]
+    provenance: Provenance
+    schema: str = field(default=CHECK_SCHEMA)

@@ -1,0 +1,1 @@
+"""``mipaudit compare``: which of several queries leaks most, and by how much."""

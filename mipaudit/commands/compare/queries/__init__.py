@@ -1,0 +1,1 @@
+"""Several queries, counted and compared side by side."""

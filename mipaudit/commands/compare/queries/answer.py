@@ -1,0 +1,245 @@
+"""From queries that were counted to the report on them: rows, ranking, verdict, words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.commands.compare.queries.judgement import (
+    increase_verdict,
+    judge_increases,
+    surely_more,
+)
+from mipaudit.commands.compare.queries.report import (
+    CompareDesign,
+    ComparedQuery,
+    CompareReport,
+    IncreaseCheck,
+    RankedQuery,
+)
+from mipaudit.commands.compare.queries.rows import (
+    MOST_TOGETHER,
+    advantage_rows,
+    best_of_rows,
+    difference_rows,
+    pairs_of,
+    together_rows,
+)
+from mipaudit.commands.compare.queries.words import compare_limitations, compare_summary
+from mipaudit.errors import UsageError
+from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.verdict import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.commands.compare.queries.compared import Compared
+    from mipaudit.commands.compare.terms import CompareTerms
+    from mipaudit.statements.estimate import Attackers, Estimate
+    from mipaudit.statements.provenance.origin import Provenance
+
+
+def compare_report(
+    compared: Compared,
+    columns: Sequence[str],
+    terms: CompareTerms,
+    *,
+    findings: Sequence[Finding],
+    provenance: Provenance,
+) -> CompareReport:
+    """Return the report.
+
+    Args:
+        compared: the queries.
+        columns: the score column of each.
+        terms: what is asked.
+        findings: about the inputs.
+        provenance: of the run.
+
+    Raises:
+        UsageError: the class asked for does not exist for a query.
+    """
+    names = [one.score for one in compared.evidence]
+    baseline = None if terms.baseline is None else names.index(terms.baseline)
+    against = _against(compared, terms.against)
+    pairs = [
+        _stronger_first(compared, pair, against, baseline)
+        for pair in pairs_of(len(names), baseline)
+    ]
+    design = _design(compared, columns, terms, against, len(pairs))
+    differences = difference_rows(compared, pairs, terms.confidence)
+    ranking = _ranking(compared, differences, against)
+    best_of = best_of_rows(compared, terms.confidence)
+    together, gains = together_rows(compared, terms.confidence)
+    checks = []
+    if terms.max_increase is not None and baseline is not None:
+        checks = judge_increases(
+            compared,
+            baseline=baseline,
+            limit=terms.max_increase,
+            against=against,
+            confidence=terms.confidence,
+        )
+    verdict = settled(increase_verdict(checks), findings)
+    return CompareReport(
+        command="compare",
+        design=design,
+        summary=led(findings, compare_summary(design, ranking, differences, gains, verdict)),
+        ranking=ranking,
+        advantages=tuple(advantage_rows(compared, terms.confidence)),
+        differences=tuple(differences),
+        best_of=tuple(best_of),
+        together=tuple(together),
+        gains=tuple(gains),
+        policy=tuple(
+            IncreaseCheck(
+                query=one.query,
+                versus=one.versus,
+                limit=one.limit,
+                against=one.against,
+                lower=one.lower,
+                upper=one.upper,
+                status=one.status,
+                reason=one.reason,
+            )
+            for one in checks
+        ),
+        verdict=verdict,
+        findings=(*findings, *_findings(compared, pairs)),
+        limitations=compare_limitations(
+            design, cohorts=len(compared.cohorts), best_of=bool(best_of), gains=bool(gains)
+        ),
+        provenance=provenance,
+    )
+
+
+def _against(compared: Compared, asked: Attackers | None) -> Attackers:
+    """Return the class of the ranking: all attackers where all scores are discrete."""
+    everyone = range(len(compared.evidence))
+    shared = [set(compared.classes(one, one)) for one in everyone]
+    common = set.intersection(*shared)
+    default: Attackers = "any" if "any" in common else "thresholds"
+    chosen = asked or default
+    if chosen not in common:
+        unordered = any(not one.ordered for one in compared.evidence)
+        why = (
+            "a query's score holds labels, which have no order"
+            if unordered
+            else (
+                "an upper limit for all attackers exists only where every score is discrete"
+                if chosen == "any"
+                else "a query has too few rows to cut the cells"
+            )
+        )
+        raise UsageError(
+            "against",
+            f"The queries cannot be compared for the class '{chosen}': {why}.",
+            hint=f"Try --against {min(common)}."
+            if common
+            else "Compare scores of one kind: all discrete, or all numbers.",
+        )
+    return chosen
+
+
+def _stronger_first(
+    compared: Compared, pair: tuple[int, int], against: Attackers, baseline: int | None
+) -> tuple[int, int]:
+    """Return a pair with the greater estimate first; a baseline stays second."""
+    first, second = pair
+    swap = compared.value(second, against) > compared.value(first, against)
+    return (second, first) if baseline is None and swap else pair
+
+
+def _design(
+    compared: Compared,
+    columns: Sequence[str],
+    terms: CompareTerms,
+    against: Attackers,
+    pairs: int,
+) -> CompareDesign:
+    queries = []
+    for number, (one, column) in enumerate(zip(compared.evidence, columns, strict=True)):
+        ladder = one.counts.everyone
+        queries.append(
+            ComparedQuery(
+                name=one.score,
+                column=column,
+                n_members=ladder.n_members,
+                n_holdout=ladder.n_holdout,
+                rows=compared.cohorts.index(compared.cohort(number)) + 1,
+            )
+        )
+    one_cohort = len(compared.cohorts) == 1
+    apart = "independent" if compared.independent else "unknown"
+    return CompareDesign(
+        queries=tuple(queries),
+        prior=terms.prior,
+        trivial=abs(2 * terms.prior - 1),
+        confidence=terms.confidence,
+        against=against,
+        baseline=terms.baseline,
+        apart="same-rows" if one_cohort else apart,  # type: ignore[arg-type]
+        pairs=pairs,
+    )
+
+
+def _ranking(
+    compared: Compared, differences: Sequence[Estimate], against: Attackers
+) -> tuple[RankedQuery, ...]:
+    settled = surely_more(differences, against)
+    names = [one.score for one in compared.evidence]
+    ranked = []
+    for number, name in enumerate(names):
+        more = tuple(other for other in names if (name, other) in settled)
+        less = tuple(other for other in names if (other, name) in settled)
+        ranked.append(
+            RankedQuery(
+                query=name,
+                estimate=compared.value(number, against),
+                highest_place=1 + len(less),
+                lowest_place=len(names) - len(more),
+                leaks_more_than=more,
+                leaks_less_than=less,
+            )
+        )
+    return tuple(sorted(ranked, key=lambda one: -one.estimate))
+
+
+def _findings(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[Finding]:
+    found = []
+    for cohort in compared.cohorts:
+        ladder = compared.evidence[cohort.queries[0]].counts.everyone
+        found += size_findings(ladder.n_members, ladder.n_holdout)
+        for query in cohort.queries:
+            one = compared.evidence[query]
+            found += score_findings(safe_name(one.score), one.counts)
+    return found + _not_together(compared, pairs)
+
+
+def _not_together(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[Finding]:
+    """Return why pairs of scores of the same rows were not looked at together."""
+    steady = [constant(one.counts) for one in compared.evidence]
+    idle, many = 0, 0
+    for cohort in compared.cohorts:
+        same_rows = [pair for pair in pairs if set(pair) <= set(cohort.queries)]
+        without = sum(steady[a] or steady[b] for a, b in same_rows)
+        idle += without
+        if len(same_rows) - without > MOST_TOGETHER:
+            many += len(same_rows) - without
+    why = []
+    if many:
+        why.append(
+            f"None of {many} pairs of scores of the same rows was looked at together: that is done "
+            f"for up to {MOST_TOGETHER} pairs. Fewer scores (--score-col), or --baseline where it "
+            "is not given, leave fewer pairs."
+        )
+    if idle:
+        one = "1 pair" if idle == 1 else f"{idle} pairs"
+        was = "was" if idle == 1 else "were"
+        why.append(
+            f"{one} of scores of the same rows {was} not looked at together: one score of the pair "
+            "is constant, and adds nothing to the other."
+        )
+    return [Finding(code="not_seen_together", text=text) for text in why]

@@ -1,0 +1,190 @@
+"""Several queries of the same rows: who meets whom, and what that shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.commands.compare.queries.joint_scores import joint_scores
+from mipaudit.evidence.named_attackers.difference import encounter, in_bins, same_rows_lower
+from mipaudit.evidence.named_attackers.difference_attackers import (
+    bins_of,
+    class_challenger,
+    evaluation_groups,
+)
+from mipaudit.evidence.scores.evidence import CLASSES
+from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.compare.queries.joint_scores import JointScores
+    from mipaudit.evidence.named_attackers.difference_attackers import Challenger
+    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.maths.class_limits.difference import Encounter
+    from mipaudit.statements.estimate import Attackers
+    from mipaudit.summaries.cells.score_cells import ScoreCells
+
+    # A query and a class, or a pair of queries seen together by any attacker.
+    Key = tuple[int, Attackers] | tuple[int, int]
+
+
+def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
+    """Return the classes that a difference of two queries can be stated for."""
+    found: tuple[Attackers, ...] = ("any",) if first.discrete and second.discrete else ()
+    if not (first.ordered and second.ordered):
+        return found
+    divisible = first.divisible and second.divisible
+    return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Meeting:
+    """What a meeting's counts come to; the counts themselves are many times larger.
+
+    Attributes:
+        found: with the cells of the rival's score that hold rows; None without rows.
+        cells: these cells.
+    """
+
+    found: Encounter | None
+    cells: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SameRows:
+    """Queries of the same rows, with the attackers that meet each other.
+
+    Attributes:
+        evidence: of every query.
+        scores: the finer cells of every query's score.
+        alone: the attackers of a class on one query.
+        together: the attackers on two queries at once.
+        plan: what is to be counted.
+    """
+
+    evidence: tuple[Evidence, ...]
+    scores: tuple[ScoreCells, ...]
+    alone: Mapping[tuple[int, Attackers], Challenger]
+    together: Mapping[tuple[int, int], JointScores]
+    plan: MeetingPlan
+    _index: Mapping[tuple[Key, int], int]
+
+    def meetings(
+        self, part: MeetingPlan, counts: Sequence[NDArray[np.int64]]
+    ) -> tuple[Meeting, ...]:
+        """Return the meetings of one part of the plan.
+
+        Args:
+            part: of the plan.
+            counts: of its meetings.
+        """
+        found = []
+        for one, (_, rival) in zip(counts, part.meetings, strict=True):
+            # No rival gains or loses anything in a cell without rows.
+            cells = np.flatnonzero(one.any(axis=(0, 1, 3)))
+            met = encounter(
+                one[:, :, cells], self.scores[rival].single[cells], self.evidence[rival].prior
+            )
+            found.append(Meeting(found=met, cells=cells))
+        return tuple(found)
+
+    def lower(
+        self,
+        meetings: Sequence[Meeting],
+        key: Key,
+        rival: int,
+        attackers: Attackers,
+        alpha: float,
+    ) -> float | None:
+        """Return a lower limit of a challenger minus the best of a class on another query.
+
+        Args:
+            meetings: all of them, in the plan's order.
+            key: the challenger.
+            rival: the other query.
+            attackers: its class.
+            alpha: one-sided error in (0, 1).
+        """
+        met = meetings[self._index[key, rival]]
+        found = met.found
+        if attackers == "bins-16" and found is not None:
+            starts = bins_of(self.evidence[rival].counts)
+            coarse = self.scores[rival].coarse[met.cells]
+            found = in_bins(found, np.searchsorted(starts, coarse, side="right"))
+        return same_rows_lower(found, attackers, alpha)
+
+
+def same_rows(
+    evidence: Sequence[Evidence],
+    scores: Sequence[ScoreCells],
+    *,
+    pairs: Sequence[tuple[int, int]],
+    grids: Mapping[tuple[int, int], NDArray[np.int64]],
+    seed: int,
+) -> SameRows:
+    """Return the attackers that have learned, and the plan of who meets whom.
+
+    Args:
+        evidence: of every query, of the same rows.
+        scores: the finer cells of every query's score.
+        pairs: the pairs of queries to compare.
+        grids: counts in the product grid of those pairs that are seen together.
+        seed: of the row assignment.
+    """
+    first = evidence[0]
+    alone = {
+        (query, attackers): class_challenger(evidence[query].counts, attackers, first.prior)
+        for pair in pairs
+        for attackers in common_classes(evidence[pair[0]], evidence[pair[1]])
+        for query in pair
+    }
+    together = {
+        (a, b): joint_scores(evidence[a], evidence[b], grid, (scores[a].sides, scores[b].sides))
+        for (a, b), grid in grids.items()
+    }
+    keys: list[Key] = [*alone, *together]
+    guesses = [
+        *(_alone(query, found) for (query, _), found in alone.items()),
+        *(_together(pair, found) for pair, found in together.items()),
+    ]
+    met = [(key, rival) for key in keys for rival in _rivals(key, pairs, evidence)]
+    return SameRows(
+        evidence=tuple(evidence),
+        scores=tuple(scores),
+        alone=alone,
+        together=together,
+        plan=MeetingPlan(
+            scores=tuple(scores),
+            groups=evaluation_groups(first.counts.burn_in),
+            seed=seed,
+            guesses=tuple(guesses),
+            meetings=tuple((keys.index(key), rival) for key, rival in met),
+        ),
+        _index={pair: place for place, pair in enumerate(met)},
+    )
+
+
+def _rivals(
+    key: Key, pairs: Sequence[tuple[int, int]], evidence: Sequence[Evidence]
+) -> Sequence[int]:
+    """Return the queries that a challenger meets."""
+    query, other = key
+    if isinstance(other, int):
+        return (query, other)
+    both = chain.from_iterable([(a, b), (b, a)] for a, b in pairs)
+    return [b for a, b in both if a == query and other in common_classes(evidence[a], evidence[b])]
+
+
+def _alone(query: int, found: Challenger) -> GuessPlan:
+    return GuessPlan(columns=((query,),), table=found.table, sets=found.sets)
+
+
+def _together(pair: tuple[int, int], found: JointScores) -> GuessPlan:
+    columns = ((pair[0],), (pair[1],), *(pair for _ in found.cells))
+    return GuessPlan(columns=columns, table=found.challenger.table, sets=found.full_sets())

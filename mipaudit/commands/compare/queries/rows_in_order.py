@@ -1,0 +1,200 @@
+"""The rows that queries are compared on: in an order, and with a seed, that follow from them.
+
+All columns and files of a comparison enter one statement, so they have one seed: a hash of
+all of them, whatever the order in which the files are named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.compare.inputs import match_rows
+from mipaudit.commands.compare.queries.counts import Columns
+from mipaudit.counting.large_seed import fits
+from mipaudit.engine.fold import fold
+from mipaudit.evidence.tallies.held_rows import HeldRows
+from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
+from mipaudit.summaries.identity.seed import Content
+from mipaudit.summaries.unit_rows import one_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.compare.queries.counts import Passes
+    from mipaudit.reading.rows.left_out import Intake
+    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.finding import Finding
+    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.summaries.rows import Rows
+
+_DIGEST_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowsInMemory:
+    """All rows of a cohort as one partition."""
+
+    rows: Rows
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows; what was left out of them is known already."""
+        del intake
+        yield self.rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ComparedRows:
+    """Every cohort's rows.
+
+    Attributes:
+        cohorts: columns that share their rows.
+        seed: in use for all of them.
+        findings: what the reader must know of rows that were left out.
+    """
+
+    cohorts: tuple[Columns, ...]
+    seed: int
+    findings: tuple[Finding, ...] = ()
+
+
+def compared_rows(
+    sources: Sequence[ScoreSource],
+    titles: Sequence[str],
+    names: Sequence[Sequence[str]],
+    passes: Passes,
+    choice: SeedChoice,
+    *,
+    matched: bool,
+) -> ComparedRows:
+    """Return the rows of every cohort.
+
+    Args:
+        sources: opened.
+        titles: what the inputs are called.
+        names: of the queries of each.
+        passes: how to read.
+        choice: of the seed.
+        matched: join all inputs by key.
+
+    Raises:
+        InputError: rows that cannot be audited, or as `match_rows`.
+    """
+    kinds = [tuple(column.kind for column in source.columns) for source in sources]
+    if matched:
+        rows, findings = match_rows([_held(source, passes) for source in sources], titles)
+        joined = Columns(
+            names=tuple(name for some in names for name in some),
+            kinds=tuple(kind for some in kinds for kind in some),
+            first=0,
+            partitions=(),
+        )
+        columns = [column.name for source in sources for column in source.columns]
+        return _ordered(sources, [(joined, columns, rows)], choice, findings)
+    first, cohorts = 0, []
+    for some, kind in zip(names, kinds, strict=True):
+        cohorts.append(Columns(names=tuple(some), kinds=kind, first=first, partitions=()))
+        first += len(some)
+    if not all(fits(source, len(source.columns)) for source in sources):
+        return ComparedRows(
+            cohorts=tuple(
+                _with_rows(one, source.partitions())
+                for one, source in zip(cohorts, sources, strict=True)
+            ),
+            seed=sources[0].position_seed,
+        )
+    held = [
+        (one, [column.name for column in source.columns], _held(source, passes))
+        for one, source in zip(cohorts, sources, strict=True)
+    ]
+    return _ordered(sources, held, choice)
+
+
+def _held(source: ScoreSource, passes: Passes) -> Rows:
+    """Read all rows of an input into memory.
+
+    Raises:
+        InputError: rows that cannot be audited, or a class without rows.
+    """
+    rows = fold(
+        source.every_row(), HeldRows, workers=passes.workers, progress=passes.progress
+    ).joined()
+    source.check_classes()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    return rows
+
+
+def _ordered(
+    sources: Sequence[ScoreSource],
+    held: Sequence[tuple[Columns, Sequence[str], Rows]],
+    choice: SeedChoice,
+    findings: tuple[Finding, ...] = (),
+) -> ComparedRows:
+    """Return cohorts in canonical order, with the one seed of them all."""
+    units = any(source.unit_seed is not None for source in sources)
+    found = [
+        canonical_rows(_content_columns(columns, names, rows), rows.member, rows.keys, units=units)
+        for columns, names, rows in held
+    ]
+    seed = choice.in_use(_together([content for _, content in found]))
+    cohorts = []
+    for at, ((columns, _, whole), (rows, _)) in enumerate(zip(held, found, strict=True)):
+        own = one_of_each(rows, seed) if units else rows
+        if units:
+            _tell_dropped(sources[at], whole, own)
+        cohorts.append(_with_rows(columns, (RowsInMemory(rows=own),)))
+    return ComparedRows(cohorts=tuple(cohorts), seed=seed, findings=findings)
+
+
+def _tell_dropped(source: ScoreSource, whole: Rows, own: Rows) -> None:
+    members, left = (int(np.count_nonzero(rows.member)) for rows in (whole, own))
+    holdout = int(whole.member.size) - members - (int(own.member.size) - left)
+    source.unit_rows_dropped = members - left, holdout
+
+
+def _with_rows(columns: Columns, partitions: Sequence[Partition]) -> Columns:
+    return replace(columns, partitions=partitions)
+
+
+def _content_columns(columns: Columns, names: Sequence[str], rows: Rows) -> list[ContentColumn]:
+    """Return what the order and the seed of a cohort depend on.
+
+    Columns of several files may have one name: then their own digests tell them apart, so
+    that the order in which the files are named does not matter.
+    """
+    labels = [kind == "string" for kind in columns.kinds]
+    titles = [
+        name if names.count(name) == 1 else f"{name} {_digest(scores, rows, labels=label)}"
+        for name, scores, label in zip(names, rows.scores, labels, strict=True)
+    ]
+    return [
+        ContentColumn(name=title, values=scores, labels=label)
+        for title, scores, label in zip(titles, rows.scores, labels, strict=True)
+    ]
+
+
+def _digest(scores: NDArray[np.float64], rows: Rows, *, labels: bool) -> str:
+    return canonical_scores(scores, rows.member, labels=labels)[1].digest.hex()
+
+
+def _together(contents: Sequence[Content]) -> Content:
+    """Return what one seed for several cohorts depends on, in whatever order they come."""
+    if len(contents) == 1:
+        return contents[0]
+    digest = blake2b(digest_size=_DIGEST_BYTES)
+    for text in sorted(f"{one.kind}|{one.n_members}|{one.n_holdout}|" for one in contents):
+        digest.update(text.encode())
+    for part in sorted(one.digest for one in contents):
+        digest.update(part)
+    return Content(
+        kind="cohorts",
+        n_members=sum(one.n_members for one in contents),
+        n_holdout=sum(one.n_holdout for one in contents),
+        digest=digest.digest(),
+    )

@@ -1,0 +1,1 @@
+"""Old reports against new ones."""

@@ -1,0 +1,252 @@
+"""What a comparison of reports shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.blocks.check_cases import CASE_STATUS, no_policy, policy_headline, policy_mood
+from mipaudit.formats.blocks.class_grids import class_grids, short_class
+from mipaudit.formats.document import Case, Document, Grid, Heading, Note, Paragraph, bulleted
+from mipaudit.formats.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STATUS
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.commands.compare.reports.change import Change
+    from mipaudit.commands.compare.reports.figure import ReportedFigure
+    from mipaudit.commands.compare.reports.report import ReportComparison
+    from mipaudit.formats.document import Section
+
+_LONGEST_SUMMARY: Final = 10_000
+_FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
+# They say the same as the advantage; the report for programs has them.
+_RESTATED: Final = frozenset({"excess", "eta", "accuracy"})
+_CHANGED: Final = {"increase": "increased", "decrease": "decreased", "open": "not shown"}
+
+
+def compare_reports_document(report: ReportComparison) -> Document:
+    """Return the report as a document."""
+    return Document(
+        title="mipaudit compare: old and new reports",
+        headline=policy_headline(report.policy, report.verdict, report.findings),
+        mood=policy_mood(report.verdict),
+        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
+        sections=tuple(section for section in _sections(report) if section),
+        cases=tuple(_cases(report)),
+        created=report.provenance.created,
+    )
+
+
+def _cases(report: ReportComparison) -> Iterator[Case]:
+    for one in report.policy:
+        yield Case(
+            group=one.score,
+            name=f"increase from {safe_name(one.versus)} to {safe_name(one.report)} "
+            f"{number_text(one.limit)}",
+            status=CASE_STATUS[one.status],
+            text=one.reason,
+        )
+    if not report.policy:
+        yield no_policy("compare")
+
+
+def _sections(report: ReportComparison) -> Iterator[Section]:
+    yield _policy(report)
+    yield _reports(report)
+    yield _scores(report)
+    yield from _changes(report)
+    yield _beside_any(report)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
+
+
+def _policy(report: ReportComparison) -> Section:
+    if not report.policy:
+        return ()
+    several = _several(report)
+    grid = Grid(
+        caption="How much the advantage of each score may have grown, and what was found",
+        head=("score", *["report"] * several, "status", "why"),
+        rows=tuple(
+            (
+                safe_name(one.score),
+                *[safe_name(one.report)] * several,
+                STATUS[one.status],
+                one.reason,
+            )
+            for one in report.policy
+        ),
+        words=2 + several,
+        prose=True,
+        marked=frozenset(at for at, one in enumerate(report.policy) if one.status != "met"),
+    )
+    return (Heading(text="Policy"), grid)
+
+
+def _several(report: ReportComparison) -> bool:
+    return len(report.design.reports) > 2  # noqa: PLR2004 - an old and a new one
+
+
+def _reports(report: ReportComparison) -> Section:
+    grid = Grid(
+        caption="The reports",
+        head=("report", "made", "verdict", "confidence", "members", "holdout"),
+        rows=tuple(
+            (
+                _report_name(report, one.name),
+                safe_name(one.created),
+                STATUS.get(one.verdict, "no policy"),
+                percent_text(one.confidence),
+                count_text(one.n_members),
+                count_text(one.n_holdout),
+            )
+            for one in report.design.reports
+        ),
+        words=3,
+    )
+    text = f"All at prior {number_text(report.design.prior)}."
+    return (Heading(text="Reports"), grid, Note(text=text))
+
+
+def _report_name(report: ReportComparison, name: str) -> str:
+    """Return a report's name, and that it is the old one where the name does not say so."""
+    old = name == report.design.baseline and name != "old"
+    return safe_name(name) + " (old)" * old
+
+
+def _scores(report: ReportComparison) -> Section:
+    alone = [one for one in report.scores if one.status != "in both"]
+    if not alone:
+        return ()
+    grid = Grid(
+        caption="Scores that only one report has",
+        head=("score", "report", "status"),
+        rows=tuple((safe_name(one.score), safe_name(one.report), one.status) for one in alone),
+        words=3,
+    )
+    return (Heading(text="Scores that only one report has"), grid)
+
+
+def _changes(report: ReportComparison) -> Iterator[Section]:
+    shown = [one for one in report.changes if one.quantity not in _RESTATED and _limited(one)]
+    pairs = list(dict.fromkeys((one.score, one.report) for one in shown))
+    for score, name in pairs[:_FEW]:
+        rows = [one for one in shown if (one.score, one.report) == (score, name)]
+        yield _changed(report, rows)
+        yield _stored(rows)
+    if len(pairs) > _FEW:
+        text = (
+            f"The first {_FEW} of {count_text(len(pairs))} scores are shown; the rest is in the "
+            "report for programs (-f json, or csv)."
+        )
+        yield (Paragraph(text=text),)
+
+
+def _limited(one: Change) -> bool:
+    """Whether a row says anything: metrics often have limits on neither side."""
+    return one.metric is None or not one.lower is one.upper is None
+
+
+def _changed(report: ReportComparison, rows: Sequence[Change]) -> Section:
+    first = rows[0]
+    what = f"{safe_name(first.report)} less {safe_name(first.versus)}"
+    grid = Grid(
+        caption=f"Change of score {safe_name(first.score)}: {what}",
+        head=("", "change", AT_LEAST, BEST_ESTIMATE, AT_MOST),
+        rows=tuple(
+            (
+                _label(one),
+                _CHANGED[one.shown],
+                "none" if one.lower is None else lower_text(one.lower),
+                "-" if one.value is None else value_text(one.value),
+                "none" if one.upper is None else upper_text(one.upper),
+            )
+            for one in rows
+        ),
+        words=2,
+        marked=frozenset(at for at, one in enumerate(rows) if one.shown == "increase"),
+    )
+    silent = sum(
+        (one.score, one.report) == (first.score, first.report) and not _limited(one)
+        for one in report.changes
+    )
+    rest = f" {silent} metrics that have no limits are left out." if silent else ""
+    over = ", over all scores and reports" if len(report.scores) > 1 else ""
+    text = f"Each row holds with {percent_text(report.design.confidence)} confidence{over}.{rest}"
+    return (Heading(text=f'Score "{safe_name(first.score)}": {what}'), grid, Note(text=text))
+
+
+def _label(one: Change) -> str:
+    if one.quantity == "auc":
+        return "AUC"
+    if one.quantity == "tpr_at_fpr" and one.fpr is not None:
+        return f"TPR at FPR {percent_text(one.fpr)}"
+    if one.metric is not None:
+        return f"{safe_name(one.metric)}, {short_class(one.attackers)}"
+    if one.quantity == "advantage":
+        return short_class(one.attackers)
+    return f"{one.quantity}, {short_class(one.attackers)}"
+
+
+def _stored(rows: Sequence[Change]) -> Section:
+    first = rows[0]
+    grid = Grid(
+        caption=f"The limits of score {safe_name(first.score)} that the change follows from",
+        head=("", "old at least", "old at most", "new at least", "new at most"),
+        rows=tuple((_label(one), *_limits(one.old), *_limits(one.new)) for one in rows),
+        words=1,
+    )
+    derived = any(
+        side.lower_from not in {None, "stored"} for one in rows for side in (one.old, one.new)
+    )
+    if not derived:
+        return (grid,)
+    text = "* is not in the report as such, but follows from it."
+    return (grid, Note(text=text))
+
+
+def _limits(figure: ReportedFigure) -> tuple[str, str]:
+    mark = "" if figure.lower_from in {None, "stored"} else "*"
+    return (
+        "-" if figure.lower is None else mark + lower_text(figure.lower),
+        "none" if figure.upper is None else upper_text(figure.upper),
+    )
+
+
+def _beside_any(report: ReportComparison) -> Section:
+    rows = [
+        (
+            _where(report, one.score, one.report),
+            one.attackers,
+            (
+                "none" if one.at_most is None else upper_text(one.at_most),
+                "none" if one.at_least is None else lower_text(one.at_least),
+            ),
+        )
+        for one in report.beside_any
+    ]
+    if not rows:
+        return ()
+    text = (
+        "A class of attackers beside any attacker. (a) The class has at most this much more on the "
+        "new scores than some attacker surely has on the old ones. (b) Some attacker on the new "
+        "scores surely has at least this much more than the class can have on the old ones. "
+        "Neither decides the verdict: they are of different attackers."
+    )
+    grids = class_grids(
+        "A class of attackers beside any attacker", "score", ("(a) at most", "(b) at least"), rows
+    )
+    return (Heading(text="Across classes"), Paragraph(text=text), *grids)
+
+
+def _where(report: ReportComparison, score: str, name: str) -> str:
+    return f"{safe_name(score)} in {safe_name(name)}" if _several(report) else safe_name(score)

@@ -1,0 +1,281 @@
+"""Old reports against new ones: what ``compare`` does with JSON files of ``estimate``."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+
+from mipaudit.commands.compare.reports.change import beside_any, changes
+from mipaudit.commands.compare.reports.figure import Pairing
+from mipaudit.commands.compare.reports.findings import report_findings
+from mipaudit.commands.compare.reports.increase import changes_verdict, judge_change, unjudged
+from mipaudit.commands.compare.reports.inputs import (
+    common_prior,
+    decoded,
+    encoded,
+    joint_confidence,
+    require_other_scores,
+)
+from mipaudit.commands.compare.reports.report import (
+    ComparedReport,
+    CompareReportsDesign,
+    MatchedScore,
+    ReportComparison,
+)
+from mipaudit.commands.compare.reports.words import REPORT_LIMITATIONS, reports_summary
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.plain_values import one_of, optional, require
+from mipaudit.reading.bytes.bad_parts import SKIPPED
+from mipaudit.statements.estimate import Against, Estimate
+from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.provenance.provenance import provenance
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.verdict import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.commands.compare.inputs import NamedInput
+    from mipaudit.commands.compare.reports.change import Change
+    from mipaudit.commands.compare.reports.increase import ScoreIncrease
+    from mipaudit.commands.estimate.report import Report
+    from mipaudit.statements.provenance.origin import Setting
+
+# The settings that a comparison of reports has.
+_SETTINGS: Final = frozenset({"baseline", "max_increase", "against"})
+
+
+def compare_reports(
+    inputs: Sequence[NamedInput],
+    *,
+    baseline: str | None,
+    max_increase: float | None,
+    against: str | None,
+    settings: tuple[Setting, ...],
+) -> ReportComparison:
+    """Return what changed from the old report to the others.
+
+    Args:
+        inputs: paths of reports, or reports; at least two.
+        baseline: name of the old one; None for the first.
+        max_increase: policy: the advantage of no score may have grown by more than this.
+        against: class of attackers of the policy. By default any where every score has an
+            upper limit for it, else thresholds.
+        settings: recorded, as far as they apply.
+
+    Raises:
+        UsageError: an argument is wrong, or there are fewer than two reports.
+        InputError: a file is no report, or the reports cannot be compared.
+    """
+    names = [one.name for one in inputs]
+    _require_names(names, baseline)
+    files = [encoded(one) for one in inputs]
+    reports = [decoded(name, data) for name, data in zip(names, files, strict=True)]
+    old = 0 if baseline is None else names.index(baseline)
+    confidence = joint_confidence(reports)
+    prior = common_prior(names, reports)
+    limit = _checked_limit(max_increase, prior)
+    if limit is not None:
+        require_other_scores(names, reports, old)
+    pairs = list(_pairings(names, reports, old, prior=prior, confidence=confidence))
+    if not pairs:
+        raise InputError(
+            "no_common_score",
+            "The reports have no score of the same name: there is nothing to compare.",
+            hint="Scores are matched by the name of their column.",
+        )
+    found = tuple(change for pair in pairs for change in changes(pair))
+    class_ = _against(found, against)
+    scores = tuple(_matched(names, reports, old))
+    checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
+    findings = tuple(report_findings(names, reports, old, pairs))
+    verdict = settled(
+        changes_verdict(
+            checks,
+            several=len(reports) > 2,  # noqa: PLR2004 - old and new
+            incomplete=any(one.code == SKIPPED for report in reports for one in report.findings),
+        ),
+        findings,
+    )
+    design = CompareReportsDesign(
+        reports=tuple(map(_described, names, reports)),
+        baseline=names[old],
+        prior=prior,
+        trivial=reports[old].design.baseline,
+        confidence=confidence,
+        against=class_,
+    )
+    return ReportComparison(
+        command="compare reports",
+        design=design,
+        summary=led(findings, reports_summary(design, scores, found, checks, verdict)),
+        scores=scores,
+        changes=found,
+        beside_any=tuple(one for pair in pairs for one in beside_any(pair)),
+        policy=checks,
+        verdict=verdict,
+        findings=findings,
+        limitations=REPORT_LIMITATIONS,
+        provenance=provenance(
+            seed=None,
+            inputs=[
+                _input(one, data, report)
+                for one, data, report in zip(inputs, files, reports, strict=True)
+            ],
+            settings=tuple(one for one in settings if one.name in _SETTINGS),
+        ),
+    )
+
+
+def _require_names(names: Sequence[str], baseline: str | None) -> None:
+    require(
+        len(names) > 1,
+        "one_query",
+        "There is only one report: nothing to compare it with.",
+        "Give the old report and the new one.",
+    )
+    require(
+        len(set(names)) == len(names),
+        "same_names",
+        "Two reports have the same name.",
+        "Name them: old=reports/v1.json new=reports/v2.json.",
+    )
+    require(
+        baseline is None or baseline in names,
+        "baseline",
+        "The baseline is none of the reports.",
+        f"The reports are: {', '.join(map(safe_name, names))}.",
+    )
+
+
+def _checked_limit(max_increase: object, prior: float) -> float | None:
+    limit = optional("max_increase", max_increase)
+    room = 1 - abs(2 * prior - 1)
+    require(
+        limit is None or 0 <= limit <= room,
+        "max_increase",
+        f"The limit on the increase must be at least 0 and at most {room:g} at this prior.",
+    )
+    return limit
+
+
+def _pairings(
+    names: Sequence[str], reports: Sequence[Report], old: int, *, prior: float, confidence: float
+) -> Iterator[Pairing]:
+    """Yield every score that a new report shares with the old one."""
+    before = _by_score(reports[old])
+    for number, report in enumerate(reports):
+        if number == old:
+            continue
+        for score, rows in _by_score(report).items():
+            if score in before:
+                yield Pairing(
+                    score=score,
+                    report=names[number],
+                    versus=names[old],
+                    old=before[score],
+                    new=rows,
+                    trivial=reports[old].design.baseline,
+                    prior=prior,
+                    confidence=confidence,
+                )
+
+
+def _by_score(report: Report) -> dict[str, list[Estimate]]:
+    found: dict[str, list[Estimate]] = {}
+    for row in report.estimates:
+        found.setdefault(row.score, []).append(row)
+    return found
+
+
+def _matched(names: Sequence[str], reports: Sequence[Report], old: int) -> Iterator[MatchedScore]:
+    before = _by_score(reports[old])
+    for number, report in enumerate(reports):
+        if number == old:
+            continue
+        after = _by_score(report)
+        for score in dict.fromkeys([*after, *before]):
+            status: Literal["in both", "new", "missing"] = "in both"
+            if score not in before:
+                status = "new"
+            elif score not in after:
+                status = "missing"
+            yield MatchedScore(score=score, report=names[number], versus=names[old], status=status)
+
+
+def _against(found: Sequence[Change], asked: str | None) -> Against:
+    """Return the class of the policy: one whose upper limit every score has in every report."""
+    if asked is not None:
+        one_of("against", asked, get_args(Against))
+    rows = [one for one in found if one.quantity == "advantage"]
+    scores = {(one.score, one.report) for one in found}
+    common = [
+        class_
+        for class_ in get_args(Against)
+        if scores
+        == {
+            (one.score, one.report)
+            for one in rows
+            if one.attackers == class_ and None not in {one.old.upper, one.new.upper}
+        }
+    ]
+    if asked is None and common:
+        return cast("Against", common[0])
+    if asked in common:
+        return cast("Against", asked)
+    hint = f"Try --against {common[0]}." if common else "Compare fewer scores, or the score files."
+    what = "any class" if asked is None else f"the class '{asked}'"
+    raise UsageError(
+        "against",
+        f"Some score has no upper limit of its advantage for {what} in some of the reports.",
+        hint=hint,
+    )
+
+
+def _checks(
+    scores: Sequence[MatchedScore], found: Sequence[Change], limit: float, against: Against
+) -> Iterator[ScoreIncrease]:
+    decides = {
+        (one.score, one.report): one
+        for one in found
+        if one.quantity == "advantage" and one.attackers == against
+    }
+    for score in scores:
+        change = decides.get((score.score, score.report))
+        if change is not None:
+            yield judge_change(change, limit)
+            continue
+        yield unjudged(
+            score.score,
+            report=score.report,
+            versus=score.versus,
+            limit=limit,
+            against=against,
+            missing="old" if score.status == "new" else "new",
+        )
+
+
+def _described(name: str, report: Report) -> ComparedReport:
+    design = report.design
+    return ComparedReport(
+        name=name,
+        created=report.provenance.created,
+        mipaudit=report.provenance.mipaudit,
+        scores=tuple(_by_score(report)),
+        n_members=design.n_members,
+        n_holdout=design.n_holdout,
+        confidence=design.confidence,
+        verdict=report.verdict.status,
+    )
+
+
+def _input(given: NamedInput, data: bytes, report: Report) -> InputFile:
+    """Return the file as it was read; its rows are the figures in it."""
+    name: Any = given.data if isinstance(given.data, str) else given.name
+    return InputFile(
+        name=name,
+        rows=len(report.estimates),
+        bytes=len(data),
+        sha256=sha256(data).hexdigest(),
+    )

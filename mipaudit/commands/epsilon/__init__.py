@@ -1,0 +1,1 @@
+"""``mipaudit epsilon``: which epsilon of differential privacy the data refute."""

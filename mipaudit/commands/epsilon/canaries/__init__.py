@@ -1,0 +1,1 @@
+"""One run with canaries that coins included."""

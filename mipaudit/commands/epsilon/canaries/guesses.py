@@ -1,0 +1,270 @@
+"""Guesses about canaries by the order of their scores, and how many of them are right.
+
+The k_plus canaries with the most telling scores are guessed to be included, the k_minus
+with the least telling ones to be left out, and nothing is said of the others. How many
+to guess must not depend on the coins: it is fixed beforehand, or several numbers are
+tried and share the error between them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from mipaudit.errors import UsageError
+from mipaudit.maths.one_run.coins import coin_p_value
+from mipaudit.maths.one_run.shares import CanaryCount
+from mipaudit.summaries.identity.row_rank import splitmix64
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Direction = Literal["high", "low"]
+
+# Half of the canaries and quarters of that: next to the best number of guesses lies one
+# that costs little, and a finer grid costs more error than it finds. What is found at both ends
+# is mostly found by many guesses.
+_LARGEST_SHARE: Final = 2
+_STEP: Final = 4
+_SMALLER: Final = 0.4
+_FEWEST_GUESSES: Final = 10
+# A leak that only marks some of the included canaries (subsampling) shows at one end alone, among
+# the few highest of m: the number that finds most of it grows about as the root of m.
+_OF_ROOT: Final = 1.55
+_ONE_STEP: Final = 10
+_FARTHER: Final = 0.1
+# Of the error, from so many canaries on; fewer show little at one end.
+_GUESSED_IN: Final = 0.55
+_GUESSED_OUT: Final = 0.03
+_MANY: Final = 1000
+_FURTHEST: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuessPlan:
+    """How many canaries to guess, settled before the coins are looked at.
+
+    Attributes:
+        guessed_in: k_plus, canaries guessed to be included.
+        guessed_out: k_minus, canaries guessed to be left out.
+        share: of the error, in (0, 1].
+    """
+
+    guessed_in: int
+    guessed_out: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuessCount:
+    """How many guesses were made and how many of them are right.
+
+    Attributes:
+        guesses: r.
+        correct: v.
+        share: of the error that this count may spend, in (0, 1].
+        guessed_in: k_plus, or None where only totals are known.
+        guessed_out: k_minus, or None.
+        direction: the scores that were taken to speak for inclusion, or None.
+    """
+
+    guesses: int
+    correct: int
+    share: float = 1.0
+    guessed_in: int | None = None
+    guessed_out: int | None = None
+    direction: Direction | None = None
+
+
+def plan_guesses(canaries: int, guesses: int | tuple[int, int] | None) -> tuple[GuessPlan, ...]:
+    """Return what will be tried, with the error shared out.
+
+    Args:
+        canaries: m, at least 1.
+        guesses: one number, split evenly between the two ends; a pair (k_plus, k_minus);
+            or None for the default grid: m/2, m/8, m/32, ... down to 10 guesses at both
+            ends, and numbers around 1.55 sqrt(m) at either end alone.
+
+    Raises:
+        UsageError: fewer than one guess in all, a negative number, or more than m.
+    """
+    if guesses is None:
+        return _grid(canaries)
+    if isinstance(guesses, tuple):
+        guessed_in, guessed_out = guesses
+    else:
+        guessed_in, guessed_out = guesses - guesses // 2, guesses // 2
+    if min(guessed_in, guessed_out) < 0 or not 1 <= guessed_in + guessed_out <= canaries:
+        raise UsageError(
+            "bad_guesses",
+            f"The number of guesses must be from 1 to the number of canaries, {canaries}.",
+            hint="Give one number, or how many to guess in and how many to guess out.",
+        )
+    return (GuessPlan(guessed_in=guessed_in, guessed_out=guessed_out, share=1.0),)
+
+
+def settled_shares(
+    plans: Sequence[GuessPlan], *, canaries: int, delta: float, alpha: float
+) -> tuple[float, ...]:
+    """Return the share of the error of each plan, 0 for those that cannot win anything.
+
+    A plan is hopeless if, with its share, not even right guesses alone refute epsilon 0: delta
+    allows them all, or they are too few. Its share goes to the others at the same ends.
+    Nothing here depends on the coins.
+
+    Args:
+        plans: from `plan_guesses`.
+        canaries: m.
+        delta: in [0, 1].
+        alpha: the error to be shared, in (0, 1).
+
+    Returns:
+        Shares that add up to 1; where all plans are hopeless the least hopeless has all of it.
+    """
+    least = [_least_p_value(plan, canaries, delta) for plan in plans]
+    kept = list(range(len(plans)))
+    while True:
+        shares = _regrouped(plans, kept)
+        worst = max(kept, key=lambda at: least[at] / shares[at])
+        if len(kept) == 1 or least[worst] <= alpha * shares[worst]:
+            return tuple(shares)
+        kept.remove(worst)
+
+
+def can_refute(plan: GuessPlan, *, canaries: int, delta: float, alpha: float) -> bool:
+    """Tell whether any number of right guesses refutes epsilon 0 at error ``alpha``."""
+    return _least_p_value(plan, canaries, delta) <= alpha
+
+
+def _least_p_value(plan: GuessPlan, canaries: int, delta: float) -> float:
+    guesses = plan.guessed_in + plan.guessed_out
+    best = CanaryCount(
+        canaries=canaries, guesses=guesses, correct=guesses, guessed_in=plan.guessed_in
+    )
+    return coin_p_value(best, epsilon=0.0, delta=delta)
+
+
+def _regrouped(plans: Sequence[GuessPlan], kept: Sequence[int]) -> list[float]:
+    """Share out each kind's error among the plans of it that are kept."""
+    whole, left = [0.0] * len(_KINDS), [0.0] * len(_KINDS)
+    kinds = [_kind(plan) for plan in plans]
+    for at, plan in enumerate(plans):
+        whole[kinds[at]] += plan.share
+    for at in kept:
+        left[kinds[at]] += plans[at].share
+    total = sum(one for one, some in zip(whole, left, strict=True) if some > 0)
+    shares = [0.0] * len(plans)
+    for at in kept:
+        shares[at] = plans[at].share / left[kinds[at]] * whole[kinds[at]] / total
+    return shares
+
+
+_KINDS: Final = ("both", "in", "out")
+
+
+def _kind(plan: GuessPlan) -> int:
+    if plan.guessed_out == 0:
+        return 1
+    return 2 if plan.guessed_in == 0 else 0
+
+
+def _grid(canaries: int) -> tuple[GuessPlan, ...]:
+    both = [max(1, canaries // _LARGEST_SHARE)]
+    while both[-1] // _STEP >= _FEWEST_GUESSES:
+        both.append(both[-1] // _STEP)
+    one, far = _one_ended(canaries)
+    fewer = min(1.0, math.sqrt(canaries / _MANY))
+    inside, outside = fewer * _GUESSED_IN, fewer * _GUESSED_OUT
+    shapes = [
+        (size - size // 2, size // 2, share)
+        for size, share in zip(
+            both,
+            _shared([_SMALLER**k for k in range(len(both))], 1 - inside - outside),
+            strict=True,
+        )
+    ]
+    shapes += [(size, 0, share) for size, share in zip(one, _shared(far, inside), strict=True)]
+    shapes += [(0, size, share) for size, share in zip(one, _shared(far, outside), strict=True)]
+    return tuple(
+        GuessPlan(guessed_in=top, guessed_out=bottom, share=share) for top, bottom, share in shapes
+    )
+
+
+def _one_ended(canaries: int) -> tuple[list[int], list[float]]:
+    """Return numbers of guesses at one end, and how much each is worth beside the first."""
+    usual = max(1.0, min(canaries / 4, _OF_ROOT * math.sqrt(canaries)))
+    steps = range(-_FURTHEST, _FURTHEST + 1)
+    sizes = [(round(usual * _ONE_STEP**step), _FARTHER ** abs(step)) for step in steps]
+    fitting = [
+        (size, weight)
+        for size, weight in sizes
+        if weight == 1 or _FEWEST_GUESSES <= size <= canaries // _LARGEST_SHARE
+    ]
+    return [size for size, _ in fitting], [weight for _, weight in fitting]
+
+
+def _shared(weights: Sequence[float], whole: float) -> list[float]:
+    return [whole * weight / sum(weights) for weight in weights]
+
+
+def count_guesses(
+    included: NDArray[np.bool_],
+    scores: NDArray[np.floating],
+    plans: tuple[GuessPlan, ...],
+    *,
+    direction: Direction | None,
+    seed: int = 0,
+    ids: NDArray[np.uint64] | None = None,
+) -> tuple[GuessCount, ...]:
+    """Return how many guesses of each plan are right.
+
+    Args:
+        included: what the coins said, shape (m,).
+        scores: shape (m,), no NaN; infinite ones are the most or least telling.
+        plans: from `plan_guesses`, made without a look at ``included``.
+        direction: whether high or low scores speak for inclusion, known beforehand; None
+            tries both and halves every share.
+        seed: of the pseudo-random order of equal scores.
+        ids: distinct numbers of the canaries, shape (m,), so that the order of equal
+            scores does not depend on that of the file; None takes positions.
+    """
+    keys = np.arange(scores.size, dtype=np.uint64) if ids is None else ids
+    ties = splitmix64(keys, seed)
+    tried: tuple[Direction, ...] = ("high", "low") if direction is None else (direction,)
+    return tuple(
+        GuessCount(
+            guesses=plan.guessed_in + plan.guessed_out,
+            correct=right,
+            share=plan.share / len(tried),
+            guessed_in=plan.guessed_in,
+            guessed_out=plan.guessed_out,
+            direction=way,
+        )
+        for way in tried
+        for plan, right in zip(
+            plans, _right(included, scores if way == "high" else -scores, ties, plans), strict=True
+        )
+    )
+
+
+def _right(
+    included: NDArray[np.bool_],
+    telling: NDArray[np.floating],
+    ties: NDArray[np.uint64],
+    plans: tuple[GuessPlan, ...],
+) -> list[int]:
+    """Return the right guesses of each plan; the most telling canaries come last."""
+    ordered = included[np.lexsort((ties, telling))]
+    before = np.concatenate(([0], np.cumsum(ordered)))  # included among the first k
+    size = included.size
+    return [
+        int(before[size] - before[size - plan.guessed_in])
+        + plan.guessed_out
+        - int(before[plan.guessed_out])
+        for plan in plans
+    ]

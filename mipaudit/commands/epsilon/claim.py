@@ -1,0 +1,198 @@
+"""A claim beside the data: the verdict, and what the design could have found."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.commands.epsilon.canaries.power import canaries_needed, one_run_detector
+from mipaudit.commands.epsilon.counts.counted_attack import pooled_limit
+from mipaudit.commands.epsilon.power import (
+    LARGEST_EPSILON,
+    USUAL_POWER,
+    Mechanism,
+    smallest_refutable_epsilon,
+)
+from mipaudit.commands.epsilon.report import DetectionPower
+from mipaudit.commands.epsilon.runs.power import independent_runs_detector, runs_needed
+from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
+
+if TYPE_CHECKING:
+    from mipaudit.commands.epsilon.power import Detector
+    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.report import EpsilonStatement
+    from mipaudit.commands.epsilon.runs.power import CountLimit
+
+_MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
+_GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"
+_TOO_FEW: Final = "a class is too small to be both searched and judged"
+_TWO_DIGITS: Final = 2
+# Runs that searching for the attack takes, beside knowing it: measured, docs/epsilon.md.
+_SEARCH_COST: Final = 2.0
+
+
+def planned_epsilon(question: EpsilonQuestion) -> float:
+    """Return the true epsilon to plan for: twice the claim, or 1, unless it was named."""
+    if question.true_epsilon is not None:
+        return question.true_epsilon
+    return 2 * (question.claimed_epsilon or 0) or 1.0
+
+
+def runs_power(
+    question: EpsilonQuestion,
+    statement: EpsilonStatement,
+    *,
+    n_members: int,
+    n_holdout: int,
+    columns: int,
+) -> tuple[DetectionPower, ...]:
+    """Return the power of independent runs to refute the claimed epsilon.
+
+    Args:
+        question: with a claimed epsilon and a delta below 1.
+        statement: the deciding one: how many runs were judged.
+        n_members: runs with the record.
+        n_holdout: runs without it.
+        columns: score columns that share the error.
+    """
+    attack = statement.attack
+    if attack is None:
+        return _none(question, _TOO_FEW)
+    limit, kinds = _limit_of(question, statement)
+    confidence = question.confidence_of_one(columns * (2 if _tries_both(question) else 1))
+    judged = min(attack.n_members, attack.n_holdout)
+    cost = 1.0 if question.table is not None else _SEARCH_COST
+    worth = max(1, round(kinds * judged / cost))
+    claimed = question.claimed_epsilon or 0.0
+    detector = independent_runs_detector(
+        limit,
+        n_num=worth,
+        n_den=worth,
+        claimed=claimed,
+        delta=question.delta,
+        confidence=confidence,
+    )
+    share = judged / min(n_members, n_holdout)
+    true = planned_epsilon(question)
+
+    def needed(mechanism: Mechanism) -> tuple[int | None, None]:
+        runs = runs_needed(
+            limit,
+            mechanism,
+            claimed=claimed,
+            true=true,
+            delta=question.delta,
+            confidence=confidence,
+        )
+        return (None if runs is None else _rounded_up(runs * cost / kinds / share)), None
+
+    return tuple(_power(question, kind, detector, needed(kind)) for kind in _MECHANISMS)
+
+
+def one_run_power(
+    question: EpsilonQuestion, *, canaries: int, guesses: int | None, columns: int
+) -> tuple[DetectionPower, ...]:
+    """Return the power of one run to refute the claimed epsilon.
+
+    Args:
+        question: with a claimed epsilon and a delta below 1.
+        canaries: m.
+        guesses: their number where only totals are known; else the question's count.
+        columns: score columns that share the error.
+    """
+    directions = 1 if question.direction or question.totals else 2
+    claimed = question.claimed_epsilon or 0.0
+    detector = one_run_detector(
+        canaries=canaries,
+        guesses=guesses or question.guesses,
+        claimed=claimed,
+        delta=question.delta,
+        confidence=question.confidence_of_one(columns),
+        directions=directions,
+    )
+    true = planned_epsilon(question)
+
+    def needed(mechanism: Mechanism) -> tuple[int | None, int | None]:
+        size = canaries_needed(
+            mechanism,
+            claimed=claimed,
+            true=true,
+            delta=question.delta,
+            confidence=question.confidence_of_one(columns * directions),
+        )
+        return (None, None) if size is None else (size.canaries, size.guesses)
+
+    return tuple(_power(question, kind, detector, needed(kind)) for kind in _MECHANISMS)
+
+
+def _limit_of(
+    question: EpsilonQuestion, statement: EpsilonStatement
+) -> tuple[CountLimit, Literal[1, 2]]:
+    """Return the limit as a function of two counts, and the kinds of runs that it pools.
+
+    Clopper-Pearson's stands for all but the conditional one. It is a little weaker than they
+    are: measured, bands and grid refute at epsilons 5-15% below those that it gives.
+    """
+    if statement.method == "conditional":
+        mirrored = question.table is None or question.numerator == "both"
+        return pooled_limit(), 2 if mirrored else 1
+    return _clopper_pearson, 1
+
+
+def _clopper_pearson(
+    tp: int, n_num: int, fp: int, n_den: int, delta: float, alpha: float, /
+) -> float:
+    return clopper_pearson_epsilon(tp, n_num - tp, fp, n_den - fp, delta=delta, alpha=alpha)
+
+
+def _tries_both(question: EpsilonQuestion) -> bool:
+    """Tell whether two classes' right guesses share the error, as counts do by default."""
+    conditional = question.method == "conditional"
+    return question.table is not None and conditional and question.numerator == "either"
+
+
+def _power(
+    question: EpsilonQuestion,
+    mechanism: Mechanism,
+    detector: Detector,
+    needed: tuple[int | None, int | None],
+) -> DetectionPower:
+    found = smallest_refutable_epsilon(
+        detector, mechanism, claimed=question.claimed_epsilon or 0.0, delta=question.delta
+    )
+    reason = f"none up to {LARGEST_EPSILON:g}"
+    unreachable = "no size that was tried does"
+    if mechanism == "gaussian" and question.delta == 0:
+        reason = unreachable = _GAUSSIAN_AT_ZERO
+    return DetectionPower(
+        mechanism=mechanism,
+        power=USUAL_POWER,
+        refutable_epsilon=found,
+        refutable_reason=None if found is not None else reason,
+        true_epsilon=planned_epsilon(question),
+        needed=needed[0],
+        needed_guesses=needed[1],
+        needed_reason=None if needed[0] is not None else unreachable,
+    )
+
+
+def _none(question: EpsilonQuestion, reason: str) -> tuple[DetectionPower, ...]:
+    return tuple(
+        DetectionPower(
+            mechanism=mechanism,
+            power=USUAL_POWER,
+            refutable_epsilon=None,
+            refutable_reason=reason,
+            true_epsilon=planned_epsilon(question),
+            needed=None,
+            needed_guesses=None,
+            needed_reason=reason,
+        )
+        for mechanism in _MECHANISMS
+    )
+
+
+def _rounded_up(size: float) -> int:
+    """Return a size of two digits that is not smaller."""
+    unit: int = 10 ** max(0, math.floor(math.log10(max(size, 1))) - _TWO_DIGITS + 1)
+    return math.ceil(size / unit) * unit

@@ -1,0 +1,1 @@
+"""Epsilon from counts, from one model, and against a claimed curve."""

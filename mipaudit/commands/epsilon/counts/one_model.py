@@ -1,0 +1,67 @@
+"""What members and holdout of one model would imply, if rows were independent trials."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mipaudit.commands.epsilon.report import EpsilonStatement
+from mipaudit.counting.scores import count_columns
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.workers import Workers
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.maths.privacy.attack import refuted_epsilon
+from mipaudit.statements.text.printable_names import safe_name
+
+if TYPE_CHECKING:
+    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.reading.source.source import ScoreSource
+
+
+def advantage_statements(
+    source: ScoreSource, question: EpsilonQuestion, *, jobs: int | None
+) -> tuple[EpsilonStatement, ...]:
+    """Return the epsilon that the lower limit of each score's advantage implies."""
+    counts = count_columns(source, seed=question.seed, workers=Workers(Engine(jobs=jobs)))
+    confidence = question.confidence_of_one(len(source.columns))
+    return tuple(
+        _statement(
+            Evidence(score=column.name, counts=one, prior=0.5, seed=seed),
+            question,
+            confidence,
+        )
+        for column, one, seed in zip(source.columns, counts.columns, counts.seeds, strict=True)
+    )
+
+
+def hypothetical(statements: tuple[EpsilonStatement, ...]) -> tuple[EpsilonStatement, ...]:
+    """Return limits for independent runs as what they are for the records of one model."""
+    return tuple(
+        replace(statement, validity="if-exchangeable", decides=False) for statement in statements
+    )
+
+
+def _statement(
+    evidence: Evidence, question: EpsilonQuestion, confidence: float
+) -> EpsilonStatement:
+    lower = _implied(evidence.lower(1 - confidence), question.delta)
+    return EpsilonStatement(
+        score=safe_name(evidence.score),
+        method="advantage",
+        validity="if-exchangeable",
+        decides=False,
+        lower=lower,
+        lower_reason=None if lower else "the advantage that was found is within chance",
+        estimate=_implied(evidence.held_out.value, question.delta),
+        mu_lower=None,
+        confidence=confidence,
+        attack=None,
+        guesses=None,
+    )
+
+
+def _implied(advantage: float, delta: float) -> float | None:
+    """Return log((1 + A - 2 delta) / (1 - A)), at least 0; None at an advantage of 1."""
+    epsilon = refuted_epsilon((1 + advantage) / 2, (1 - advantage) / 2, delta)
+    return epsilon if math.isfinite(epsilon) else None

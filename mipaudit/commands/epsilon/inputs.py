@@ -1,0 +1,223 @@
+"""Reads all scores of an input into memory, and says what is unusual about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.epsilon.canaries.fresh_coins import require_fresh_coins, require_one_share
+from mipaudit.counting.columns import Meter
+from mipaudit.counting.kept_rows import hold_input
+from mipaudit.counting.large_seed import fits
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
+from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.summaries.identity.row_rank import splitmix64
+from mipaudit.summaries.kept_scores import ClassScores, KeptScores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.epsilon.report import DesignKind
+    from mipaudit.counting.kept_rows import KeptInput
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
+
+_CANARY_IDS: Final = frozenset({"canary_id", "canary_index"})
+_RUN_STREAM: Final = 0x72756E73
+_RECORD_IDS: Final = frozenset({"record_id", "sample_id", "person_id", "uuid"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoredRows:
+    """All scores of both classes.
+
+    Attributes:
+        names: of the score columns, as they are in the input.
+        members: rows with the record; each column in an order of its own, which follows from
+            its scores (with keys, from the keys), where the input is not too large.
+        holdout: rows without it, likewise.
+        seeds: in use for each column.
+        runs: how many the rows are of, if they are of several named ones.
+    """
+
+    names: tuple[str, ...]
+    members: ClassScores
+    holdout: ClassScores
+    seeds: tuple[int, ...]
+    runs: int | None = None
+
+    def columns(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield the name and both classes' scores of each column."""
+        yield from zip(self.names, self.members.scores, self.holdout.scores, strict=True)
+
+
+def read_scores(
+    source: ScoreSource,
+    choice: SeedChoice,
+    *,
+    ids: bool = False,
+    by_runs: bool = False,
+    jobs: int | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> ScoredRows:
+    """Read the input once.
+
+    Args:
+        source: the opened input.
+        choice: of the seed.
+        ids: keep the rows' identities, too.
+        by_runs: a group of rows is a run, and a row's key tells it apart within its run.
+        jobs: number of threads; None for the processors at hand.
+        progress: called with (rows done, rows in all or None).
+
+    Raises:
+        InputError: a class is empty, keys repeat, or runs share coins or are of unlike shares.
+        UsageError: a column of labels, which have no order.
+    """
+    for column in source.columns:
+        if column.kind == "string":
+            raise UsageError(
+                "no_order",
+                f"Column {quoted_name(column.name)} holds labels, which have no order.",
+                hint="Name a column of numbers with --score-col.",
+            )
+    workers = Workers(Engine(jobs=jobs))
+    kept = hold_input(source, workers=workers, progress=progress) if fits(source) else None
+    runs = None
+    if by_runs:
+        kept, runs = _runs_joined(kept)
+    if kept is None:
+        rows = _by_position(source, source.position_seed, workers, ids=ids, progress=progress)
+    else:
+        source.check_classes()
+        rows = _in_order(source, kept, choice)
+    if rows.members.repeats() or rows.holdout.repeats():
+        raise InputError(
+            "repeated_keys",
+            "The key column repeats its values: it does not tell rows apart.",
+            hint="Leave --key-col out, or give --unit-col where a person has several rows.",
+        )
+    return rows if runs is None else replace(rows, runs=runs)
+
+
+def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
+    """Return the rows with keys that tell them apart over all runs, and the number of runs."""
+    if kept is None or kept.rows.keys is None or kept.rows.groups is None:
+        raise InputError(
+            "too_many_rows",
+            "--run-col takes inputs that fit into memory as a whole, and this one is too large.",
+            hint="Name fewer score columns with --score-col, or audit fewer runs.",
+        )
+    rows = kept.rows
+    keys, groups = kept.rows.keys, kept.rows.groups
+    together = splitmix64(groups, _RUN_STREAM) ^ keys
+    if np.unique(together).size < together.size:
+        raise InputError(
+            "repeated_keys",
+            "A canary stands more than once in a run of --run-col.",
+            hint="Name the canary with --key-col and the run with --run-col: a row is one of each.",
+        )
+    require_fresh_coins(groups, keys, rows.member)
+    require_one_share(groups, rows.member)
+    joined = replace(kept, rows=replace(rows, keys=together, groups=None))
+    return joined, int(np.unique(groups).size)
+
+
+def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> ScoredRows:
+    ordered = [kept.in_order([at], choice) for at in range(len(source.columns))]
+    rows = [one.rows for one in ordered]
+    sides = [
+        ClassScores(
+            scores=tuple(one.scores[0][one.member == side] for one in rows),
+            ids=None if rows[0].keys is None else rows[0].keys[rows[0].member == side],
+            keyed=rows[0].keys is not None,
+        )
+        for side in (True, False)
+    ]
+    if kept.units:
+        source.unit_rows_dropped = kept.dropped(sides[0].size, sides[1].size)
+    return ScoredRows(
+        names=tuple(column.name for column in source.columns),
+        members=sides[0],
+        holdout=sides[1],
+        seeds=tuple(one.seed for one in ordered),
+    )
+
+
+def _by_position(
+    source: ScoreSource,
+    seed: int,
+    workers: Workers,
+    *,
+    ids: bool,
+    progress: Callable[[int, int | None], None] | None,
+) -> ScoredRows:
+    """Read an input of many rows, whose positions tell them apart."""
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
+    fold(source.partitions(), kept.part, workers=workers, progress=meter)
+    source.check_classes()
+    names = tuple(column.name for column in source.columns)
+    return ScoredRows(
+        names=names,
+        members=kept.members(),
+        holdout=kept.holdout(),
+        seeds=(seed,) * len(names),
+    )
+
+
+def input_findings(
+    source: ScoreSource, rows: ScoredRows, design: DesignKind
+) -> tuple[Finding, ...]:
+    """Return what the reader must know about the rows; valid after they were read."""
+    found = [
+        *source.told,
+        *source.findings(),
+        *size_findings(rows.members.size, rows.holdout.size),
+        *_doubtful(source, design),
+    ]
+    for name, members, holdout in rows.columns():
+        found.extend(_score_findings(safe_name(name), members, holdout))
+    return tuple(found)
+
+
+def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
+    """Compare the names of the columns with the design."""
+    names = {name.lower() for name, _ in source.skipped}
+    if design == "independent-runs" and names & _CANARY_IDS:
+        text = (
+            "The input has a column of canary ids. If its rows are canaries of one run, this is "
+            "no set of independent runs and the limit is not valid: use --design one-run."
+        )
+    elif design == "independent-runs" and names & _RECORD_IDS:
+        text = (
+            "The input has a column of record ids. If its rows are records of one model, this is "
+            "no set of independent runs and the limit is not valid: use --design one-model."
+        )
+    else:
+        return ()
+    return (Finding(code="design_doubtful", text=text),)
+
+
+def _score_findings(
+    name: str, members: NDArray[np.float64], holdout: NDArray[np.float64]
+) -> tuple[Finding, ...]:
+    low = min(members.min(), holdout.min())
+    high = max(members.max(), holdout.max())
+    if low == high:
+        text = f"Column '{name}' has the same value in all rows: it shows nothing."
+        return (Finding(code="constant_column", text=text),)
+    if np.isfinite(low) and np.isfinite(high):
+        return ()
+    infinite = sum(int(np.count_nonzero(np.isinf(scores))) for scores in (members, holdout))
+    text = f"Column '{name}' is infinite in {infinite:,} rows: kept, as extreme values."
+    return (Finding(code="infinite_scores", text=text),)

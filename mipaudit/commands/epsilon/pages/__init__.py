@@ -1,0 +1,1 @@
+"""What ``epsilon`` shows: the page, and epsilon at many deltas."""

@@ -1,0 +1,1 @@
+"""Independent runs: one score for each trained model."""

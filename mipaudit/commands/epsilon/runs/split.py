@@ -1,0 +1,166 @@
+"""Burn-in and judged rows of independent runs, and an attack's guesses on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.epsilon.choice import Sizes, lower_candidates, upper_candidates
+from mipaudit.maths.epsilon.conditional import GuessCounts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.maths.epsilon.choice import Attack, Candidates
+
+# Settled by simulation; fixed before any row is seen.
+_BURN_IN_SHARE: Final = 0.2
+# Up to here the burn-in has an exact size; beyond, the size is binomial and costs less.
+_EXACT_SIZE: Final = 1 << 16
+LEAST_ROWS: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BurnIn:
+    """Rows that choose an attack.
+
+    Attributes:
+        members: float64, sorted, shape (b1,).
+        holdout: float64, sorted, shape (b0,).
+    """
+
+    members: NDArray[np.float64]
+    holdout: NDArray[np.float64]
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """Return the number of members and of holdout records."""
+        return self.members.size, self.holdout.size
+
+    def candidates(self) -> tuple[Candidates, Candidates]:
+        """Return the candidate upper and lower thresholds; neither class may be empty."""
+        return (
+            upper_candidates(self.members, self.holdout),
+            lower_candidates(self.members, self.holdout),
+        )
+
+    def seen(self, attack: Attack) -> GuessCounts:
+        """Return the attack's guesses on these rows; it abstains between its two sets."""
+        found = _ordered_beyond(self.members, attack), _ordered_beyond(self.holdout, attack)
+        return _table(*found, self.rows, members_high=attack.members_high)
+
+    def halves(self, rng: np.random.Generator) -> tuple[tuple[BurnIn, BurnIn], ...]:
+        """Return two random halves, each as the first of a pair; none if a class is spent."""
+        first = rng.random(self.members.size) < 1 / 2, rng.random(self.holdout.size) < 1 / 2
+        one = BurnIn(members=self.members[first[0]], holdout=self.holdout[first[1]])
+        two = BurnIn(members=self.members[~first[0]], holdout=self.holdout[~first[1]])
+        return ((one, two), (two, one)) if min(*one.rows, *two.rows) else ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Scores of both classes, and the burn-in among them; the other rows are judged.
+
+    Attributes:
+        members: all scores, shape (n1,).
+        holdout: all scores, shape (n0,).
+        burn_in: the rows that choose.
+    """
+
+    members: NDArray[np.floating]
+    holdout: NDArray[np.floating]
+    burn_in: BurnIn
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return the rows per class, in the burn-in and judged."""
+        rows = self.burn_in.rows
+        judged = self.members.size - rows[0], self.holdout.size - rows[1]
+        return Sizes(burn_in=rows, judged=judged)
+
+    def guesses(self, attack: Attack) -> GuessCounts:
+        """Return the attack's guesses on the judged rows; it abstains between its sets."""
+        members = _less(
+            _beyond(self.members, attack), _ordered_beyond(self.burn_in.members, attack)
+        )
+        holdout = _less(
+            _beyond(self.holdout, attack), _ordered_beyond(self.burn_in.holdout, attack)
+        )
+        return _table(members, holdout, self.sizes.judged, members_high=attack.members_high)
+
+    def answers(self, attack: Attack) -> GuessCounts:
+        """Return the guesses on the judged rows of an attack that never abstains.
+
+        Args:
+            attack: has one set; all other rows get the other guess.
+        """
+        made = self.guesses(attack)
+        if attack.numerator == "member":
+            tp, fp = made.tp, made.fp
+        else:
+            tp, fp = made.n_members - made.fn, made.n_holdout - made.tn
+        return GuessCounts(
+            tp=tp,
+            fp=fp,
+            tn=made.n_holdout - fp,
+            fn=made.n_members - tp,
+            n_members=made.n_members,
+            n_holdout=made.n_holdout,
+        )
+
+
+def divide(
+    members: NDArray[np.floating], holdout: NDArray[np.floating], rng: np.random.Generator
+) -> Split:
+    """Draw the burn-in rows, whatever their scores.
+
+    Args:
+        members: scores, shape (n1,), n1 at least 2.
+        holdout: scores, shape (n0,), n0 at least 2.
+        rng: settles which rows choose and which are judged.
+    """
+    burn_in = BurnIn(members=_drawn(members, rng), holdout=_drawn(holdout, rng))
+    return Split(members=members, holdout=holdout, burn_in=burn_in)
+
+
+def _drawn(scores: NDArray[np.floating], rng: np.random.Generator) -> NDArray[np.float64]:
+    if scores.size > _EXACT_SIZE:
+        chosen = scores[rng.random(scores.size, dtype=np.float32) < _BURN_IN_SHARE]
+    else:
+        count = max(1, round(_BURN_IN_SHARE * scores.size))
+        chosen = scores[rng.permutation(scores.size)[:count]]
+    return np.sort(chosen).astype(np.float64)
+
+
+def _beyond(rows: NDArray[np.floating], attack: Attack) -> tuple[int, int]:
+    """Count the rows in the upper and in the lower set."""
+    # NumPy's scalars keep the comparison in double precision for narrower scores.
+    upper, lower = np.float64(attack.upper), np.float64(attack.lower)
+    return int(np.count_nonzero(rows >= upper)), int(np.count_nonzero(rows <= lower))
+
+
+def _ordered_beyond(rows: NDArray[np.float64], attack: Attack) -> tuple[int, int]:
+    """Do as `_beyond` does, for sorted rows; a threshold that is NaN has none beyond it."""
+    above = rows.size - int(np.searchsorted(rows, attack.upper, side="left"))
+    below = 0
+    if not np.isnan(attack.lower):
+        below = int(np.searchsorted(rows, attack.lower, side="right"))
+    return above, below
+
+
+def _less(total: tuple[int, int], part: tuple[int, int]) -> tuple[int, int]:
+    return total[0] - part[0], total[1] - part[1]
+
+
+def _table(
+    members: tuple[int, int],
+    holdout: tuple[int, int],
+    rows: tuple[int, int],
+    *,
+    members_high: bool,
+) -> GuessCounts:
+    tp, fn = members if members_high else members[::-1]
+    fp, tn = holdout if members_high else holdout[::-1]
+    return GuessCounts(tp=tp, fp=fp, tn=tn, fn=fn, n_members=rows[0], n_holdout=rows[1])

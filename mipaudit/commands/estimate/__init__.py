@@ -1,0 +1,1 @@
+"""``mipaudit estimate``: how much anybody could learn about membership from a score."""

@@ -1,0 +1,1 @@
+"""What ``estimate`` shows: the page of text, the document, the pictures."""

@@ -1,0 +1,225 @@
+"""What a report of ``estimate`` shows in every form but the terminal's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.estimate.blind_words import blind_line
+from mipaudit.commands.estimate.pages.contents import Contents
+from mipaudit.commands.estimate.pages.headline import claim_status, headline
+from mipaudit.commands.estimate.pages.pictures import pictures
+from mipaudit.commands.estimate.pages.sections import (
+    Footnotes,
+    lower_word,
+    methods,
+    section,
+    upper_word,
+    value_word,
+)
+from mipaudit.formats.blocks.check_cases import check_case_status, check_text, input_cases
+from mipaudit.formats.blocks.judgement import claim_name, limit_name
+from mipaudit.formats.blocks.policy import policy_section
+from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
+from mipaudit.formats.rich_page import taken
+from mipaudit.formats.wording import (
+    AT_LEAST,
+    AT_MOST,
+    BEST_ESTIMATE,
+    CLAIM_MEANING,
+    STATUS,
+    how_to_read,
+    quoted,
+)
+from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Literal
+
+    from mipaudit.commands.estimate.pages.sections import Section as ScoreSection
+    from mipaudit.commands.estimate.report import Report
+    from mipaudit.formats.document import Section
+    from mipaudit.statements.claim import Claim
+
+_MOODS: Final[Mapping[str, Mood]] = {
+    "met": "good",
+    "not_met": "bad",
+    "contradicted": "bad",
+    "inconclusive": "open",
+    "not_comparable": "open",
+}
+_FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
+_STRONGEST: Final = 5
+
+
+def estimate_document(report: Report, *, illustrated: bool = False) -> Document:
+    """Return the report as a document: verdict first, then what it rests on.
+
+    Args:
+        report: what was found.
+        illustrated: with pictures, if they can be drawn.
+    """
+    return Document(
+        title="mipaudit estimate",
+        headline=headline(report),
+        mood=_mood(report),
+        summary=report.summary,
+        sections=tuple(part for part in _sections(report, illustrated=illustrated) if part),
+        cases=tuple(_cases(report)),
+        created=report.provenance.created,
+    )
+
+
+def _mood(report: Report) -> Mood:
+    status: str = report.verdict.status
+    if status == "no_policy" and report.claims:
+        status = claim_status(report)
+    return _MOODS.get(status, "plain")
+
+
+def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
+    if report.policy or report.claims:
+        yield (Heading(text="Why"), Bullets(texts=report.verdict.reasons))
+    contents = Contents.of(report)
+    drawings = tuple(pictures(report, contents)) if illustrated else ()
+    if drawings:
+        yield (Heading(text="In pictures"), *drawings)
+    yield policy_section(report.policy)
+    yield from _claims(report)
+    yield from _scores(report, contents)
+    if report.findings:
+        found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
+        yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
+    if report.limitations:
+        yield (Heading(text="What this does not say"), Bullets(texts=report.limitations))
+    pairs = (
+        *taken(report.design, report.provenance),
+        (
+            "prior",
+            f"{number_text(report.design.prior)}: how likely a challenged record is a member",
+        ),
+        *(() if report.blind is None else (("records alone", blind_line(report.blind)),)),
+    )
+    yield (Heading(text="What was taken"), Pairs(pairs=pairs))
+
+
+def _scores(report: Report, contents: Contents) -> Iterator[Section]:
+    notes = Footnotes()
+    yield (Heading(text="How to read the figures"), Pairs(pairs=how_to_read(report.design)))
+    shown = contents.scores
+    if len(shown) > 1:
+        yield _overview(contents, notes)
+    if len(shown) > _FEW:
+        text = (
+            f"The strongest {_STRONGEST} of {count_text(len(shown))} scores follow in full; the "
+            "rest is in the report for programs (-f json, or csv)."
+        )
+        yield (Paragraph(text=text),)
+        shown = shown[:_STRONGEST]
+    for score in shown:
+        yield _score(section(contents, score, notes))
+    marks = tuple((f"[{number}]", text) for number, text in enumerate(notes.texts, start=1))
+    yield (Pairs(pairs=(*marks, *(("method", text) for text in methods(report)))),)
+
+
+def _overview(contents: Contents, notes: Footnotes) -> Section:
+    title = "Every score, the strongest first"
+    rows = []
+    for score in contents.scores:
+        main, auc = contents.advantage(score), contents.auc(score)
+        cut = contents.advantage(score, "thresholds")
+        words = (
+            lower_word(main, notes) if main else "",
+            value_word(main, notes) if main else "",
+            upper_word(cut, notes) if cut else "",
+            value_word(auc, notes) if auc else "",
+        )
+        rows.append((quoted(score), *words))
+    head = ("score", AT_LEAST, BEST_ESTIMATE, f"{AT_MOST}, one threshold", "AUC")
+    return (
+        Heading(text=title),
+        Grid(caption="Advantage of each score", head=head, rows=tuple(rows), words=1),
+    )
+
+
+def _score(shown: ScoreSection) -> Section:
+    name = f"Score {quoted(shown.score)}"
+    grids = (
+        Grid(
+            caption=group.heading,
+            head=("", AT_LEAST, BEST_ESTIMATE, AT_MOST),
+            rows=tuple((row.label, row.lower, row.value, row.upper) for row in group.rows),
+            words=1,
+        )
+        for group in shown.groups
+    )
+    blocks = [block for grid in grids for block in (Heading(text=grid.caption, level=3), grid)]
+    return (Heading(text=name), *blocks, Bullets(texts=shown.remarks))
+
+
+def _claims(report: Report) -> Iterator[Section]:
+    if not report.claims:
+        return
+    rows = tuple(
+        (
+            quoted(claim.score),
+            STATUS[claim.status],
+            lower_text(claim.lower),
+            "-" if claim.allowed_advantage is None else upper_text(claim.allowed_advantage),
+        )
+        for claim in report.claims
+    )
+    grid = Grid(
+        caption="The advantage that was found beside what the claim allows",
+        head=("score", "status", AT_LEAST, "the claim allows"),
+        rows=rows,
+        words=2,
+    )
+    statuses = dict.fromkeys(claim.status for claim in report.claims)
+    pairs = [(STATUS[status], CLAIM_MEANING[status]) for status in statuses]
+    pairs += [("rests on", text) for text in dict.fromkeys(c.rests_on for c in report.claims)]
+    conversions = dict.fromkeys(c.conversion for c in report.claims if c.conversion)
+    pairs += [("conversion", text) for text in conversions]
+    yield (Heading(text=f"Claim: {claim_name(report.claims[0])}"), grid, Pairs(pairs=tuple(pairs)))
+    for bounds in dict.fromkeys(claim.bounds for claim in report.claims if claim.bounds):
+        yield (
+            Grid(
+                caption="Published bounds of the advantage under this claim",
+                head=("published bound", "advantage", "source, and what it assumes"),
+                rows=tuple(
+                    (one.name, upper_text(one.advantage), f"{one.source}; {one.assumes}")
+                    for one in bounds
+                ),
+                words=1,
+                prose=True,
+            ),
+        )
+
+
+def _cases(report: Report) -> Iterator[Case]:
+    open_passes = report.verdict.on_inconclusive == "pass"
+    for check in report.policy:
+        yield Case(
+            group=check.score,
+            name=limit_name(check),
+            status=check_case_status(check, open_passes=open_passes),
+            text=check_text(check),
+        )
+    yield from input_cases("estimate", report.policy, report.verdict)
+    yield from map(_claim_case, report.claims)
+    if not report.policy and not report.claims:
+        yield Case(
+            group="estimate",
+            name="policy",
+            status="skipped",
+            text="no policy and no claim was given to compare with",
+        )
+
+
+def _claim_case(claim: Claim) -> Case:
+    status: Literal["passed", "failed", "skipped"] = "passed"
+    if claim.status == "contradicted":
+        status = "failed"
+    elif claim.status in {"not_comparable", "vacuous"}:
+        status = "skipped"  # nothing was shown either way
+    return Case(group=claim.score, name=claim_name(claim), status=status, text=claim.reason)

@@ -1,0 +1,73 @@
+"""The report: what every estimating command returns, prints and writes.
+
+These dataclasses *are* the JSON format ``mipaudit.report/1``: the codec writes
+each field under its own name, and ``mipaudit schema`` is derived from them. The
+format is additive within a major version. No field ever holds NaN or infinity:
+a limit that does not exist is None, with a reason beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from mipaudit.evidence.judgement.blind import Blind  # noqa: TC001 - the codec reads it
+from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
+from mipaudit.statements.checks.copies import Copies  # noqa: TC001 - the codec reads it
+from mipaudit.statements.claim import Claim  # noqa: TC001 - the codec reads it
+from mipaudit.statements.design import Design  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Estimate  # noqa: TC001 - the codec reads it
+from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.rejudged import Rejudged  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
+
+SCHEMA: Final = "mipaudit.report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaceCell:
+    """One occupied bin of the published histogram estimator: counts and risk limits."""
+
+    score: str
+    cell: int
+    members: int
+    holdout: int
+    risk: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that one run found.
+
+    ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
+    ``blind`` is what the records alone tell, and what of each score
+    goes beyond it, if a report of ``shift`` was given. ``copies`` counts the records that were
+    released word for word, where the input tells.
+    """
+
+    command: str
+    design: Design
+    summary: str
+    estimates: tuple[Estimate, ...]
+    claims: tuple[Claim, ...]
+    policy: tuple[PolicyCheck, ...]
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    mace_cells: tuple[MaceCell, ...] = ()
+    rejudged: Rejudged | None = None
+    curves: tuple[ScoreCurves, ...] = ()
+    blind: Blind | None = None
+    copies: Copies | None = None
+    schema: str = field(default=SCHEMA)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML: notebooks call this to show it."""
+        text: str = named("mipaudit.commands.estimate.pages.notebook:notebook_html")(self)
+        return text

@@ -1,0 +1,264 @@
+"""The plain paragraph that a board member can read alone, and the limitations."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.estimate.blind_words import blind_limitations
+from mipaudit.evidence.judgement.implication import strongest_implication
+from mipaudit.evidence.scores.any_difference import joint_p_value
+from mipaudit.statements.claim import gravest_claim
+from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
+from mipaudit.statements.text.verdict_words import INCOMPLETE, judged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.evidence.judgement.blind import Blind
+    from mipaudit.evidence.judgement.implication import Implication
+    from mipaudit.statements.claim import Claim
+    from mipaudit.statements.design import Design
+    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.statements.verdict import Verdict
+    from mipaudit.summaries.identity.seed import SeedOrigin
+
+_CLAIMED: Final = {
+    "contradicted": "contradicted: more leaks than it allows",
+    "consistent": "consistent with the scores, which does not prove it",
+    "vacuous": "vacuous: it allows nearly everything, so the scores cannot test it",
+    "not_comparable": "not comparable: its adjacency is not known",
+}
+_JUDGED: Final = "advantage"
+_SHARED: Final = (
+    "The verdict shares the error over its own limits, which can differ a little from those of the "
+    "tables."
+)
+_ONE_QUERY: Final = (
+    "The limits concern this score of this release. Another query, or an attacker who "
+    "sees more than the score, may learn more."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for "
+    "membership. If they differ in other ways, the advantage includes that difference."
+)
+_AVERAGE: Final = "The advantage is an average over records. A few records can be exposed far more."
+_CONTINUOUS: Final = (
+    "A continuous score has no upper limit that holds for every attacker: each 'at most' "
+    "names its class of attackers."
+)
+_PUBLISHED: Final = (
+    "The MACE rows and cells are as published, each at the full error; they are no valid "
+    "intervals and decide nothing."
+)
+_NOISED: Final = (
+    "A limit for the score with noise is about a release that adds that noise to the score, "
+    "drawn once for each record and never again; two answers about one record, or another score "
+    "of it, tell more. It says nothing of the score as it is."
+)
+_ONE_RUN: Final = (
+    "The limits are those of one run. Running again with other seeds or settings and "
+    "keeping the best makes them untrue."
+)
+_NOT_JOINT: Final = (
+    "The confidence holds for each quantity, jointly over the score columns; different "
+    "quantities are not joint."
+)
+_JOINT: Final = (
+    "The confidence holds for all rows together (--joint); the p-values of any difference are "
+    "apart from it."
+)
+_APPROXIMATE: Final = (
+    "Limits marked 'approximate' are not proved at every sample size; their measured "
+    "coverage is in the documentation. --strict gives finite-sample limits of the advantage."
+)
+
+_PROVED: Final = (
+    "Limits marked 'finite-sample' are proved over the draw of the seed, which was taken from "
+    "the operating system for this run."
+)
+_STATED: Final = (
+    "The seed was stated. Limits marked 'finite-sample' then hold as a mean over seeds, of which "
+    "this is one; without --seed, --strict draws one that nobody could choose."
+)
+
+
+def summary(
+    design: Design,
+    estimates: Sequence[Estimate],
+    claims: Sequence[Claim],
+    policy: Sequence[PolicyCheck],
+    verdict: Verdict,
+    *,
+    blind: str = "",
+    incomplete: bool = False,
+) -> str:
+    """Return what was measured, how sure, against what limit, and what was not tested.
+
+    The estimates come strongest score first; ``blind`` says what the records alone tell, and
+    ``incomplete`` that files were skipped.
+    """
+    first = estimates[0]
+    implied = strongest_implication(estimates, design.prior)
+    parts = [
+        INCOMPLETE if incomplete else "",
+        _measured(design, first, len(design.score_columns), implied),
+        _at_most(estimates, first),
+        "" if implied is None else _implied(design, first, implied),
+        _tested(design, first, estimates, implied),
+        blind,
+        judged(verdict, given="limits"),
+        _shared(estimates, policy),
+        *_claimed(claims),
+        "Only these scores were tested.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def limitations(
+    estimates: Sequence[Estimate],
+    *,
+    columns: int,
+    published: bool,
+    blind: Blind | None = None,
+    strict_seed: SeedOrigin | None = None,
+    joint: bool = False,
+) -> tuple[str, ...]:
+    """Return what the numbers do not show.
+
+    ``strict_seed`` says where the seed of a strict audit comes from; None for any other.
+    """
+    extra = [] if blind is None else [*blind_limitations(blind)]
+    if any(e.quantity == _JUDGED and e.attackers == "any" and e.upper is None for e in estimates):
+        extra.append(_CONTINUOUS)
+    extra.append(_JOINT if joint else _NOT_JOINT)
+    if columns > 1:
+        extra.append(f"Every limit shares its error over the {columns} score columns.")
+    if any(e.validity == "approximate" for e in estimates):
+        extra.append(_APPROXIMATE)
+    if strict_seed is not None:
+        extra.append(_PROVED if strict_seed == "fresh" else _STATED)
+    if any(e.attackers == "noised-query" for e in estimates):
+        extra.append(_NOISED)
+    if published:
+        extra.append(_PUBLISHED)
+    return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra, _ONE_RUN)
+
+
+def _measured(
+    design: Design, first: Estimate, columns: int, implied: Implication | None = None
+) -> str:
+    """Say what the strongest score shows, and how sure that is."""
+    rows = f"{design.n_members:,} members and {design.n_holdout:,} holdout records"
+    name = f"'{safe_name(first.score)}'"
+    score = f"the score {name}" if columns == 1 else f"{name}, the strongest of {columns} scores,"
+    lower, value = first.lower or 0.0, first.value or 0.0
+    figures = f"best estimate {value_text(value)}, blind guessing {value_text(design.baseline)}"
+    sure = f"{percent_text(design.confidence)} confidence"
+    if lower <= design.baseline and implied is not None:
+        return (
+            f"From {rows}: at {sure}, the lower limit for any attacker on {score} is not above "
+            f"blind guessing (advantage: {figures})."
+        )
+    if lower <= design.baseline:
+        return (
+            f"From {rows}: at {sure}, {score} does not show that membership leaks (advantage: "
+            f"{figures}). This does not prove that it does not leak."
+        )
+    accuracy = math.floor(500 * (1 + lower)) / 10
+    return (
+        f"From {rows}: with {sure}, somebody who sees {score} can reach a membership advantage "
+        f"of at least {lower_text(lower)} ({figures}). They would guess membership right at "
+        f"least {accuracy:.1f}% of the time where {percent_text(design.prior)} of the challenged "
+        "records are members."
+    )
+
+
+def _implied(design: Design, first: Estimate, implied: Implication) -> str:
+    """Say what a row shows that the first limit does not; empty where it shows no more.
+
+    A row shows something where it is above chance although the first limit is not, and more
+    where it implies a larger advantage.
+    """
+    row, lower = implied.row, first.lower or 0.0
+    silent = lower <= design.baseline
+    more = implied.advantage > max(lower, design.baseline)
+    if not silent and not more:
+        return ""
+    name = f"the score '{safe_name(row.score)}'"
+    what = (
+        f"The AUC of {name} is at least {lower_text(row.lower or 0.0)}, above chance"
+        if row.quantity == "auc"
+        else f"The TPR of {name} at an FPR of {number_text(row.fpr or 0.0)} is at least "
+        f"{lower_text(row.lower or 0.0)}, above chance"
+    )
+    shows = ": its values differ between members and holdout records" if silent else ""
+    own = ", jointly with all rows" if design.joint else " of its own, not jointly with other rows"
+    rests = f"at {percent_text(row.confidence)} confidence{own}"
+    if not more:
+        return f"{what}{shows}, {rests}; at this prior it implies no advantage over blind guessing."
+    return (
+        f"{what}{shows}. It implies a membership advantage of at least "
+        f"{lower_text(implied.advantage)}, {rests}."
+    )
+
+
+def _tested(
+    design: Design, first: Estimate, estimates: Sequence[Estimate], implied: Implication | None
+) -> str:
+    """Say where limits show nothing and the exact test of any difference does."""
+    joint = joint_p_value(estimates)
+    silent = (first.lower or 0.0) <= design.baseline
+    if joint is None or not silent or joint > 1 - design.confidence:
+        return ""
+    but = "An" if implied is not None else "But an"
+    over = "" if len(design.score_columns) == 1 else ", over all scores"
+    return (
+        f"{but} exact test finds that members and holdout records differ (p = "
+        f"{upper_text(joint)}{over}): membership, or another difference of the groups."
+    )
+
+
+def _at_most(estimates: Sequence[Estimate], first: Estimate) -> str:
+    """Return the widest upper limit of the strongest score, in one sentence."""
+    limits = [
+        (e.attackers == "any", e.upper, e.attackers)
+        for e in estimates
+        if e.score == first.score and e.quantity == "advantage" and e.upper is not None
+    ]
+    if not limits:
+        return ""
+    _, upper, attackers = max(limits)
+    return f"It is at most {upper_text(upper)} {against_phrase(attackers)}."
+
+
+def _claimed(claims: Sequence[Claim]) -> list[str]:
+    if not claims:
+        return []
+    claim = gravest_claim(claims)
+    return [f"The claim of epsilon {number_text(claim.epsilon)} is {_CLAIMED[claim.status]}."]
+
+
+def _shared(estimates: Sequence[Estimate], policy: Sequence[PolicyCheck]) -> str:
+    """Say why the verdict names other limits of the strongest score than the tables, if it does."""
+    first = estimates[0]
+    shown = {e.attackers: e for e in estimates if e.score == first.score and e.quantity == _JUDGED}
+    for check in policy:
+        table = shown.get(check.against)
+        if table is None or (check.quantity, check.score) != (_JUDGED, first.score):
+            continue
+        # A reason names the lower limit unless the policy is met, the upper one unless it is not.
+        lower = check.status != "met" and check.lower != first.lower
+        upper = check.status != "not_met" and check.upper != table.upper
+        if check.prior is None and (lower or upper):
+            return _SHARED
+    return ""

@@ -1,0 +1,1 @@
+"""``mipaudit help``: topics such as exit-codes or policy."""

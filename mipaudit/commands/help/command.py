@@ -1,0 +1,65 @@
+"""``mipaudit help``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from mipaudit.cli.exit import status as exit_status
+from mipaudit.cli.topics import TOPICS, topic_text
+from mipaudit.errors import UsageError
+
+HELP: Final = """Explain a topic, or show the help of a command.
+
+\b
+Topics:
+  exit-codes    what the exit code says, and what to do with it
+  policy        your limits, and how they are judged
+  glossary      the words of the reports
+  formats       what is read, and the forms that are written
+  environment   the environment variables that are read
+
+\b
+Examples:
+  mipaudit help exit-codes
+  mipaudit help estimate
+      The same as mipaudit estimate --help.
+"""
+
+
+def _complete(incomplete: str) -> list[str]:
+    from mipaudit.cli.program import COMMANDS
+
+    return [name for name in (*TOPICS, *COMMANDS) if name.startswith(incomplete)]
+
+
+def help(  # noqa: A001 - the command's name
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC]",
+            help="A topic or a command. Default: list them.",
+            show_default=False,
+            autocompletion=_complete,
+        ),
+    ] = None,
+) -> int:
+    """Print a text, or the help of a command; return the exit code."""
+    from mipaudit.cli.program import COMMANDS, run
+
+    if topic is None:
+        return run(["--help"])
+    if topic in TOPICS:
+        typer.echo(topic_text(topic), nl=False)
+        return exit_status.OK
+    if topic in COMMANDS:
+        return run([topic, "--help"])
+    from difflib import get_close_matches
+
+    close = get_close_matches(topic, [*TOPICS, *COMMANDS], n=1)
+    raise UsageError(
+        "unknown_topic",
+        "There is no such topic and no such command.",
+        hint=f"Did you mean {close[0]}?" if close else f"Topics: {', '.join(TOPICS)}.",
+    )

@@ -1,0 +1,1 @@
+"""``mipaudit noise``: how much noise makes a release membership-inference private."""

@@ -1,0 +1,1 @@
+"""The least noise that keeps a promise, from random splits."""

@@ -1,0 +1,161 @@
+"""One way of adding enough noise: mechanism, shape, scale, and what they rest on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, assert_never
+
+from mipaudit.commands.noise.calibrate.direct_scale import Aim, estimate_gap, least_scale
+from mipaudit.commands.noise.mechanisms.cost import noise_cost
+from mipaudit.maths import mip
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.noise.calibrate.demand import CalibrationKind, Demand, Protects
+    from mipaudit.commands.noise.calibrate.direct_scale import Basis, Shifts
+    from mipaudit.commands.noise.calibrate.measurement import Measured
+    from mipaudit.commands.noise.mechanisms.cost import NoiseCost
+    from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
+    from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimate
+    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
+    from mipaudit.maths.mip import Mechanism
+
+    ScaledBy = Literal["upper", "value"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidate:
+    """Noise that keeps the promise if what it was scaled by is right.
+
+    Attributes:
+        calibration: ``moment`` (of sigma_1), ``swap`` (of the mean swap distance),
+            ``direct`` and ``direct-swap`` (of the law of these distances, without Jensen's
+            inequality) or ``paper`` (Izzo et al. 2022, of sigma_k; for comparison).
+        mechanism: the kind of noise.
+        shape: of the noise; its ``n_splits`` were not used for the scale.
+        protects: whose membership; ``tested-records`` are those that the pairs exchange.
+        multiplier: scale for each unit of the moment; None for the direct calibrations.
+        moment: in the norm of the shape; of the direct calibrations the mean distance, for
+            information.
+        gap: of the direct calibrations, the mean that must not exceed its limit; else None.
+        scaled_by: which number of ``moment``, or of ``gap``, the scale rests on.
+        scale: of the noise F g: s for ``gaussian``, b for the others.
+        guaranteed: whether the limit it rests on holds at every sample size (strict mode);
+            otherwise the promise is kept as far as the estimate is right.
+        cost: size of the noise.
+    """
+
+    calibration: CalibrationKind
+    mechanism: Mechanism
+    shape: NoiseShape
+    protects: Protects
+    multiplier: float | None
+    moment: MomentEstimate
+    gap: GapEstimate | None
+    scaled_by: ScaledBy
+    scale: float
+    guaranteed: bool
+    cost: NoiseCost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scaled:
+    """A scale and what it came from."""
+
+    scale: float
+    scaled_by: ScaledBy
+    guaranteed: bool
+    multiplier: float | None = None
+    gap: GapEstimate | None = None
+
+
+def make_candidate(
+    measured: Measured, mechanism: Mechanism, demand: Demand, error_units: NDArray[np.float64]
+) -> Candidate | None:
+    """Scale a mechanism to what was measured; None where no positive finite scale results."""
+    shifts = measured.shifts
+    scaled = (
+        _by_moment(measured, mechanism, demand)
+        if shifts is None
+        else _directly(measured, shifts, mechanism, demand)
+    )
+    if scaled is None or not 0 < scaled.scale < math.inf:
+        return None
+    return Candidate(
+        calibration=measured.calibration,
+        mechanism=mechanism,
+        shape=measured.shape,
+        protects=measured.protects,
+        multiplier=scaled.multiplier,
+        moment=measured.moment,
+        gap=scaled.gap,
+        scaled_by=scaled.scaled_by,
+        scale=scaled.scale,
+        guaranteed=scaled.guaranteed,
+        cost=noise_cost(mechanism, scaled.scale, measured.shape, error_units),
+    )
+
+
+def _by_moment(measured: Measured, mechanism: Mechanism, demand: Demand) -> _Scaled:
+    multiplier = _multiplier(measured.calibration, mechanism, demand)
+    moment = measured.moment
+    guaranteed = moment.validity == "finite-sample"
+    by_limit = moment.upper is not None and (guaranteed or demand.scaled_by == "upper")
+    size = moment.upper if by_limit and moment.upper is not None else moment.value
+    return _Scaled(
+        scale=multiplier * size,
+        scaled_by="upper" if by_limit else "value",
+        guaranteed=guaranteed,
+        multiplier=multiplier,
+    )
+
+
+def _directly(
+    measured: Measured, shifts: Shifts, mechanism: Mechanism, demand: Demand
+) -> _Scaled | None:
+    aim = Aim(
+        at_most=_at_most(measured.calibration, demand),
+        basis=_basis(shifts, demand),
+        alpha=(1 - measured.confidence) / (1 if demand.sure else 2),
+    )
+    scale = least_scale(shifts, mechanism, aim)
+    if not 0 < scale < math.inf:
+        return None
+    return _Scaled(
+        scale=scale,
+        scaled_by="value" if aim.basis == "value" else "upper",
+        guaranteed=demand.sure,
+        gap=estimate_gap(shifts, mechanism, scale, aim, measured.confidence),
+    )
+
+
+def _basis(shifts: Shifts, demand: Demand) -> Basis:
+    if demand.sure:
+        return "finite-sample"
+    return "approximate" if demand.scaled_by == "upper" and shifts.has_limits else "value"
+
+
+def _at_most(calibration: CalibrationKind, demand: Demand) -> float:
+    """Return what the mean of h must not exceed: docs/mip-noise.md, section 4, remark (b).
+
+    For distances from a centre that is eta itself, at every q.
+    """
+    if calibration == "direct":
+        return demand.eta
+    return mip.allowed_gap(demand.eta, demand.train_fraction)
+
+
+def _multiplier(calibration: CalibrationKind, mechanism: Mechanism, demand: Demand) -> float:
+    match calibration:
+        case "moment" | "direct":
+            return mip.scale_for_moment(mechanism, demand.eta, demand.train_fraction)
+        case "swap" | "direct-swap":
+            gap = mip.allowed_gap(demand.eta, demand.train_fraction)
+            return mip.scale_for_distance(mechanism, gap)
+        case "paper":
+            return mip.paper_scale(demand.eta, demand.order)
+        case _:
+            assert_never(calibration)

@@ -1,0 +1,180 @@
+"""The least scale of noise by the mean of h itself, without Jensen's inequality."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from mipaudit.commands.noise.calibrate.betting import is_below
+from mipaudit.commands.noise.calibrate.interval import mean_limits
+from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimate, shift_gaps
+from mipaudit.maths.bisection import crossing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.noise.mechanisms.moments import Validity
+    from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimator
+    from mipaudit.maths.mip import Mechanism
+
+    Array = NDArray[np.float64]
+
+Basis = Literal["value", "approximate", "finite-sample"]
+
+# Noise is never less than this part of the least shift seen. It binds only where most
+# splits gave one and the same output: then any noise would do.
+_FLOOR: Final = 0.1
+# Beyond so many times the largest shift no limit is worth having.
+_FARTHEST: Final = 2.0**60
+_FEWEST_TERMS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shifts:
+    """Lengths of random shifts, in the norm of the noise.
+
+    Attributes:
+        lengths: (n,) at least 0; those of one record after the other.
+        estimator: where the shifts come from.
+        starts: (G,) position of the first of each record; None where none are told apart.
+        every_record: whether the mean of each record must be small, or that over records.
+        fewest: shorter parts have no approximate limit.
+    """
+
+    lengths: Array
+    estimator: GapEstimator
+    starts: NDArray[np.intp] | None = None
+    every_record: bool = False
+    fewest: int = _FEWEST_TERMS
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there are enough shifts for approximate limits."""
+        if self.starts is None:
+            return self.lengths.size >= self.fewest
+        counts = np.diff(np.append(self.starts, self.lengths.size))
+        return int(counts.min() if self.every_record else counts.size) >= self.fewest
+
+    def parts(self) -> tuple[Shifts, ...]:
+        """Return shifts such that the mean of each must be small."""
+        if self.starts is None or not self.every_record:
+            return (self,)
+        return tuple(
+            Shifts(lengths=one, estimator=self.estimator)
+            for one in np.split(self.lengths, self.starts[1:])
+        )
+
+    def gaps(self, mechanism: Mechanism, scale: float) -> Array:
+        """Return independent terms with the mean that must be small, in [0, 1]."""
+        gaps = shift_gaps(mechanism, self.lengths / scale)
+        if self.starts is None:
+            return gaps
+        counts = np.diff(np.append(self.starts, gaps.size))
+        means: Array = np.add.reduceat(gaps, self.starts) / counts
+        return means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What the mean of h must not exceed, and how sure that is to be.
+
+    Attributes:
+        at_most: in (0, 1).
+        basis: ``value``: the sample mean is; ``approximate``: an approximate upper limit
+            is (at least ``fewest`` terms); ``finite-sample``: a limit that holds at every
+            sample size is.
+        alpha: error of the limit in (0, 1).
+    """
+
+    at_most: float
+    basis: Basis
+    alpha: float
+
+    def holds(self, terms: Array) -> bool:
+        """Return whether these terms say that the mean is small enough."""
+        match self.basis:
+            case "finite-sample":
+                return is_below(terms, self.at_most, self.alpha)
+            case "approximate":
+                return mean_limits(terms, self.alpha)[1] <= self.at_most
+            case _:
+                return float(terms.mean()) <= self.at_most
+
+
+def least_scale(shifts: Shifts, mechanism: Mechanism, aim: Aim) -> float:
+    """Return the infimum s of the scales such that the aim is met at every larger one.
+
+    Why it may look at the data (Bates, Angelopoulos, Lei, Malik and Jordan 2021, Theorem
+    1). Let R(s) be the true mean of h(r/s), the largest of any record where each must be
+    small. R is continuous and falls to 0, so that a scale is too small, R(s) > at_most,
+    exactly below some s*. Let s_1 < s_2 < ... tend to s*, none of them random, and z_k a
+    record whose mean at s_k is R(s_k). If the scale found is below s*, it is below some
+    s_k, and the limit of the mean of z_k at s_k is at most at_most, though R(s_k) is
+    more: this one limit errs. For each k that has a probability of at most alpha; the
+    events grow with k, so that their union has too. So no allowance is needed for the
+    search over scales, nor for the number of records, all of which must pass.
+
+    With ``finite-sample`` the capital of :mod:`mipaudit.commands.noise.calibrate.betting` grows
+    with s, term by term, so that bisection finds the infimum. Other limits may wobble; they are
+    followed downwards from where they are proportional to 1/s, in halves.
+
+    Args:
+        shifts: their law is that of the shifts to be limited, at least one length.
+        mechanism: the kind of noise.
+        aim: what is to be reached, for each record with its whole error.
+
+    Returns:
+        The scale, at least a tenth of the least positive shift (more noise is as good);
+        0 if there is none, infinity if no scale will do.
+    """
+    size = float(shifts.lengths.max())
+    if size == 0:
+        return 0.0
+    scale = _FLOOR * float(shifts.lengths[shifts.lengths > 0].min()) / size
+    # The largest first: for most of the rest its scale is then seen to be enough.
+    for part in sorted(shifts.parts(), key=lambda one: -float((one.lengths / size).mean())):
+        scale = _raised(scale, part, mechanism, aim, size)
+        if scale == math.inf:
+            break
+    return size * scale
+
+
+def _raised(scale: float, part: Shifts, mechanism: Mechanism, aim: Aim, size: float) -> float:
+    """Return ``scale``, or what this part asks for where that is more; in units of ``size``."""
+
+    def holds(candidate: float) -> bool:
+        return candidate >= scale and aim.holds(part.gaps(mechanism, candidate * size))
+
+    # There h is close to its tangent at 0.
+    straight = 8 / aim.at_most
+    above = [scale]
+    while aim.basis != "finite-sample" and above[-1] < straight:
+        above.append(2 * above[-1])
+    if all(map(holds, above)):
+        return scale
+    return crossing(holds, start=straight, limit=_FARTHEST)
+
+
+def estimate_gap(
+    shifts: Shifts, mechanism: Mechanism, scale: float, aim: Aim, confidence: float
+) -> GapEstimate:
+    """Return the mean of h at a scale, the largest over records where each must be small."""
+    parts = [part.gaps(mechanism, scale) for part in shifts.parts()]
+    upper: float | None = None
+    if aim.basis == "finite-sample":
+        upper = aim.at_most
+    elif aim.basis == "approximate":
+        upper = min(1.0, max(mean_limits(terms, aim.alpha)[1] for terms in parts))
+    validity: Validity = "not-an-interval" if aim.basis == "value" else aim.basis
+    return GapEstimate(
+        value=max(float(terms.mean()) for terms in parts),
+        upper=upper,
+        at_most=aim.at_most,
+        estimator=shifts.estimator,
+        validity=validity,
+        confidence=confidence,
+        n_splits=shifts.lengths.size,
+    )

@@ -1,0 +1,1 @@
+"""Noise itself: its shapes, samplers and moments."""

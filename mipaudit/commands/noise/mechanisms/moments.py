@@ -1,0 +1,143 @@
+"""Central moments of a release over random splits, estimated from some of the splits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from mipaudit.commands.noise.calibrate.interval import mean_limits
+from mipaudit.commands.noise.mechanisms.centre import distances_from_median
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.noise.mechanisms.centre import Distances
+
+Estimator = Literal[
+    "left-out",  # mean distance from the spatial median of other splits: not low
+    "unbiased-square",  # root of the unbiased second moment about the mean
+    "plug-in",  # about the mean of the same splits: biased low
+    "maximum",  # largest distance seen: low
+    "mean-swap",  # mean distance of a pair that differs in one exchanged record
+    "empirical-bernstein",  # mean of the second half about a centre from the first
+    "other-half",  # the same, without a limit
+]
+Validity = Literal["finite-sample", "approximate", "not-an-interval"]
+
+_SECOND = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MomentEstimate:
+    """A moment (or mean distance) of a release, with its limits.
+
+    Attributes:
+        order: k of sigma_k = (E ||theta - m||^k)^(1/k), at least 1, perhaps infinite; 1
+            for a mean distance.
+        value: best estimate, in the unit of the norm.
+        lower: lower confidence limit, or None.
+        upper: upper confidence limit, or None.
+        estimator: how the value was made.
+        validity: what the limits rest on. ``finite-sample``: ``upper`` holds with the
+            stated confidence at every size, and there is no ``lower``; ``approximate``:
+            each limit errs at half of 1 - confidence.
+        confidence: in (0, 1).
+        n_splits: splits (or pairs of releases) behind the value.
+    """
+
+    order: float
+    value: float
+    lower: float | None
+    upper: float | None
+    estimator: Estimator
+    validity: Validity
+    confidence: float
+    n_splits: int
+
+
+def estimate_moment(
+    points: NDArray[np.float64], order: float, rng: np.random.Generator, confidence: float = 0.95
+) -> MomentEstimate:
+    """Estimate sigma_k of a release in the Euclidean norm from outputs over random splits.
+
+    The first moment is taken about the spatial median, where it is least and where, to
+    first order, it does not matter that the centre is estimated: every point is measured
+    from a centre made without it (2.5% of normal outputs' upper limits should be low; 2.2%
+    and 0.5% were for 8 splits in 1 and 10 dimensions, 1.0% and 2.8% for 100). Others are
+    about the mean, as Izzo et al. 2022 define them; of these only the second has an
+    unbiased square, and the limits of all are worse (8.0% and 4.3%, 3.2% and 3.6%).
+
+    Args:
+        points: (B, d) finite numbers, one row a split, B at least 2.
+        order: k, at least 1; may be infinite.
+        rng: divides many splits into groups; used for ``order`` 1 only.
+        confidence: of the two limits together, in (0, 1).
+
+    Returns:
+        The estimate. An infinite order has no limits.
+    """
+    alpha = (1 - confidence) / 2
+    if order == 1:
+        return mean_distance(distances_from_median(points, rng), confidence)
+    radii = _from_mean(points)
+    largest = float(radii.max())
+    if math.isinf(order):
+        return _estimate(order, largest, None, "maximum", points, confidence)
+    if largest == 0:
+        return _estimate(order, 0.0, (0.0, 0.0), _estimator(order), points, confidence)
+    # In the unit of the largest one, so that no power leaves the floats.
+    terms = (radii / largest) ** order
+    if order == _SECOND:
+        terms *= len(points) / (len(points) - 1)
+    limits = mean_limits(terms, alpha)
+    value, lower, upper = (
+        largest * float(bound) ** (1 / order) for bound in (terms.mean(), *limits)
+    )
+    return _estimate(order, value, (lower, upper), _estimator(order), points, confidence)
+
+
+def mean_distance(distances: Distances, confidence: float = 0.95) -> MomentEstimate:
+    """Estimate sigma_1 from distances to the spatial median; as :func:`estimate_moment`."""
+    alpha = (1 - confidence) / 2
+    # Each limit from the terms that lean its way.
+    limits = mean_limits(distances.plain, alpha)[0], mean_limits(distances.left_out, alpha)[1]
+    value = float(distances.left_out.mean())
+    return _estimate(1.0, value, limits, "left-out", distances.left_out, confidence)
+
+
+def _estimator(order: float) -> Estimator:
+    return "unbiased-square" if order == _SECOND else "plug-in"
+
+
+def _from_mean(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    offsets = points - points[0]
+    size = float(np.abs(offsets).max(initial=0.0))
+    if size == 0:
+        return np.zeros(len(points))
+    offsets /= size
+    distances: NDArray[np.float64] = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
+    return size * distances
+
+
+def _estimate(
+    order: float,
+    value: float,
+    limits: tuple[float, float] | None,
+    estimator: Estimator,
+    points: NDArray[np.float64],
+    confidence: float,
+) -> MomentEstimate:
+    lower, upper = limits or (None, None)
+    return MomentEstimate(
+        order=order,
+        value=value,
+        lower=lower,
+        upper=upper if upper is None or math.isfinite(upper) else None,
+        estimator=estimator,
+        validity="not-an-interval" if limits is None else "approximate",
+        confidence=confidence,
+        n_splits=len(points),
+    )

@@ -1,0 +1,1 @@
+"""A release that gets its noise, and the file that it lies in."""

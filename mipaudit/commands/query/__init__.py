@@ -1,0 +1,1 @@
+"""``mipaudit query``: scores from tables of members, holdout and synthetic records."""

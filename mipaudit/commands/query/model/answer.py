@@ -1,0 +1,139 @@
+"""Scores that were made, with their report: what the model queries return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import numpy as np
+
+from mipaudit.commands.query.model.report import ModelQueryReport, WrittenScore
+from mipaudit.errors import InputError
+from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.options.plain_values import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.query.model.outputs import ArrayFile
+    from mipaudit.reading.rows.output import RowFormat
+    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.provenance.origin import Provenance
+
+_CHUNK: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelQuery:
+    """Scores made of a model's outputs.
+
+    Attributes:
+        columns: arrays of one length by name: ``member``, then the scores.
+        report: what they are.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    report: ModelQueryReport
+
+    @property
+    def table(self) -> pa.Table:
+        """Return the columns as an Arrow table, as ``estimate`` takes it."""
+        from mipaudit.reading.rows.output import table_of
+
+        return table_of(self._chunks(), columns=[*self.columns])
+
+    def write(self, file: BinaryIO, form: RowFormat) -> None:
+        """Write the score file."""
+        from mipaudit.reading.rows.output import write_rows
+
+        write_rows(file, self._chunks(), form, columns=[*self.columns], repeating=("label",))
+
+    def _chunks(self) -> Iterator[Mapping[str, NDArray[Any]]]:
+        rows = self.columns["member"].size
+        for start in range(0, rows, _CHUNK):
+            yield {name: one[start : start + _CHUNK] for name, one in self.columns.items()}
+
+
+def opened(data: object, name: str) -> ArrayFile | None:
+    """Return a file or an array, opened; None for None."""
+    from mipaudit.commands.query.model.outputs import arrays_of
+
+    return None if data is None else arrays_of(path_of(data), name)
+
+
+def require_rows(found: int, wanted: int, name: str) -> None:
+    """Raise InputError ``rows_differ`` unless two inputs have one row for each record."""
+    if found != wanted:
+        raise InputError(
+            "rows_differ",
+            f"{name}: {found:,} rows, where the outputs have {wanted:,}.",
+            hint="Every file has one row for each record, in the same order.",
+        )
+
+
+def require_both_classes(
+    member: NDArray[np.bool_], hint: str = "Check who is marked as a member."
+) -> None:
+    """Raise InputError ``empty_class`` unless there are members and holdout records."""
+    for chosen, missing in ((member, "member"), (~member, "holdout record")):
+        if not chosen.any():
+            raise InputError("empty_class", f"No row is a {missing}.", hint=hint)
+
+
+def model_query(  # noqa: PLR0913 - what a report of either kind says
+    command: str,
+    scores: Mapping[str, tuple[str, NDArray[Any]]],
+    others: Mapping[str, NDArray[Any]],
+    *,
+    classes: int | None = None,
+    models: int | None = None,
+    variance: str | None = None,
+    findings: Sequence[Finding],
+    limitations: Sequence[str],
+    provenance: Provenance,
+) -> ModelQuery:
+    """Return the columns and their report.
+
+    Args:
+        command: that made them.
+        scores: meaning and values of each score column.
+        others: ``member`` and what else is no score.
+        classes: of the model.
+        models: shadow models.
+        variance: of the normal laws.
+        findings: what the reader must know.
+        limitations: what the scores do not show.
+        provenance: where they came from.
+    """
+    member = others["member"]
+    inside = int(np.count_nonzero(member))
+    columns = {**others, **{name: values for name, (_, values) in scores.items()}}
+    of = f"the outputs of a model with {classes} classes" if classes else f"{models} shadow models"
+    summary = (
+        f"{len(scores)} scores were made of {of}, for {inside:,} members and "
+        f"{member.size - inside:,} holdout records. They are scores, not findings: audit them "
+        "with mipaudit estimate."
+    )
+    report = ModelQueryReport(
+        command=command,
+        summary=summary,
+        n_members=inside,
+        n_holdout=int(member.size) - inside,
+        classes=classes,
+        models=models,
+        variance=variance,
+        columns=tuple(columns),
+        scores=tuple(
+            WrittenScore(
+                name=name, meaning=meaning, infinite=int(np.count_nonzero(np.isinf(values)))
+            )
+            for name, (meaning, values) in scores.items()
+        ),
+        findings=(*size_findings(inside, int(member.size) - inside), *findings),
+        limitations=tuple(limitations),
+        provenance=provenance,
+    )
+    return ModelQuery(columns=columns, report=report)

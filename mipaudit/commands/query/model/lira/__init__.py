@@ -1,0 +1,1 @@
+"""``mipaudit query lira``: the likelihood-ratio score of shadow models."""

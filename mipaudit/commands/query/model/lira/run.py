@@ -1,0 +1,234 @@
+"""``mipaudit query lira``: the likelihood-ratio score of shadow models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import numpy as np
+
+from mipaudit.commands.query.model.lira.shadow_models import (
+    Values,
+    counts_tell,
+    inclusion_bits,
+    odds,
+    oriented,
+    refuse_target,
+    require_same_order,
+)
+from mipaudit.errors import InputError
+from mipaudit.options.plain_values import one_of, require
+from mipaudit.statements.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.commands.query.model.answer import ModelQuery
+    from mipaudit.commands.query.model.lira.likelihood_ratio import ShadowLaw
+    from mipaudit.commands.query.model.outputs import ArrayFile
+    from mipaudit.statements.provenance.origin import Setting
+
+Variance = Literal["fixed", "per-record"]
+_EXAMPLE: Final = "For example: mipaudit query lira --shadow shadows.npz -o scores.parquet"
+_SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
+_INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
+_TARGET: Final = ("target", "target_confidences", "target_phi", "phi", "confidence", "conf_true")
+_MEMBER: Final = (
+    *("target_member", "target_inclusion", "member", "is_member", "membership"),
+    *("in_train", "included"),
+)
+_FEW: Final = 16
+_ENOUGH: Final = 2
+_MEANINGS: Final = {
+    "phi": "log(p / (1-p)) of the true class under the target model; high for members",
+    "lira_online": "log likelihood ratio, models with the record over models without it; high for "
+    "members",
+    "lira_offline": "deviations above the mean of the models without the record; high for members",
+}
+_NORMAL: Final = (
+    "The normal laws are the attack's model of the shadow models, not a claim: whatever they miss, "
+    "the score is a score, and limits of its advantage hold."
+)
+_ALIKE: Final = (
+    "Shadow models must be trained like the target, on records of the same population, and the "
+    "target must not be among them."
+)
+_ONE_QUERY: Final = (
+    "One query for each record: attacks that average over augmented copies of a record can be "
+    "stronger. Average their phi before if you have them."
+)
+_LIMITATIONS: Final = (_NORMAL, _ALIKE, _ONE_QUERY)
+
+
+def query_lira(
+    shadow: Any,  # noqa: ANN401 - a path or an array
+    *,
+    inclusion: Any = None,  # noqa: ANN401
+    target: Any = None,  # noqa: ANN401
+    membership: Any = None,  # noqa: ANN401
+    values: Values = "phi",
+    variance: Variance = "fixed",
+    rows: Literal["models", "records"] | None = None,
+    settings: tuple[Setting, ...] | None = None,
+) -> ModelQuery:
+    """Return the online and offline likelihood-ratio score of every record.
+
+    Args:
+        shadow: confidences of shadow models in the true class: a .npy, .npz, CSV or Parquet
+            file, or an array, of shape (models, records) or (records, models). An .npz
+            archive may hold all inputs: ``shadow``, ``inclusion``, ``target``, ``member``.
+        inclusion: which model was trained with which record, of the same shape, 0 or 1.
+        target: confidences of the target model, shape (records,).
+        membership: whether the target was trained with each record, shape (records,).
+        values: what the confidences are: ``phi`` is log(p / (1-p)), and logits less the log
+            sum of the others; ``probability`` p; ``loss`` -log p.
+        variance: ``fixed`` is one for all records, ``per-record`` each record's own.
+        rows: what a row of ``shadow`` is, where its shape leaves it open.
+        settings: recorded in the provenance; None records the arguments that are no data.
+
+    Raises:
+        UsageError: a setting is wrong, or an input is not given.
+        InputError: an input cannot be read, or does not fit the others.
+    """
+    from mipaudit.commands.query.model.answer import (
+        model_query,
+        opened,
+        require_both_classes,
+        require_rows,
+    )
+    from mipaudit.commands.query.model.lira.likelihood_ratio import (
+        lira_offline,
+        lira_online,
+        shadow_law,
+    )
+    from mipaudit.commands.query.model.outputs import LABELS
+    from mipaudit.statements.provenance.provenance import provenance, settings_from
+
+    one_of("values", values, get_args(Values))
+    one_of("variance", variance, get_args(Variance))
+    if settings is None:
+        settings = settings_from(
+            {"values": values, "variance": variance, "rows": rows}, source="api"
+        )
+    main = opened(shadow, "the shadow models")
+    require(main is not None, "shadow", "The confidences of shadow models are needed.", _EXAMPLE)
+    assert main is not None  # noqa: S101 - just required
+    bits = opened(inclusion, "the inclusion") or _within(main, _INCLUSION, "--inclusion")
+    asked = opened(target, "the target") or _within(main, _TARGET, "--target")
+    told = opened(membership, "the membership") or _teller(main, asked)
+    read, moved = odds(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
+    said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
+    kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
+    require_same_order(said.columns, kept.columns, bits.name)
+    # Sums round by how an array lies in memory, which must not tell files from frames.
+    raw = np.ascontiguousarray(oriented(said.values, read.size, rows, main.name))
+    included = inclusion_bits(oriented(kept.values, read.size, rows, bits.name), bits.name)
+    if raw.shape != included.shape:
+        raise InputError(
+            "shapes_differ",
+            f"{bits.name}: the inclusion has not the shape of the confidences.",
+            hint="One value for each model and record, in the same order.",
+        )
+    phi, shadows_moved = odds(raw, values, main.name)
+    member = told.member(_MEMBER)
+    require_rows(member.size, read.size, told.name)
+    require_both_classes(member)
+    refuse_target(phi, included, read, member)
+    level = counts_tell(included, member)
+    outside = shadow_law(phi, ~included, variance, level=level)
+    inside = shadow_law(phi, included, variance, level=level)
+    least = 1 if variance == "fixed" else _ENOUGH
+    outside = _usable(outside, least)
+    if outside is None:
+        raise InputError(
+            "too_few_models",
+            "Some record has too few shadow models that were trained without it, or their "
+            "confidences do not vary.",
+            hint=f"Every record needs at least {least}; with --variance fixed one is enough.",
+        )
+    inside = _usable(inside, least)
+    scores = {"phi": read}
+    if inside is not None:
+        scores["lira_online"] = lira_online(read, inside, outside)
+    scores["lira_offline"] = lira_offline(read, outside)
+    files = list({id(one): one for one in (main, bits, asked, told)}.values())
+    inputs = [one.describe(read.size) for one in files]
+    for one in files:
+        one.close()
+    return model_query(
+        "query lira",
+        {name: (_MEANINGS[name], found) for name, found in scores.items()},
+        {"member": member},
+        models=int(phi.shape[0]),
+        variance=variance,
+        findings=(
+            *(_levelled(outside, inside) if level else ()),
+            *_findings(inside, outside, moved + shadows_moved, variance),
+        ),
+        limitations=_LIMITATIONS,
+        provenance=provenance(seed=None, inputs=inputs, settings=settings),
+    )
+
+
+def _within(main: ArrayFile, names: tuple[str, ...], option: str) -> ArrayFile:
+    """Return the main archive, if it holds what was not given apart."""
+    require(
+        len(main.arrays) > 1 and main.has(names),
+        option.removeprefix("--"),
+        f"{option} FILE is not given, and the shadow file holds no array called {names[0]}.",
+        "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
+        "inclusion=..., target=..., member=...).",
+    )
+    return main
+
+
+def _teller(main: ArrayFile, asked: ArrayFile) -> ArrayFile:
+    if asked is not main and asked.has(_MEMBER):
+        return asked
+    return _within(main, _MEMBER, "--membership")
+
+
+def _usable(law: ShadowLaw | None, least: int) -> ShadowLaw | None:
+    return None if law is None or int(law.count.min()) < least else law
+
+
+def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> tuple[Finding, ...]:
+    without = int(outside.count.min())
+    with_it = 0 if inside is None else int(inside.count.min())
+    text = (
+        "Members and holdout records have different numbers of shadow models that were trained "
+        "with them, as where all models, the target among them, share out every record evenly. "
+        "The numbers alone would tell who is a member. So every record is judged by the same: "
+        f"{with_it} models with it and {without} without it."
+    )
+    return (Finding(code="counts_tell", text=text),)
+
+
+def _findings(
+    inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance
+) -> Iterator[Finding]:
+    if inside is None:
+        text = (
+            "Some record was in no training set, or in too few: there is no online score, which "
+            "needs models trained with every record."
+        )
+        yield Finding(code="offline_only", text=text)
+    counts = [int(law.count.min()) for law in (inside, outside) if law is not None]
+    if min(counts) < _FEW and variance == "per-record":
+        text = (
+            f"Some record has only {min(counts)} models of a kind: its own variance is hardly "
+            "known, and --variance fixed is likely to tell more."
+        )
+        yield Finding(code="few_models", text=text)
+    floored = sum(law.floored for law in (inside, outside) if law is not None)
+    if floored:
+        text = (
+            f"{floored:,} deviations of single records were raised to a thousandth of the pooled "
+            "one."
+        )
+        yield Finding(code="variance_floored", text=text)
+    if moved:
+        text = (
+            f"{moved:,} confidences are 0 or 1 up to rounding and count as that far away from it: "
+            "phi made of logits would tell them apart."
+        )
+        yield Finding(code="saturated", text=text)

@@ -1,0 +1,1 @@
+"""``mipaudit query losses``: scores of what a model says of records."""

@@ -1,0 +1,349 @@
+"""Arrays of one row per record: .npy, .npz, or the columns of a table."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.commands.query.model.output_faults import (
+    LABEL_HINT,
+    not_given,
+    output_hints,
+    refuse_row_numbers,
+    several_columns,
+    unknown_labels,
+)
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
+from mipaudit.reading.bytes.npy import read_array, read_npy
+from mipaudit.reading.bytes.unpacked import require_room
+from mipaudit.reading.columns.column import word_hashes
+from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
+from mipaudit.reading.columns.score_selection import find_column
+from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
+from mipaudit.reading.sheets.opening import content_kind, only_blob, open_sheet
+from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet
+from mipaudit.reading.sheets.splits import describe_unchanged
+from mipaudit.reading.source.frame_part import open_arrow
+from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.sheets.sheet import Sheet
+
+LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
+_MATRIX: Final = 2
+_TEXT_HINT: Final = "Only labels may be text, and well-known words say who is a member."
+_SUFFIX: Final = ".npy"
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArrayFile:
+    """One file with one row per record.
+
+    Attributes:
+        name: what messages call it.
+        arrays: by name; one without a name for an .npy file; none for a table.
+        sheet: the table, or None.
+        blob: the bytes, to tell whether they changed; None for arrays in memory.
+    """
+
+    name: str
+    arrays: Mapping[str, NDArray[Any]]
+    sheet: Sheet | None
+    blob: Blob | None
+
+    def describe(self, rows: int) -> InputFile:
+        """Return how the report names the file.
+
+        Raises:
+            InputError: ``input_changed``.
+        """
+        if self.blob is None:
+            return InputFile(name=self.name, rows=rows, bytes=None)
+        return describe_unchanged(self.blob, rows)
+
+    def close(self) -> None:
+        """Release what is held."""
+        if self.blob is not None:
+            self.blob.close()
+
+    def has(self, names: Sequence[str], *, dimensions: int | None = None) -> bool:
+        """Tell whether the file holds an array or a column by one of these names.
+
+        Args:
+            names: that it may have.
+            dimensions: of an array in an archive: 1 for one number per record, 2 for several;
+                None for either.
+        """
+        return self._found(names, dimensions) is not None
+
+    def matrix(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> NDArray[np.float64]:
+        """Return the values of `coordinates`, shape (rows, columns)."""
+        return self.coordinates(names, reserved=reserved).values
+
+    def coordinates(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> Coordinates:
+        """Return finite numbers of shape (rows, columns), with the names that a table has.
+
+        Args:
+            names: what the array may be called in an archive; the only matrix otherwise.
+            reserved: columns of a table that have another role.
+
+        Raises:
+            InputError: there is no such array, or it holds no finite numbers;
+                ``row_numbers``: a column counts the rows.
+        """
+        with output_hints():
+            if self.sheet is not None:
+                folded = {name.casefold() for name in reserved}
+                taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
+                found = read_coordinates(self.sheet, self.name, reserved=taken)
+            else:
+                values = self._numbers(self._matrix(names))
+                found = Coordinates(columns=(), values=values, skipped=())
+        refuse_row_numbers(found, self.name)
+        return found
+
+    def vector(self, names: Sequence[str], what: str, *, alone: bool = True) -> NDArray[np.float64]:
+        """Return finite numbers of shape (rows,).
+
+        Args:
+            names: what the array or the column may be called.
+            what: what messages call it.
+            alone: the file was given for it, and its only array or column is meant whatever
+                its name; where it was given for something else, the name must be right.
+
+        Raises:
+            InputError: there is no such array or column, or it holds no finite numbers;
+                ``several_columns``: it has more than one number for each record.
+        """
+        with output_hints():
+            if self.sheet is not None:
+                return self._column(self.sheet, names, what, alone=alone)
+            array = self._vector(names, what, alone=alone)
+            if _dimensions(array) != 1:
+                raise several_columns(self.name, what)
+            return self._numbers(array)[:, 0]
+
+    def words(self, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
+        """Return text of shape (rows,); None where there is none, or it is of numbers.
+
+        Args:
+            names: what the array or the column may be called.
+            alone: as of `vector`.
+        """
+        found = self._found(names, 1)
+        if self.sheet is not None:
+            fields = self.sheet.fields
+            if found is None and alone and len(fields) == 1:
+                found = fields[0].name
+            text = any(field.name == found and field.kind == "string" for field in fields)
+            return self.sheet.words(found) if found is not None and text else None
+        if found is None and alone and len(self.arrays) == 1:
+            found = next(iter(self.arrays))
+        array = None if found is None else self.arrays[found]
+        if array is None or array.dtype.kind != "U" or _dimensions(array) != 1:
+            return None
+        return array.reshape(-1)
+
+    def member(self, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> NDArray[np.bool_]:
+        """Return which rows are members, bool, shape (rows,).
+
+        Args:
+            names: what the array or the column may be called.
+            alone: as of `vector`.
+
+        Raises:
+            InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
+        """
+        found = self._found(names)
+        if self.sheet is not None and found is not None:
+            kind = next(f.kind for f in self.sheet.fields if f.name == found)
+            if kind == "string":
+                return self._from_words(self.sheet, found)
+        values = self.vector(names, "membership", alone=alone)
+        if not np.isin(values, (0.0, 1.0, -1.0)).all():
+            raise unknown_labels(self.name)
+        return np.asarray(values == 1.0)
+
+    def _found(self, names: Sequence[str], dimensions: int | None = None) -> str | None:
+        here = [f.name for f in self.sheet.fields] if self.sheet is not None else [*self.arrays]
+        if self.sheet is None and dimensions is not None:
+            here = [name for name in here if _dimensions(self.arrays[name]) == dimensions]
+        folded = {name.strip().casefold(): name for name in reversed(here)}
+        return next((folded[n.casefold()] for n in names if n.casefold() in folded), None)
+
+    def _matrix(self, names: Sequence[str]) -> NDArray[Any]:
+        found = self._found(names, _MATRIX) or self._found(names)
+        if found is not None:
+            return self.arrays[found]
+        fitting = [one for one in self.arrays.values() if _dimensions(one) == _MATRIX]
+        if len(fitting) == 1:
+            return fitting[0]
+        if "" in self.arrays:
+            return self.arrays[""]
+        raise self._absent(names)
+
+    def _vector(self, names: Sequence[str], what: str, *, alone: bool) -> NDArray[Any]:
+        """Return the array by one of the names; without one, only if it was given for this."""
+        found = self._found(names, 1) or self._found(names)
+        if found is not None:
+            return self.arrays[found]
+        if not alone:
+            raise not_given(self.name, names[0], what)
+        fitting = [one for one in self.arrays.values() if _dimensions(one) == 1]
+        if len(fitting) == 1:
+            return fitting[0]
+        if len(self.arrays) == 1:
+            raise several_columns(self.name, what)
+        raise self._absent(names)
+
+    def _absent(self, names: Sequence[str]) -> InputError:
+        return InputError(
+            "no_such_array",
+            f"{self.name}: there is no array called {quoted_name(names[0])}.",
+            hint=f"It holds: {', '.join(safe_name(name) for name in sorted(self.arrays))}.",
+        )
+
+    def _numbers(self, array: NDArray[Any]) -> NDArray[np.float64]:
+        if array.ndim == 1:
+            array = array.reshape(-1, 1)
+        if array.ndim != _MATRIX or not array.size:
+            raise InputError(
+                "wrong_shape",
+                f"{self.name}: an array of {array.ndim} dimensions, or an empty one, where one row "
+                "for each record is expected.",
+            )
+        if array.dtype.kind == "U":
+            raise InputError(
+                "text_column", f"{self.name}: text, where numbers are expected.", hint=_TEXT_HINT
+            )
+        names = [f"c{at}" for at in range(array.shape[1])]
+        return ArraySheet(name=self.name, array=array).matrix(names).values
+
+    def _column(
+        self, sheet: Sheet, names: Sequence[str], what: str, *, alone: bool
+    ) -> NDArray[np.float64]:
+        found = self._found(names)
+        if found is None:
+            if not alone:
+                raise not_given(self.name, names[0], what)
+            fields = sheet.fields
+            if len(fields) != 1:
+                find_column(fields, names[0], option=f"{self.name}, {what}")
+            found = fields[0].name
+        kind = next(f.kind for f in sheet.fields if f.name == found)
+        if kind in {"string", "other"}:
+            raise InputError(
+                "text_column",
+                f"{self.name}: column {quoted_name(found)} holds text in place of the numbers of "
+                f"{what}.",
+                hint=LABEL_HINT if what == "labels" else None,
+            )
+        return sheet.matrix([found]).values[:, 0]
+
+    def _from_words(self, sheet: Sheet, column: str) -> NDArray[np.bool_]:
+        hashes = sheet.keys([column])[column]
+        spelled = {
+            side: [form(word) for word in words if isinstance(word, str) for form in _SPELLINGS]
+            for side, words in ((True, MEMBER_LABELS), (False, HOLDOUT_LABELS))
+        }
+        inside = np.isin(hashes.values, word_hashes(spelled[True]))
+        outside = np.isin(hashes.values, word_hashes(spelled[False]))
+        missing = hashes.missing is not None and bool(hashes.missing.any())
+        if missing or not (inside | outside).all():
+            raise unknown_labels(self.name)
+        return np.asarray(inside)
+
+
+_SPELLINGS: Final = (str.lower, str.upper, str.capitalize)
+
+
+def _dimensions(array: NDArray[Any]) -> int:
+    """Return 1 for a vector, also one that stands as a column, else the dimensions."""
+    column = array.ndim == _MATRIX and array.shape[1] == 1
+    return 1 if column else array.ndim
+
+
+def arrays_of(data: object, name: str) -> ArrayFile:
+    """Return an array that is in memory, called ``name``; or open the file of a path.
+
+    Raises:
+        UsageError: as `open_arrays`.
+        InputError: as `open_arrays`; ``bad_array``.
+    """
+    if isinstance(data, str):
+        return open_arrays(data)
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
+        # A table's columns have names, and not every one is a class.
+        return ArrayFile(
+            name=name, arrays={}, sheet=PartSheet(part=open_arrow(data, name)), blob=None
+        )
+    try:
+        array = _plain(np.asarray(data))
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "biufU" or not array.ndim:
+        raise InputError(
+            "bad_array",
+            f"{name}: no array of numbers.",
+            hint="Give numbers of one type; only labels may be text.",
+        )
+    return ArrayFile(name=name, arrays={"": array}, sheet=None, blob=None)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's words as numpy's."""
+    words = array.dtype.kind in "OT" and all(isinstance(one, str) for one in array.flat)
+    return array.astype(np.str_) if words and array.size else array
+
+
+def open_arrays(path: str) -> ArrayFile:
+    """Open a CSV, Parquet, .npy, .npz or JSON file.
+
+    Raises:
+        UsageError: as ``only_blob``.
+        InputError: it is none of these, or damaged, or holds Python objects.
+    """
+    blob = only_blob(path)
+    with blob.open() as stream:
+        archive = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    if archive:
+        return ArrayFile(name=blob.name, arrays=_unpack(blob), sheet=None, blob=blob)
+    kind = blob_format(blob)
+    if content_kind(blob, kind) == "npy":
+        array = read_npy(blob, kind, words=True)
+        return ArrayFile(name=blob.name, arrays={"": array}, sheet=None, blob=blob)
+    return ArrayFile(name=blob.name, arrays={}, sheet=open_sheet(blob), blob=blob)
+
+
+def _unpack(blob: Blob) -> dict[str, NDArray[Any]]:
+    found = {}
+    try:
+        with blob.open() as stream, zipfile.ZipFile(stream) as archive:
+            require_room(blob, sum(one.file_size for one in archive.infolist()))
+            for one in archive.namelist():
+                if one.endswith(_SUFFIX):
+                    with archive.open(one) as file:
+                        found[one.removesuffix(_SUFFIX)] = read_array(
+                            file, blob, packed=True, words=True
+                        )
+    except _UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk or of memory, not of the archive
+        raise InputError(
+            "bad_npz",
+            f"{blob.name}: not a complete .npz archive of plain arrays.",
+            hint="Write it with numpy.savez.",
+        ) from None
+    return found

@@ -1,0 +1,139 @@
+"""What a report of ``query`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import (
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Pairs,
+    Paragraph,
+    bulleted,
+)
+from mipaudit.formats.wording import plain
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text, number_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.commands.query.report import ApproximateNeighbours, QueriedScore, QueryReport
+    from mipaudit.formats.document import Section
+
+_ROLES: Final = {
+    "members": "members",
+    "holdout": "holdout records",
+    "synthetic": "synthetic records",
+    "reference": "reference records",
+}
+_METRICS: Final = {
+    "euclidean": "Euclidean: numbers by their scale, categories in one-hot columns",
+    "gower": "Gower: the mean over columns of differences by scale, and of mismatches",
+}
+
+
+def query_document(report: QueryReport) -> Document:
+    """Return the report as a document."""
+    nothing = "scores were made, and nothing was judged"
+    return Document(
+        title="mipaudit query",
+        headline="",
+        mood="plain",
+        summary=report.summary,
+        sections=tuple(_sections(report)),
+        cases=(Case(group="query", name="verdict", status="skipped", text=nothing),),
+        created=report.provenance.created,
+    )
+
+
+def _sections(report: QueryReport) -> Iterator[Section]:
+    yield (
+        Heading(text="The scores"),
+        Grid(
+            caption="Which query gave which column",
+            head=("column", "members are", "radius", "what it says"),
+            rows=tuple(_score(one) for one in report.scores),
+            words=2,
+            prose=True,
+        ),
+    )
+    if report.approximate is not None:
+        yield _approximate(report.approximate)
+    yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
+    yield (
+        Heading(text="How each column was compared"),
+        Grid(
+            caption="The columns that were compared",
+            head=("column", "taken as", "1 is", "words", "missing", "unseen"),
+            rows=tuple(
+                (
+                    safe_name(one.column),
+                    one.treated,
+                    one.scale,
+                    "" if one.levels is None else count_text(one.levels),
+                    count_text(one.missing),
+                    count_text(one.unseen),
+                )
+                for one in report.columns
+            ),
+            words=3,
+        ),
+    )
+    skipped = [f"{safe_name(name)}: {why}" for name, why in report.skipped]
+    yield bulleted("Not compared", skipped)
+    yield bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
+    yield (Heading(text="What to run next"), Paragraph(text=plain(report.following), hyphens=False))
+
+
+def _approximate(search: ApproximateNeighbours) -> Section:
+    return (
+        Heading(text="What the approximate search found"),
+        Grid(
+            caption="Beside an exact search of some of the records, drawn by the seed",
+            head=("neighbour", "records", "found", "of all (95%)", "too long by", "95% within"),
+            rows=tuple(
+                (
+                    str(one.neighbours),
+                    count_text(one.records),
+                    count_text(one.right),
+                    f"{percent_text(one.share[0])} to {percent_text(one.share[1])}",
+                    percent_text(float(f"{one.excess_mean:.3g}")),
+                    percent_text(float(f"{one.excess_95:.3g}")),
+                )
+                for one in search.found
+            ),
+            words=1,
+        ),
+    )
+
+
+def _score(one: QueriedScore) -> tuple[str, ...]:
+    radius = "" if one.radius is None else number_text(float(f"{one.radius:.4g}"))
+    return (one.score, one.side, radius, one.says)
+
+
+def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
+    for table in report.tables:
+        yield table.role, f"{count_text(table.rows)} {_ROLES[table.role]}"
+    yield "metric", _METRICS[report.metric]
+    yield "scales from", f"the {report.encoded_on} table alone"
+    if report.approximate is None:
+        yield "neighbours by", _SEARCHES.get(report.run.search, report.run.search)
+    else:
+        lists = f"{report.approximate.probes} of {report.approximate.lists} lists looked at"
+        yield "neighbours by", f"approximate search, {plain(report.approximate.library)}, {lists}"
+    if report.run.classifier is not None:
+        yield "classifier", plain(report.run.classifier)
+    if report.run.seconds is not None:
+        yield "seconds", f"{report.run.seconds:.1f}"
+
+
+_SEARCHES: Final = {
+    "none": "no search: no query asked for neighbours",
+    "matrix products": "matrix products, all pairs, exact",
+    "k-d tree": "a k-d tree, exact",
+}

@@ -1,0 +1,177 @@
+"""What ``query`` returns, prints and writes: the JSON format ``mipaudit.query/1``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+
+_ALPHA: Final = 0.05
+_DIGITS: Final = 10_000
+QUERY_SCHEMA: Final = "mipaudit.query/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriedTable:
+    """One table that was read: its role, and how many rows and columns it has."""
+
+    role: Literal["members", "holdout", "synthetic", "reference"]
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriedColumn:
+    """How one column was compared. Counts only, never a value.
+
+    Attributes:
+        column: its name.
+        treated: as what.
+        scale: which difference counts 1, in words.
+        levels: known words of a category; None for numbers and days.
+        missing: empty cells, over all tables.
+        unseen: members and holdout records with a word that the released tables lack.
+        unseen_members: members among them.
+        rounded: whether numbers were rounded to the single precision of one of the tables.
+    """
+
+    column: str
+    treated: Literal["number", "date", "category"]
+    scale: str
+    levels: int | None
+    missing: int
+    unseen: int
+    unseen_members: int = 0
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriedScore:
+    """Which query gave which column.
+
+    Attributes:
+        score: the column of the score file.
+        query: its kind.
+        says: what its number is, in words.
+        side: on which side of its scores members are expected.
+        radius: of the ball, None for no ball.
+        radius_from: where the radius comes from.
+        sha256: of the column's numbers in the order of the rows, as little-endian float64.
+    """
+
+    score: str
+    query: Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
+    says: str
+    side: Literal["low", "high"]
+    radius: float | None = None
+    radius_from: Literal["given", "median"] | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactCopies:
+    """How many records of a class are in the synthetic table, equal in all columns."""
+
+    role: Literal["members", "holdout"]
+    copied: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNeighbours:
+    """What an approximate search found, beside an exact search of some of the records.
+
+    Attributes:
+        neighbours: number k of the neighbour.
+        records: that were searched exactly, drawn by the seed.
+        right: those whose k nearest were all found.
+        share: limits of the share of such records among all, at 95% confidence (Clopper and
+            Pearson 1934).
+        excess_mean: how much too long the distance to number k was, as a share of the exact
+            one, on average over the records searched exactly.
+        excess_95: in all but 5% of them, at most so much.
+        copies_missed: records that are in the synthetic table k times, for which something
+            farther was found.
+    """
+
+    neighbours: int
+    records: int
+    right: int
+    share: tuple[float, float]
+    excess_mean: float
+    excess_95: float
+    copies_missed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateNeighbours:
+    """How neighbours were searched approximately.
+
+    Attributes:
+        library: that searched, with its version.
+        lists: that the synthetic records were parted into.
+        probes: lists looked at for each record.
+        found: for each neighbour that a query asked for.
+    """
+
+    library: str
+    lists: int
+    probes: int
+    found: tuple[FoundNeighbours, ...]
+
+
+def share_interval(right: int, records: int) -> tuple[float, float]:
+    """Return limits of a share at 95% confidence, rounded outward at 4 digits."""
+    low = float(clopper_pearson_lower(right, records, _ALPHA / 2))
+    high = float(clopper_pearson_upper(right, records, _ALPHA / 2))
+    return math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRun:
+    """How the answer was found: it can differ between equal runs, the answer does not.
+
+    Attributes:
+        search: how neighbours were found; ``none`` where no query asked for any.
+        classifier: what was fitted; None for nothing.
+        seconds: of the whole run; None where SOURCE_DATE_EPOCH asks for equal bytes.
+    """
+
+    search: str
+    classifier: str | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryReport:
+    """What was read, how it was compared, and which scores came of it.
+
+    Attributes:
+        copies: exact copies, members first.
+        metric: the distance.
+        encoded_on: the table that the scales of the columns come from.
+        skipped: columns that were not compared, as (column, why).
+        following: what to run next.
+        approximate: how neighbours were searched approximately; None where they were not.
+    """
+
+    command: str
+    summary: str
+    copies: tuple[ExactCopies, ...]
+    tables: tuple[QueriedTable, ...]
+    columns: tuple[QueriedColumn, ...]
+    skipped: tuple[tuple[str, str], ...]
+    metric: Literal["euclidean", "gower"]
+    encoded_on: Literal["synthetic", "reference"]
+    scores: tuple[QueriedScore, ...]
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    following: str
+    run: QueryRun
+    provenance: Provenance
+    approximate: ApproximateNeighbours | None = None
+    schema: str = field(default=QUERY_SCHEMA)

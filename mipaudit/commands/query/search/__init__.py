@@ -1,0 +1,1 @@
+"""Records as points, and how near they lie to the synthetic ones."""

@@ -1,0 +1,180 @@
+"""Neighbours that are likely the nearest, by an inverted index of faiss.
+
+The rows are parted into lists around centres, and a record is compared with those of the
+lists whose centres are nearest to it (Jegou, Douze and Schmid 2011, without compression).
+Distances of what is found are computed in full, so they are never below the exact ones.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.commands.query.search.indicators import bucket_count, write_indicators
+from mipaudit.commands.query.search.matrix import MatrixSearch
+from mipaudit.commands.query.search.nearest_rows import NearestRows
+from mipaudit.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.query.search.points import Geometry, Points
+
+    Singles = NDArray[np.float32]
+    Tick = Callable[[int], None]
+
+_ROWS_A_LIST: Final = 1000
+_MOST_LISTS: Final = 4096
+# Lists that are looked at: differences and mismatches follow centres less well.
+PROBES: Final = {"euclidean": 16, "gower": 32}
+# Rows for each list that the centres are found from.
+_TAUGHT: Final = 64
+_PASSES: Final = 10
+# Found beyond k, because single precision may put neighbours in another order.
+_SPARE: Final = 8
+_ADDED: Final = 1 << 15
+_RECORDS: Final = 1 << 12
+_SINGLE: Final = 4
+
+
+class ApproximateSearch:
+    """Searches through rows that stay the same; made by one thread, from a seed."""
+
+    def __init__(self, points: Points, geometry: Geometry, *, seed: int, memory: int) -> None:
+        """Build the index.
+
+        Raises:
+            MissingExtraError: faiss is not installed.
+            InputError: ``too_little_memory``.
+        """
+        faiss = _faiss()
+        self._points, self._geometry = points, geometry
+        self._width = points.numbers.shape[1] + bucket_count(geometry.levels)
+        # Lists grow by doubling.
+        _refuse_large(2 * len(points) * self._width * _SINGLE, memory)
+        self._centre = np.median(points.numbers, axis=0)
+        self._exact: MatrixSearch | None = None
+        self.library = f"faiss {faiss.__version__}"
+        self.lists = max(1, min(_MOST_LISTS, len(points) // _ROWS_A_LIST))
+        self.probes = min(self.lists, PROBES[geometry.metric])
+        kind = faiss.METRIC_L2 if geometry.metric == "euclidean" else faiss.METRIC_L1
+        self._centres: Any = faiss.IndexFlat(self._width, kind)
+        self._index: Any = faiss.IndexIVFFlat(self._centres, self._width, self.lists, kind)
+        with _one_thread(faiss):
+            self._build(seed)
+
+    @property
+    def name(self) -> str:
+        """What searches."""
+        return "approximate"
+
+    def _build(self, seed: int) -> None:
+        self._index.cp.seed = seed % 2**31
+        self._index.cp.niter = _PASSES
+        rng = np.random.default_rng([seed, 4])
+        count = min(len(self._points), _TAUGHT * self.lists)
+        taught = np.sort(rng.choice(len(self._points), count, replace=False))
+        self._index.train(self._features(self._points.take(taught)))
+        for start in range(0, len(self._points), _ADDED):
+            some = slice(start, start + _ADDED)
+            self._index.add(self._features(self._points.take(some)))
+        self._index.nprobe = self.probes
+
+    def _features(self, points: Points) -> Singles:
+        p = points.numbers.shape[1]
+        found = np.zeros((len(points), self._width), dtype=np.float32)
+        found[:, :p] = points.numbers - self._centre
+        # One level differing changes two columns.
+        value = 1.0 if self._geometry.metric == "euclidean" else 0.5
+        write_indicators(found[:, p:], points, self._geometry.levels, value=value)
+        return found
+
+    def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
+        """Return k rows near each record, k at most the number of rows.
+
+        Records whose lists hold fewer are searched exactly.
+        """
+        found = NearestRows(len(records), k)
+        for start in range(0, len(records), _RECORDS):
+            some = slice(start, min(start + _RECORDS, len(records)))
+            self._nearest(records.take(some), some, found)
+            if tick is not None:
+                tick((some.stop - some.start) * len(self._points))
+        return found
+
+    def _nearest(self, records: Points, some: slice, found: NearestRows) -> None:
+        k = found.figures.shape[1]
+        looked = min(k + _SPARE, len(self._points))
+        features = self._features(records)
+        with _one_thread(_faiss()):
+            far, lists = self._centres.search(features, self.probes)
+        _, rows = self._index.search_preassigned(features, looked, lists, far)
+        short = (rows < 0).sum(axis=1) > looked - k
+        i = np.repeat(np.arange(len(records)), looked)
+        known = np.maximum(rows, 0)
+        figures = self._geometry.figures(records, i, self._points, known.ravel())
+        figures = np.where(rows < 0, np.inf, figures.reshape(rows.shape))
+        order = np.argsort(figures, axis=1, kind="stable")[:, :k]
+        found.figures[some] = np.take_along_axis(figures, order, axis=1)
+        found.rows[some] = np.take_along_axis(known, order, axis=1)
+        lacking = np.flatnonzero(short)
+        if lacking.size:
+            exact = self._all_pairs().nearest(records.take(lacking), k)
+            found.figures[some.start + lacking] = exact.figures
+            found.rows[some.start + lacking] = exact.rows
+
+    def _all_pairs(self) -> MatrixSearch:
+        if self._exact is None:
+            self._exact = MatrixSearch(self._points, self._geometry)
+        return self._exact
+
+
+def require_faiss() -> None:
+    """Check that approximate search can be had.
+
+    Raises:
+        MissingExtraError: faiss is not installed.
+    """
+    _faiss()
+
+
+def _faiss() -> Any:  # noqa: ANN401 - a module without types
+    try:
+        with warnings.catch_warnings():
+            # SWIG's types lack a module, which later Pythons complain of.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import faiss
+    except ImportError:
+        raise MissingExtraError(
+            "faiss_missing",
+            "--approximate needs faiss, which is not installed.",
+            hint='Try: pip install "mipaudit[approximate]", or leave --approximate out: the '
+            "search is exact then.",
+        ) from None
+    return faiss
+
+
+@contextmanager
+def _one_thread(faiss: Any) -> Iterator[None]:  # noqa: ANN401 - a module without types
+    """Keep to one thread: more of them add in another order, and answers would depend on it."""
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
+
+
+def _refuse_large(needed: int, memory: int) -> None:
+    if needed > memory:
+        raise InputError(
+            "too_little_memory",
+            f"The index of the approximate search needs about {-(-needed >> 20):,} MiB, and "
+            f"{memory >> 20:,} MiB of --memory are left for it.",
+            hint="Raise --memory, compare fewer columns, or leave --approximate out.",
+        )

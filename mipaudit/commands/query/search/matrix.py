@@ -1,0 +1,204 @@
+"""Exact neighbours by blocked matrix products.
+
+The products are in single precision and bound every figure from below; only pairs whose
+bound is low enough are computed in full. So the answer is that of a search through all
+pairs in double precision, at the speed of the products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.query.search.indicators import bucket_count, write_indicators
+from mipaudit.commands.query.search.nearest_rows import NearestRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.query.search.points import Geometry, Points
+
+    Floats = NDArray[np.float64]
+    Singles = NDArray[np.float32]
+    Tick = Callable[[int], None]
+    Visit = Callable[[NDArray[np.intp], NDArray[np.intp], Floats], None]
+
+_RECORDS: Final = 512
+_ROWS: Final = 4096
+# Records whose features are held at once.
+_TOGETHER: Final = 1 << 14
+_UNIT: Final = 2.0**-24  # rounding of single precision
+# Of the rounding errors of the entries, beside those of the sums.
+_SLACK: Final = 8
+# More than all products of an entry can lose by underflow.
+_LEAST: Final = 1e-30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Side:
+    """Features of some rows.
+
+    Attributes:
+        features: for ``euclidean`` numbers and indicators, for ``gower`` numbers alone; and
+            one column more.
+        indicators: for ``gower``; no columns otherwise.
+        squares: sum of squares of the numbers, in double precision.
+    """
+
+    features: Singles
+    indicators: Singles
+    squares: Floats
+
+
+class MatrixSearch:
+    """Searches through rows that stay the same."""
+
+    name = "matrix products"
+
+    def __init__(self, points: Points, geometry: Geometry) -> None:
+        """Put the rows in an order in which large ones do not spoil the bounds of others."""
+        self._geometry = geometry
+        self._centre = _centre(points)
+        self._order = size_order(points)
+        # In order already, they are not copied.
+        sorted_ = bool((np.diff(self._order) > 0).all())
+        self._points = points if sorted_ else points.take(self._order)
+        self._joint = geometry.metric == "euclidean"
+        self._margin = self._least = 0.0
+        if points.numbers.shape[1]:
+            width = points.numbers.shape[1] + self._joint * bucket_count(geometry.levels)
+            self._margin = 2.0 * (width + _SLACK) * _UNIT
+            self._least = _LEAST
+
+    def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
+        """Return the k nearest rows of each record, k at most the number of rows."""
+        found = NearestRows(len(records), k)
+        for part, block, bound in self._blocks(records, tick):
+            self._improve(records, found, part, bound, block)
+        found.rows = self._order[found.rows]
+        return found
+
+    def within(
+        self, records: Points, figure: float, visit: Visit, tick: Tick | None = None
+    ) -> None:
+        """Call ``visit`` with records, rows and figures of all pairs up to ``figure``.
+
+        The rows of a record come in the order of ``size_order``.
+        """
+        for part, block, bound in self._blocks(records, tick):
+            i, j = np.nonzero(bound <= figure)
+            i, j = i + part.start, j + block.start
+            exact = self._geometry.figures(records, i, self._points, j)
+            near = exact <= figure
+            visit(i[near], self._order[j[near]], exact[near])
+
+    def _blocks(self, records: Points, tick: Tick | None) -> Iterator[tuple[slice, slice, Singles]]:
+        """Yield records, rows and a lower bound of the figure of each of their pairs."""
+        for first in range(0, len(records), _TOGETHER):
+            some = records.take(slice(first, first + _TOGETHER))
+            left = self._side(some, left=True)
+            for start in range(0, len(self._points), _ROWS):
+                block = slice(start, min(start + _ROWS, len(self._points)))
+                right = self._side(self._points.take(block), left=False)
+                for at in range(0, len(some), _RECORDS):
+                    part = slice(at, min(at + _RECORDS, len(some)))
+                    bound = self._bound(left, part, right)
+                    yield slice(first + part.start, first + part.stop), block, bound
+                if tick is not None:
+                    tick(len(some) * (block.stop - block.start))
+
+    def _side(self, points: Points, *, left: bool) -> _Side:
+        numbers = points.numbers - self._centre
+        squares = _squares(numbers)
+        p, buckets = numbers.shape[1], bucket_count(self._geometry.levels)
+        joint = buckets if self._joint else 0
+        features = np.zeros((len(points), p + joint + 1), dtype=np.float32)
+        indicators = np.zeros((len(points), 0 if self._joint else buckets), dtype=np.float32)
+        target = features[:, p : p + joint] if self._joint else indicators
+        write_indicators(target, points, self._geometry.levels)
+        features[:, :p] = numbers
+        if left:
+            features *= np.float32(-2.0)
+            features[:, -1] = 1.0
+        else:
+            features[:, -1] = squares
+        return _Side(features=features, indicators=indicators, squares=squares)
+
+    def _bound(self, left: _Side, part: slice, right: _Side) -> Singles:
+        c = len(self._geometry.levels)
+        squares = left.squares[part]
+        # (|a| + |b|)^2 bounds the sum of the terms' sizes; each category adds up to 2.
+        reach = (np.sqrt(squares + c) + np.sqrt(right.squares.max() + c)) ** 2
+        shift = squares - self._margin * reach - self._least
+        products = left.features[part] @ right.features.T
+        if self._joint:
+            # Matches were taken off; without any, every category counts 2.
+            products += self._rounded(shift + 2.0 * c)[:, None]
+            return products
+        products += self._rounded(shift)[:, None]
+        np.maximum(products, 0.0, out=products)
+        np.sqrt(products, out=products)
+        # The root and the sum round once each.
+        products *= np.float32(1 - 4 * _UNIT)
+        mismatches = c - left.indicators[part] @ right.indicators.T
+        products += mismatches
+        products *= np.float32(1 - 4 * _UNIT) if self._margin else np.float32(1.0)
+        return products
+
+    def _rounded(self, values: Floats) -> Singles:
+        found = values.astype(np.float32)
+        # Without numbers all are small whole numbers, and ties stay ties.
+        return np.nextafter(found, np.float32(-np.inf)) if self._margin else found
+
+    def _improve(
+        self, records: Points, found: NearestRows, part: slice, bound: Singles, block: slice
+    ) -> None:
+        """Take in the rows of a block that are among the k nearest."""
+        bar = found.bar(part)
+        start = np.isinf(bar)
+        if start.any():
+            bar = np.where(start, self._first_bar(records, found, part, bound, block), bar)
+        least = bound.min(axis=1)
+        # A tie with what is known improves nothing, but in the first block all of it is new.
+        rows = np.flatnonzero(np.where(start, least <= bar, least < bar))
+        if not rows.size:
+            return
+        below = bound[rows] <= bar[rows, None]
+        if not start.any():
+            below &= bound[rows] < bar[rows, None]
+        i, j = np.nonzero(below)
+        i, j = rows[i] + part.start, j + block.start
+        exact = self._geometry.figures(records, i, self._points, j)
+        kept = exact <= bar[i - part.start]
+        found.insert(i[kept], j[kept], exact[kept])
+
+    def _first_bar(
+        self, records: Points, found: NearestRows, part: slice, bound: Singles, block: slice
+    ) -> Floats:
+        """Return a figure that k rows of the block stay within, infinite where it has fewer."""
+        k = found.figures.shape[1]
+        size = bound.shape[1]
+        if size < k:
+            return np.full(len(bound), np.inf)
+        lowest = np.argpartition(bound, k - 1, axis=1)[:, :k] if size > k else np.arange(k)
+        j = np.broadcast_to(lowest, (len(bound), k)).ravel() + block.start
+        i = np.repeat(np.arange(part.start, part.stop), k)
+        exact = self._geometry.figures(records, i, self._points, j)
+        return np.asarray(exact.reshape(-1, k).max(axis=1))
+
+
+def size_order(points: Points) -> NDArray[np.intp]:
+    """Return the rows by how far they are from the middle, the nearest first."""
+    return np.argsort(_squares(points.numbers - _centre(points)), kind="stable")
+
+
+def _centre(points: Points) -> Floats:
+    return np.median(points.numbers, axis=0) if len(points) else np.zeros(points.numbers.shape[1])
+
+
+def _squares(numbers: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", numbers, numbers))

@@ -1,0 +1,1 @@
+"""Tables of records, as the queries compare them."""

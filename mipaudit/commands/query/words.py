@@ -1,0 +1,235 @@
+"""What a report on queries says in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.text.rounding import count_text, number_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mipaudit.commands.query.report import (
+        ApproximateNeighbours,
+        ExactCopies,
+        QueriedColumn,
+        QueriedScore,
+    )
+
+_FEW: Final = 20
+_WHOSE: Final = {"members": "member", "holdout": "holdout record"}
+_MANY_LEVELS: Final = 1000
+_ONLY_SCORES: Final = (
+    "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
+    "that hold."
+)
+_THESE_QUERIES: Final = (
+    "Limits found from these scores concern these queries. An attacker who asks the synthetic "
+    "records something else may learn more; a low figure here does not make the release safe."
+)
+_ENCODING: Final = (
+    "Distances depend on the columns, their scales and the metric. They were fixed without "
+    "looking at who is a member; choosing among several by what they find needs new records."
+)
+_COPIES: Final = (
+    "Counts of exact copies are counts, not limits: compare those of members with those of "
+    "holdout records. Records that were not tested may be copied as well."
+)
+
+
+def query_says(score: str, neighbours: int, components: int) -> str:
+    """Return what a query's number is.
+
+    Args:
+        score: its kind.
+        neighbours: up to which neighbour it looks.
+        components: of the density.
+    """
+    return {
+        "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
+        "kth": f"distance to synthetic neighbour number {neighbours}",
+        "lnr": f"distance to the nearest synthetic record over that to number {neighbours}",
+        "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
+        "share": "share of the synthetic records that lie within a ball",
+        "density": "log of the density of the synthetic over that of the reference records "
+        f"(DOMIAS), on {components} main directions at most",
+        "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
+        "reference records",
+    }[score]
+
+
+def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
+    """Return the paragraph that can be read alone; exact copies stand first."""
+    parts = [
+        f"{count_text(one.copied)} of {count_text(one.rows)} "
+        f"{'members' if one.role == 'members' else 'holdout records'} ({_share(one)})"
+        for one in copies
+    ]
+    rows = sum(one.rows for one in copies)
+    queries = "1 query" if len(scores) == 1 else f"{len(scores)} queries"
+    return (
+        f"Exact copies: {' and '.join(parts)} stand in the synthetic table word for word, in all "
+        f"columns that were compared. {count_text(rows)} records were scored by {queries}."
+    )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count_text(count)} {noun if count == 1 else f'{noun}s'}"
+
+
+def _share(one: ExactCopies) -> str:
+    return percent_text(round(one.copied / one.rows, 4))
+
+
+def query_findings(
+    copies: Sequence[ExactCopies],
+    columns: Sequence[QueriedColumn],
+    scores: Sequence[QueriedScore],
+    *,
+    constant: Iterable[str],
+    shared: int,
+    referenced: tuple[int, int],
+    flat: Iterable[str],
+    approximate: ApproximateNeighbours | None = None,
+) -> tuple[Finding, ...]:
+    """Return what the reader must know.
+
+    Args:
+        copies: by class.
+        columns: that were compared.
+        scores: that were made.
+        constant: columns with one value in the table of the fit.
+        shared: members that are among the holdout records, too.
+        referenced: members, and holdout records, that are in the reference table, too.
+        flat: scores that are the same for all records.
+        approximate: how neighbours were searched approximately, if they were.
+    """
+    found = [*_of_copies(copies, shared), *_of_reference(referenced, scores)]
+    found.extend(_of_columns(columns, constant))
+    if approximate is not None:
+        found.append(_approximate(approximate))
+    balls = [score for score in scores if score.radius_from == "median"]
+    if balls:
+        found.append(_radius(balls))
+    found.extend(
+        Finding(
+            code="constant_query",
+            text=f"The score {quoted_name(name)} is the same for all records: it says nothing. "
+            "Give a ball another radius.",
+        )
+        for name in flat
+    )
+    return tuple(found)
+
+
+def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
+    for one in copies:
+        if one.role == "members" and one.copied:
+            others = sum(other.copied for other in copies if other.role == "holdout")
+            beside = (
+                "and no holdout record"
+                if not others
+                else f"and {_counted(others, 'holdout record')}: some copies may be chance"
+            )
+            yield Finding(
+                code="exact_copies",
+                text=f"The synthetic table holds, word for word, {_counted(one.copied, 'member')} "
+                f"{beside}.",
+            )
+        if one.rows < _FEW:
+            yield Finding(
+                code="few_records",
+                text=f"Only {_counted(one.rows, _WHOSE[one.role])}: limits will be wide.",
+            )
+    if shared:
+        yield Finding(
+            code="shared_records",
+            text=f"Among the holdout records is a copy, in all columns that were compared, of "
+            f"{_counted(shared, 'member')}: no query can tell those apart. Remove them from the "
+            "holdout if they are the same people.",
+        )
+
+
+def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
+    taught = [score for score in scores if score.query in {"density", "classifier"}]
+    if taught and any(referenced):
+        members = _counted(referenced[0], "member")
+        holdout = _counted(referenced[1], "holdout record")
+        names = " and ".join(quoted_name(score.score) for score in taught)
+        yield Finding(
+            code="reference_overlap",
+            text=f"The reference table holds {members} and {holdout}. {names} learned from them "
+            "that they are not synthetic, which is no leak of the "
+            "release. Remove them from the reference if they are the same people.",
+        )
+
+
+def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> Iterator[Finding]:
+    for name in constant:
+        yield Finding(
+            code="constant_column",
+            text=f"Column {quoted_name(name)} has one value alone where the scales come from; any "
+            "other counts as a mismatch.",
+        )
+    for column in columns:
+        if column.unseen:
+            members = _counted(column.unseen_members, "member")
+            holdout = _counted(column.unseen - column.unseen_members, "holdout record")
+            yield Finding(
+                code="unseen_words",
+                text=f"Column {quoted_name(column.column)}: a word that the released tables lack "
+                f"stands in {members} and {holdout}. It differs from all others. If a table only "
+                "spells it in another way, mend that: the scores would "
+                "show the spelling.",
+            )
+        if column.rounded:
+            yield Finding(
+                code="rounded_numbers",
+                text=f"Column {quoted_name(column.column)} is stored with fewer digits in some of "
+                "the tables: all were rounded alike, or the storage would tell records apart.",
+            )
+        if column.levels is not None and column.levels > _MANY_LEVELS:
+            yield Finding(
+                code="many_words",
+                text=f"Column {quoted_name(column.column)} has {count_text(column.levels)} "
+                "different words: names or keys compare badly. Leave it out with --ignore unless "
+                "equal words are what leaks.",
+            )
+
+
+def _approximate(search: ApproximateNeighbours) -> Finding:
+    one = search.found[-1]
+    which = "nearest neighbour was" if one.neighbours == 1 else f"{one.neighbours} nearest were all"
+    low, high = (percent_text(share) for share in one.share)
+    missed = f" {count_text(one.copies_missed)} exact copies were missed." * bool(one.copies_missed)
+    return Finding(
+        code="approximate_search",
+        text=f"Neighbours were searched approximately. Of {count_text(one.records)} records that "
+        f"were searched exactly as well, the {which} found for {count_text(one.right)} (of all "
+        f"records {low} to {high}, at 95% confidence); distances were too long by "
+        f"{_excess(one.excess_mean)} on average.{missed} It is the same search for every record, "
+        "so limits found from the scores hold for it; but it is a weaker query than the exact one, "
+        "which may show more.",
+    )
+
+
+def _excess(share: float) -> str:
+    return percent_text(float(f"{share:.3g}"))
+
+
+def _radius(scores: Sequence[QueriedScore]) -> Finding:
+    radius = number_text(float(f"{scores[0].radius or 0.0:.4g}"))
+    names = " and ".join(quoted_name(score.score) for score in scores)
+    return Finding(
+        code="radius_from_records",
+        text=f"The ball of {names} has radius {radius}: the median distance of all records scored, "
+        "members and holdout alike. It ties the scores together a little, which the limits do not "
+        "know; a radius that is given does not.",
+    )
+
+
+def query_limitations() -> tuple[str, ...]:
+    """Return what the scores do not say."""
+    return (_ONLY_SCORES, _THESE_QUERIES, _ENCODING, _COPIES)

@@ -1,0 +1,1 @@
+"""``mipaudit records``: how exposed every record is, and which groups are."""

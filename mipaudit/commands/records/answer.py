@@ -1,0 +1,328 @@
+"""From counts to the report on records."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.commands.records.policy import records_checks, require_judged
+from mipaudit.commands.records.report import (
+    CellRisk,
+    GroupRisk,
+    RecordsDesign,
+    RecordsReport,
+    RiskBand,
+)
+from mipaudit.commands.records.risk.group_advantage import group_estimates
+from mipaudit.commands.records.risk.risk import RecordRisks
+from mipaudit.commands.records.rows import DIRECTIONS
+from mipaudit.commands.records.words import records_limitations, records_summary
+from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.options.policy.limits import limits_elsewhere
+from mipaudit.statements.checks.waived import waive
+from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.provenance.provenance import waiver_day
+from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.verdict import reach_verdict, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.commands.records.counts import RecordCounts
+    from mipaudit.commands.records.groups import GroupCounts
+    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.rows import TopRecords
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.statements.provenance.origin import Provenance
+
+_BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def risks_of(
+    counts: RecordCounts, question: RecordsQuestion, confidence: float | None = None
+) -> RecordRisks:
+    """Return what the counts show of every cell, at the audit's confidence or another."""
+    return RecordRisks(
+        counts=counts.counts,
+        prior=question.prior,
+        confidence=question.confidence if confidence is None else confidence,
+        tau=question.tau,
+        rate=question.fdr,
+        population=question.population,
+    )
+
+
+def records_report(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    *,
+    top: TopRecords,
+    written: int | None,
+    provenance: Provenance,
+) -> RecordsReport:
+    """Return the report."""
+    design = _design(source, question, counts, risks)
+    largest = _largest(design, risks)
+    estimates, groups = _groups(source, question, counts.groups)
+    judged = waive(
+        _checks(source, question, design, counts, risks),
+        question.waivers,
+        waiver_day(),
+    )
+    incomplete = bool(source.left_out)
+    verdict = settled(
+        reach_verdict(judged.checks, (), question.on_inconclusive, incomplete=incomplete),
+        source.findings(),
+    )
+    holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
+    cells = _cells(risks, question.min_cell)
+    return RecordsReport(
+        command="records",
+        design=design,
+        summary=led(
+            (*source.told, *source.findings()),
+            records_summary(
+                design,
+                largest,
+                listed=(members, holdout),
+                groups=groups,
+                verdict=verdict,
+                incomplete=incomplete,
+            ),
+        ),
+        estimates=(largest, *estimates),
+        bands=_bands(risks),
+        cells=cells,
+        small_cells=risks.cells - len(cells),
+        listed_members=members,
+        listed_holdout=holdout,
+        top=top.records(risks),
+        top_tied=top.tied,
+        groups=groups,
+        rows_written=written,
+        policy=judged.checks,
+        verdict=verdict,
+        findings=(
+            *source.told,
+            *source.findings(),
+            *judged.findings,
+            *limits_elsewhere("estimate", question.elsewhere),
+            *_findings(question, counts, risks),
+        ),
+        limitations=records_limitations(design),
+        provenance=provenance,
+    )
+
+
+def _design(
+    source: ScoreSource, question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks
+) -> RecordsDesign:
+    first = source.partitions()[0].assembly
+    return RecordsDesign(
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
+        counted_members=risks.n_members,
+        counted_holdout=risks.n_holdout,
+        prior=question.prior,
+        baseline=abs(2 * question.prior - 1),
+        confidence=question.confidence,
+        score_column=source.columns[0].name,
+        discrete=counts.cells.discrete,
+        cells=risks.cells,
+        min_cell=question.min_cell,
+        tau=question.tau,
+        fdr=question.fdr,
+        member_population=question.population,
+        member_column=source.member_column,
+        skipped_columns=source.passed_over,
+        group_columns=() if first.groups is None else first.groups.columns,
+    )
+
+
+def _largest(design: RecordsDesign, risks: RecordRisks) -> Estimate:
+    """Return the largest risk: what MACE's Definition 8 asks to be at most alpha."""
+    finite = design.member_population is not None
+    return Estimate(
+        quantity="risk",
+        score=design.score_column,
+        method=(
+            "melded, members without replacement"
+            if finite
+            else f"{'melded' if risks.melded else 'conditional'} Clopper-Pearson"
+        ),
+        attackers="any",
+        value=risks.largest_value,
+        plugin=float(risks.together.risk[risks.occupied].max()) if risks.cells else None,
+        lower=risks.largest_lower,
+        upper=risks.largest_upper,
+        confidence=design.confidence,
+        selection="cells cut on the burn-in, the other rows counted",
+        validity="approximate",
+        n_members=risks.n_members,
+        n_holdout=risks.n_holdout,
+    )
+
+
+def _cells(risks: RecordRisks, least: int) -> tuple[CellRisk, ...]:
+    """Return the cells of enough records, the most exposed first."""
+    together, alone = risks.together, risks.alone
+    adjusted = risks.adjusted if risks.listed.any() else None
+    found = []
+    for cell in risks.order.tolist():
+        holdout, members = (int(n) for n in risks.everyone[cell])
+        if members + holdout < least:
+            continue
+        listed = bool(risks.listed[cell])
+        found.append(
+            CellRisk(
+                cell=cell,
+                members=members,
+                holdout=holdout,
+                counted_members=int(risks.members[cell]),
+                counted_holdout=int(risks.holdout[cell]),
+                signed=float(together.signed[cell]),
+                risk=float(together.risk[cell]),
+                lower=float(together.risk_lower[cell]),
+                upper=float(together.risk_upper[cell]),
+                lower_pointwise=float(alone.risk_lower[cell]),
+                upper_pointwise=float(alone.risk_upper[cell]),
+                speaks_for=DIRECTIONS[int(together.direction[cell]) + 1],
+                in_list=listed,
+                adjusted_lower=float(adjusted.risk_lower[cell]) if adjusted and listed else None,
+                adjusted_upper=float(adjusted.risk_upper[cell]) if adjusted and listed else None,
+            )
+        )
+    return tuple(found)
+
+
+def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
+    risk, lower = risks.together.risk, risks.together.risk_lower
+    everyone = risks.everyone
+    found = []
+    for low, high in pairwise(_BANDS):
+        inside = (risk >= low) & ((risk < high) | (high == _BANDS[-1]))
+        holdout, members = (int(n) for n in everyone[inside].sum(axis=0))
+        sure_holdout, sure_members = (int(n) for n in everyone[lower >= low].sum(axis=0))
+        found.append(
+            RiskBand(
+                low=low,
+                high=high,
+                members=members,
+                holdout=holdout,
+                at_least_members=sure_members,
+                at_least_holdout=sure_holdout,
+            )
+        )
+    return tuple(found)
+
+
+def _checks(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    design: RecordsDesign,
+    counts: RecordCounts,
+    risks: RecordRisks,
+) -> tuple[PolicyCheck, ...]:
+    groups = counts.groups
+    filled = risks.everyone.sum(axis=1) > 0
+    require_judged(
+        question.every_limit, design.score_column, None if groups is None else groups.names
+    )
+    return records_checks(
+        question,
+        design,
+        lambda confidence: risks_of(counts, question, confidence),
+        lambda confidence: _group_estimates(source, question, groups, confidence),
+        single=bool(counts.cells.single[filled].all()),
+    )
+
+
+def _group_estimates(
+    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None, confidence: float
+) -> list[Estimate]:
+    if groups is None:
+        return []
+    column = source.columns[0]
+    return group_estimates(
+        column.name,
+        groups.names,
+        groups.counts,
+        prior=question.prior,
+        confidence=confidence,
+        ordered=column.kind != "string",
+        seed=groups.seed,
+    )
+
+
+def _groups(
+    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None
+) -> tuple[list[Estimate], tuple[GroupRisk, ...]]:
+    if groups is None:
+        return [], ()
+    estimates = _group_estimates(source, question, groups, question.confidence)
+    found = [
+        _group(name, size, rows)
+        for name, size, rows in zip(groups.names, groups.sizes, _by_group(estimates), strict=True)
+    ]
+    found.sort(key=lambda group: (-group.lower, -group.value))
+    return estimates, tuple(found)
+
+
+def _by_group(estimates: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Part the rows of all groups by position: each group's begin with any attacker's."""
+    found: list[list[Estimate]] = []
+    for one in estimates:
+        if one.quantity == "advantage" and one.attackers == "any":
+            found.append([])
+        found[-1].append(one)
+    return found
+
+
+def _group(name: str, sizes: tuple[int, int], estimates: Sequence[Estimate]) -> GroupRisk:
+    advantage = next(e for e in estimates if e.quantity == "advantage" and e.attackers == "any")
+    difference = next((e for e in estimates if e.quantity == "difference"), None)
+    return GroupRisk(
+        group=name,
+        members=sizes[0],
+        holdout=sizes[1],
+        lower=advantage.lower or 0.0,
+        value=advantage.value or 0.0,
+        difference=None if difference is None else difference.value,
+        difference_lower=None if difference is None else difference.lower,
+        difference_upper=None if difference is None else difference.upper,
+        differs=_differs(difference),
+    )
+
+
+def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not shown"]:
+    if difference is not None and difference.lower is not None and difference.lower > 0:
+        return "higher"
+    if difference is not None and difference.upper is not None and difference.upper < 0:
+        return "lower"
+    return "not shown"
+
+
+def _findings(question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
+    found = size_findings(counts.n_members, counts.n_holdout)
+    if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
+        text = "All records fall into one cell: nothing tells them apart."
+        found.append(Finding(code="one_cell", text=text))
+    if question.cells is not None and counts.cells.discrete:
+        text = (
+            "The number of cells that was asked for is not used: each value of a discrete score "
+            "that is frequent enough is a cell."
+        )
+        found.append(Finding(code="cells_not_used", text=text))
+    if risks.uncounted:
+        text = (
+            f"{risks.uncounted:,} records are in cells without a counted record: nothing is known "
+            "of their risk."
+        )
+        found.append(Finding(code="uncounted_cells", text=text))
+    if counts.groups is not None:
+        found += counts.groups.findings
+    return found

@@ -1,0 +1,260 @@
+"""From an opened input to the counts of its cells and groups, in two passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.commands.records.groups import choose_groups, words_of
+from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
+from mipaudit.commands.records.risk.survey import RecordCount, RecordSurvey
+from mipaudit.commands.records.rows import positions
+from mipaudit.counting.columns import Meter, require_classes, require_identities
+from mipaudit.counting.group_order import order_with_groups
+from mipaudit.counting.kept_rows import KeptInput, OrderedRows
+from mipaudit.engine.fold import fold
+from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.tallies.group_tally import GroupCensus, GroupTally
+from mipaudit.evidence.tallies.held_rows import HeldRows
+from mipaudit.reading.rows.units import Chosen
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.identity.content import ContentColumn, canonical_order
+from mipaudit.summaries.plan import kept_exactly, make_plan
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.unit_rows import one_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.records.groups import GroupCounts
+    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.risk.cells import RecordCells
+    from mipaudit.engine.workers import Workers
+    from mipaudit.reading.rows.rows_of_chunk import Assembly
+    from mipaudit.reading.source.partitions import Partitions
+    from mipaudit.reading.source.source import PiecePartition, ScoreSource
+    from mipaudit.summaries.plan import ScoreKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordCounts:
+    """The cells, their counts of shape (m, 2, 2), and the groups if asked for."""
+
+    cells: RecordCells
+    counts: NDArray[np.int64]
+    n_members: int
+    n_holdout: int
+    groups: GroupCounts | None
+
+    def seeds(self, score: str) -> dict[str | None, int]:
+        """Return the seeds in use: of the score's cells, and of its groups."""
+        found: dict[str | None, int] = {score: self.cells.seed}
+        if self.groups is not None:
+            found[f"{score} by group"] = self.groups.seed
+        return found
+
+
+def count_records(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    *,
+    workers: Workers | None,
+    meter: Callable[[int], None] | None,
+) -> RecordCounts:
+    """Read the input twice and count.
+
+    Raises:
+        UsageError: several scores, no thread, or too many groups.
+        InputError: a class is empty, keys repeat, groups are too small, or the population
+            is smaller than the members.
+    """
+    require_one_score(source)
+    kept = _kept(source, workers, meter)
+    if kept is not None:
+        return _count_kept(source, kept, question)
+    return _count_by_position(source, question, workers=workers, meter=meter)
+
+
+def _kept(
+    source: ScoreSource, workers: Workers | None, meter: Callable[[int], None] | None
+) -> KeptInput | None:
+    """Read the input into memory; None for one that is too large.
+
+    Raises:
+        InputError: rows that cannot be audited, or a class without rows.
+    """
+    if source.rows_hint is None or not kept_exactly(source.rows_hint, 1):
+        return None
+    rows = fold(unnamed(source.every_row()), HeldRows, workers=workers, progress=meter).joined()
+    source.check_classes()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    return KeptInput(rows=rows, columns=source.columns, units=source.unit_seed is not None)
+
+
+def _count_kept(source: ScoreSource, kept: KeptInput, question: RecordsQuestion) -> RecordCounts:
+    """Count rows in memory, whatever their order.
+
+    The cells and the groups are statements of their own, each with the order and the seed
+    that follow from what enters it: groups beside the score change no record's risk.
+    """
+    ordered = kept.in_order([0], question.seed)
+    if kept.units:
+        source.stand_for(_standing(kept, question))
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    cells = _cells(sample, source.columns[0].kind, question, ordered.seed)
+    grouped = None
+    if kept.rows.groups is not None:
+        grouped = _count_groups(source, order_with_groups(kept, 0, question.seed), question)
+    return RecordCounts(
+        cells=cells,
+        counts=ordered.over(partial(RecordTally, cells)).counts,
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        groups=grouped,
+    )
+
+
+def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
+    """Return the rows that stand for persons where the risks of records are counted."""
+    at = positions(kept.rows)
+    rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
+    name = kept.columns[0].name
+    labels = kept.columns[0].kind == "string"
+    found = canonical_order(
+        [ContentColumn(name=name, values=rows.scores[0], labels=labels)],
+        rows.member,
+        rows.keys,
+        units=True,
+    )
+    chosen = one_of_each(rows.reordered(found.order), question.seed.in_use(found.content))
+    members = int(np.count_nonzero(chosen.member))
+    dropped = kept.dropped(members, int(chosen.member.size) - members)
+    return Chosen(
+        positions=np.sort(chosen.scores[1].astype(np.int64)),
+        dropped_members=dropped[0],
+        dropped_holdout=dropped[1],
+    )
+
+
+def _count_groups(
+    source: ScoreSource, ordered: OrderedRows, question: RecordsQuestion
+) -> GroupCounts:
+    kind = source.columns[0].kind
+    chosen = choose_groups(
+        ordered.over(GroupCensus).sizes, words_of(source.every_row()[0]), question
+    )
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    sample.settle()
+    plan = make_plan(
+        sample, [kind], prior=question.prior, discrete=question.discrete, seed=ordered.seed
+    )
+    tally = ordered.over(partial(GroupTally, plan, chosen.grouping))
+    return chosen.counted(tally, ordered.seed)
+
+
+def _count_by_position(
+    source: ScoreSource,
+    question: RecordsQuestion,
+    *,
+    workers: Workers | None,
+    meter: Callable[[int], None] | None,
+) -> RecordCounts:
+    """Read an input that is too large to keep twice, and count."""
+    partitions = unnamed(source.partitions())
+    seed = source.position_seed
+    grouped = bool(partitions) and partitions[0].assembly.groups is not None
+    over = partial(fold, partitions, workers=workers, progress=meter)
+    survey = over(partial(RecordSurvey, seed, grouped=grouped))
+    sample = survey.sample
+    kind = source.columns[0].kind
+    cells = _cells(sample, kind, question, seed)
+    chosen = plan = None
+    if survey.census is not None:
+        chosen = choose_groups(survey.census.sizes, words_of(partitions[0]), question)
+        plan = make_plan(
+            sample, [kind], prior=question.prior, discrete=question.discrete, seed=seed
+        )
+    tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
+    return RecordCounts(
+        cells=cells,
+        counts=tally.cells.counts,
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        groups=None
+        if chosen is None or tally.groups is None
+        else chosen.counted(tally.groups, seed),
+    )
+
+
+def _cells(
+    sample: BurnInSample, kind: ScoreKind, question: RecordsQuestion, seed: int
+) -> RecordCells:
+    """Return the cells that the burn-in calls for, which the sample then holds in order.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or the population is too small.
+    """
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    _check_population(question, sample)
+    return cut_cells(
+        sample,
+        kind,
+        seed=seed,
+        discrete=question.discrete,
+        cells=question.cells,
+        least=question.min_cell,
+    )
+
+
+def record_meter(
+    source: ScoreSource, passes: int, progress: Callable[[int, int | None], None] | None
+) -> Callable[[int], None] | None:
+    """Return what counts the rows of all passes for the progress bar."""
+    if progress is None:
+        return None
+    hint = source.rows_hint
+    return Meter(None if hint is None else hint * passes, progress).advance
+
+
+def unnamed(partitions: Partitions[PiecePartition]) -> Partitions[PiecePartition]:
+    """Return the partitions without the values of the key column: no count needs them."""
+    plain: dict[int, Assembly] = {}
+
+    def change(partition: PiecePartition) -> PiecePartition:
+        # Shared by all partitions of a group, so that it is sent once with a run of them.
+        own = partition.assembly
+        if id(own) not in plain:
+            plain[id(own)] = replace(own, named=False)
+        return replace(partition, assembly=plain[id(own)])
+
+    return partitions.mapped(change)
+
+
+def require_one_score(source: ScoreSource) -> None:
+    """Raise UsageError ``several_scores`` unless the input has a single score column."""
+    if len(source.columns) == 1:
+        return
+    names = ", ".join(quoted_name(column.name) for column in source.columns)
+    raise UsageError(
+        "several_scores",
+        f"The risk of a record is that of one score, and there are several: {names}.",
+        hint="Choose one with --score-col.",
+    )
+
+
+def _check_population(question: RecordsQuestion, sample: BurnInSample) -> None:
+    members = sample.members.rows
+    if question.population is not None and question.population < members:
+        raise InputError(
+            "population_too_small",
+            f"There are {members:,} members, more than the training records that "
+            "--member-population says they were drawn from.",
+            hint="Give the number of all training records.",
+        )

@@ -1,0 +1,172 @@
+"""What a report of ``records`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.records.page_groups import group_sections
+from mipaudit.formats.blocks.check_cases import check_cases, policy_headline, policy_mood
+from mipaudit.formats.blocks.policy import policy_section
+from mipaudit.formats.document import Document, Grid, Note, bulleted
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.commands.records.report import RecordsReport
+    from mipaudit.formats.document import Section
+    from mipaudit.statements.estimate import Estimate
+
+_MOST_CELLS: Final = 20
+_LONGEST_SUMMARY: Final = 10_000
+
+
+def records_document(report: RecordsReport) -> Document:
+    """Return the report as a document."""
+    return Document(
+        title="mipaudit records",
+        headline=policy_headline(report.policy, report.verdict, report.findings),
+        mood=policy_mood(report.verdict),
+        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
+        sections=tuple(section for section in _sections(report) if section),
+        cases=tuple(check_cases(report.policy, "records", report.verdict)),
+        created=report.provenance.created,
+    )
+
+
+def _sections(report: RecordsReport) -> Iterator[Section]:
+    if len(report.policy) > 1 or report.verdict.waived:  # one limit is in the summary
+        yield policy_section(report.policy)
+    yield _largest(report)
+    yield _bands(report)
+    yield _cells(report)
+    yield _top(report)
+    yield from group_sections(report)
+    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
+    yield bulleted("Keep in mind", report.limitations)
+
+
+def _largest(report: RecordsReport) -> Section:
+    sure = percent_text(report.design.confidence)
+    text = (
+        f"The largest risk is the least alpha of (alpha, p)-membership privacy, at p = "
+        f"{number_text(report.design.prior)}. The pair holds with {sure} confidence, the upper "
+        "limit for the cells that were cut."
+    )
+    grid = Grid(
+        caption="The largest risk of a record",
+        head=("", "at least", "best estimate", "at most"),
+        rows=(("largest risk", *_limits(report.estimates[0])),),
+        words=1,
+    )
+    return (grid, Note(text=text))
+
+
+def _limits(estimate: Estimate) -> tuple[str, str, str]:
+    return (
+        "-" if estimate.lower is None else lower_text(estimate.lower),
+        "-" if estimate.value is None else value_text(estimate.value),
+        "none" if estimate.upper is None else upper_text(estimate.upper),
+    )
+
+
+def _bands(report: RecordsReport) -> Section:
+    rows = tuple(
+        (
+            f"{number_text(band.low)} to {number_text(band.high)}",
+            count_text(band.members),
+            count_text(band.holdout),
+            count_text(band.at_least_members),
+            count_text(band.at_least_holdout),
+        )
+        for band in report.bands
+    )
+    grid = Grid(
+        caption="Records by the risk of their cell",
+        head=("risk of the cell", "members", "holdout", "members surely", "holdout surely"),
+        rows=rows,
+        words=1,
+    )
+    text = "Surely: the lower limit of their cell is the row's first number or more."
+    return (grid, Note(text=text))
+
+
+def _cells(report: RecordsReport) -> Section:
+    shown = report.cells[:_MOST_CELLS]
+    if not shown:
+        return ()
+    rows = tuple(
+        (
+            str(one.cell),
+            one.speaks_for,
+            "yes" if one.in_list else "",
+            count_text(one.members),
+            count_text(one.holdout),
+            lower_text(one.lower),
+            value_text(one.risk),
+            upper_text(one.upper),
+        )
+        for one in shown
+    )
+    head = ("cell", "speaks for", "listed", "members", "holdout", "at least", "risk", "at most")
+    grid = Grid(
+        caption="The most exposed cells",
+        head=head,
+        rows=rows,
+        words=3,
+        marked=frozenset(at for at, one in enumerate(shown) if one.in_list),
+    )
+    return (grid, Note(text=_about_cells(report, len(report.cells) - len(shown))))
+
+
+def _about_cells(report: RecordsReport, rest: int) -> str:
+    text = (
+        f"Listed: risk above {number_text(report.design.tau)} at a false-discovery rate of "
+        f"{percent_text(report.design.fdr)}. The limits hold for all cells together."
+    )
+    parts = [text]
+    if rest > 0:
+        parts.append(f"{count_text(rest)} more cells are in the report for programs (-f json).")
+    if report.small_cells:
+        parts.append(
+            f"{count_text(report.small_cells)} cells of fewer than "
+            f"{count_text(report.design.min_cell)} records are not shown."
+        )
+    return " ".join(parts)
+
+
+def _top(report: RecordsReport) -> Section:
+    if not report.top:
+        return ()
+    rows = tuple(
+        (
+            str(one.row),
+            "member" if one.member else "holdout",
+            one.speaks_for,
+            str(one.cell),
+            lower_text(one.lower),
+            value_text(one.risk),
+            upper_text(one.upper),
+        )
+        for one in report.top
+    )
+    grid = Grid(
+        caption="The most exposed records",
+        head=("row", "is", "speaks for", "cell", "at least", "risk", "at most"),
+        rows=rows,
+        words=3,
+    )
+    text = (
+        "The most exposed records by the row of the input, counted from 0. All records of a cell "
+        f"have the same risk: {count_text(report.top_tied)} share the last one's, and which of "
+        "them are shown is drawn, not by the order of the rows."
+    )
+    return (grid, Note(text=text))

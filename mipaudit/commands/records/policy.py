@@ -1,0 +1,204 @@
+"""The limits on records and groups, judged on what ``records`` counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.records.words import risk_reason
+from mipaudit.errors import UsageError
+from mipaudit.statements.policy import Limit, PolicyCheck, check_reason, check_status
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.waiver import EVERY_GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.report import RecordsDesign
+    from mipaudit.commands.records.risk.risk import RecordRisks
+    from mipaudit.statements.estimate import Estimate
+
+_SAFETY: Final = 1.2
+_LARGEST_NUMBER: Final = 10**12
+
+
+def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
+    """Refuse limits about a score or a group that is not there.
+
+    Args:
+        limits: those that ``records`` judges.
+        score: the one that is audited.
+        groups: the groups that are told apart; None without ``--by``.
+
+    Raises:
+        UsageError: ``no_such_score`` or ``no_such_group``.
+    """
+    for limit in limits:
+        if limit.score not in {None, score}:
+            raise UsageError(
+                "no_such_score",
+                f"The policy limits {limit.quantity} of the score "
+                f"'{safe_name(str(limit.score))}', which is not audited: "
+                f"'{safe_name(score)}' is.",
+                hint="Name it with --score-col if the input has it.",
+            )
+        if limit.group is not None and groups is None:
+            raise UsageError(
+                "no_such_group",
+                "The policy limits groups, and none are told apart.",
+                hint="Add --by with the columns that make the groups.",
+            )
+        if limit.group is not None and limit.group not in {EVERY_GROUP, *(groups or ())}:
+            raise UsageError(
+                "no_such_group",
+                f"The policy limits the group '{safe_name(limit.group)}', which is not told "
+                "apart here.",
+                hint="Groups are named COLUMN=VALUE, as the report does; '*' means every group.",
+            )
+
+
+def records_checks(
+    question: RecordsQuestion,
+    design: RecordsDesign,
+    risks_at: Callable[[float], RecordRisks],
+    estimates_at: Callable[[float], Sequence[Estimate]],
+    *,
+    single: bool,
+) -> tuple[PolicyCheck, ...]:
+    """Judge every limit.
+
+    'Not met' shares the error over the limits: each is looked at with its part. A limit on
+    groups has the error of all groups together, so 'met' is said a little less often than
+    it could be.
+
+    Args:
+        question: with the limits.
+        design: of the report.
+        risks_at: what the counts show of the cells, at a confidence.
+        estimates_at: the rows of all groups, at a confidence.
+        single: whether each cell with records holds a single value.
+    """
+    limits = question.every_limit
+    if not limits:
+        return ()
+    confidence = question.confidence
+    shared = 1 - (1 - confidence) / len(limits)
+    found: list[PolicyCheck] = []
+    for limit in limits:
+        if limit.quantity == "risk":
+            found.append(
+                _risk(limit, design, risks_at(shared), risks_at(confidence), single=single)
+            )
+        else:
+            found += _groups(limit, design, estimates_at(shared), estimates_at(confidence))
+    return tuple(found)
+
+
+def _risk(
+    limit: Limit,
+    design: RecordsDesign,
+    shared: RecordRisks,
+    whole: RecordRisks,
+    *,
+    single: bool,
+) -> PolicyCheck:
+    lower, upper = shared.largest_lower, whole.largest_upper
+    status = check_status(limit.max, lower, upper)
+    settle = None
+    # Where cells have no counted record, how many records would count some is not known.
+    if status == "inconclusive" and not whole.uncounted:
+        value = whole.largest_value
+        records = design.n_members + design.n_holdout
+        settle = _settles(limit.max, value, lower, upper, records)
+    return PolicyCheck(
+        quantity="risk",
+        score=design.score_column,
+        limit=limit.max,
+        against="any",
+        lower=lower,
+        upper=upper,
+        status=status,
+        reason=risk_reason(
+            status,
+            limit.max,
+            (lower, upper),
+            settle,
+            single=single,
+            uncounted=whole.uncounted,
+        ),
+        records_to_settle=settle,
+    )
+
+
+def _groups(
+    limit: Limit, design: RecordsDesign, shared: Sequence[Estimate], whole: Sequence[Estimate]
+) -> Iterator[PolicyCheck]:
+    names = dict.fromkeys(str(one.group) for one in whole)
+    for name in names:
+        if limit.group not in {EVERY_GROUP, name}:
+            continue
+        low = [one for one in shared if one.group == name and one.quantity == limit.quantity]
+        high = [one for one in whole if one.group == name and one.quantity == limit.quantity]
+        if low and high:  # one group alone differs from nothing
+            yield _group(limit, name, low, high, design)
+
+
+def _group(
+    limit: Limit,
+    name: str,
+    low: Sequence[Estimate],
+    high: Sequence[Estimate],
+    design: RecordsDesign,
+) -> PolicyCheck:
+    first = low[0]  # any attacker, or the one attack
+    deciding = _deciding(limit, high)
+    status = check_status(limit.max, first.lower, deciding.upper)
+    settle = None
+    if status == "inconclusive" and first.value is not None and first.lower is not None:
+        upper = 1.0 if deciding.upper is None else deciding.upper
+        records = design.n_members + design.n_holdout
+        settle = _settles(limit.max, first.value, first.lower, upper, records)
+    check = PolicyCheck(
+        quantity=limit.quantity,
+        score=design.score_column,
+        limit=limit.max,
+        against=deciding.attackers,
+        lower=first.lower,
+        upper=deciding.upper,
+        status=status,
+        reason="",
+        group=name,
+        records_to_settle=settle,
+    )
+    return replace(check, reason=check_reason(check))
+
+
+def _deciding(limit: Limit, rows: Sequence[Estimate]) -> Estimate:
+    """Return the row whose upper limit decides: of the class asked for, else the widest."""
+    if limit.quantity == "difference":
+        return rows[0]
+    if limit.against is not None:
+        named = [row for row in rows if row.attackers == limit.against]
+        if not named:
+            raise UsageError(
+                "no_such_class",
+                f"Groups have no limit for attackers '{limit.against}' on this score.",
+                hint="Leave 'against' out, or name any of the classes in the report.",
+            )
+        return named[0]
+    if rows[0].upper is not None:  # any attacker
+        return rows[0]
+    return max(rows, key=lambda row: -1.0 if row.upper is None else row.upper)
+
+
+def _settles(limit: float, value: float, lower: float, upper: float, records: int) -> int | None:
+    """Return about how many records settle an open limit: limits close in as 1/sqrt(N)."""
+    gap, width = limit - value, upper - value
+    if gap < 0:
+        gap, width = -gap, value - lower
+    if gap <= 0 or width <= gap:
+        return None
+    needed = _SAFETY * records * (width / gap) ** 2
+    return math.ceil(needed) if needed < _LARGEST_NUMBER else None

@@ -1,0 +1,1 @@
+"""Cells of records, the risk of each, and what groups have to fear."""

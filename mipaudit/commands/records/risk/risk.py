@@ -1,0 +1,222 @@
+"""The risk of every cell of records: limits alone and together, the list, the largest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.risk.conditional import RiskLimits, above_p_values, conditional_limits
+from mipaudit.maths.risk.false_discovery import discoveries, error_for_selected
+from mipaudit.maths.risk.finite_population import Population, finite_limits, finite_p_values
+from mipaudit.maths.risk.melded import melded_limits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Among more cells each holds too little of a class for melding to gain anything.
+MOST_MELDED: Final = 64
+_MEMBER: Final = 1
+_EARLY: Final = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordRisks:
+    """Counts by cell, and what they show.
+
+    Attributes:
+        counts: int64, shape (m, 2, 2): cell, in burn-in, (holdout, member).
+        prior: p in (0, 1).
+        confidence: of all limits together, and of each pointwise one, in [0.5, 1).
+        tau: risk above which records are listed, in [0, 1).
+        rate: false-discovery rate of the list, in (0, 1).
+        population: n training records, of which the members are a sample; None where the
+            members stand for all that might have been members.
+    """
+
+    counts: NDArray[np.int64]
+    prior: float
+    confidence: float
+    tau: float = 0.5
+    rate: float = 0.05
+    population: int | None = None
+
+    @cached_property
+    def members(self) -> NDArray[np.int64]:
+        """Return the counted members of each cell: those outside the burn-in."""
+        return np.ascontiguousarray(self.counts[:, 0, _MEMBER])
+
+    @cached_property
+    def holdout(self) -> NDArray[np.int64]:
+        """Return the counted holdout records of each cell."""
+        return np.ascontiguousarray(self.counts[:, 0, 1 - _MEMBER])
+
+    @cached_property
+    def everyone(self) -> NDArray[np.int64]:
+        """Return all rows of each cell, (holdout, member), shape (m, 2)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def n_members(self) -> int:
+        """Return the members counted."""
+        return int(self.members.sum())
+
+    @property
+    def n_holdout(self) -> int:
+        """Return the holdout records counted."""
+        return int(self.holdout.sum())
+
+    @cached_property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Tell in which cells a record was counted: only those share the error."""
+        return np.asarray(self.members + self.holdout > 0)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells in which a record was counted."""
+        return int(self.occupied.sum())
+
+    @property
+    def melded(self) -> bool:
+        """Tell whether the limits are melded, rather than conditional."""
+        return self.population is not None or self.cells <= MOST_MELDED
+
+    @cached_property
+    def together(self) -> RiskLimits:
+        """Return the limits that hold for all cells together (Bonferroni)."""
+        return self.limits((1 - self.confidence) / max(1, self.cells))
+
+    @cached_property
+    def alone(self) -> RiskLimits:
+        """Return the limits of each cell alone, which do not hold together."""
+        return self.limits(1 - self.confidence)
+
+    @cached_property
+    def listed(self) -> NDArray[np.bool_]:
+        """Tell which cells are listed as having a risk above tau."""
+        chosen = np.zeros(self.members.size, dtype=np.bool_)
+        chosen[self.occupied] = discoveries(self._above[self.occupied], self.rate)
+        return chosen
+
+    @cached_property
+    def adjusted(self) -> RiskLimits:
+        """Return limits for the listed cells, adjusted for having been selected."""
+        count = int(self.listed.sum())
+        return self.limits(error_for_selected(1 - self.confidence, count, self.cells))
+
+    @cached_property
+    def _above(self) -> NDArray[np.float64]:
+        if min(self.n_members, self.n_holdout) == 0:
+            return np.ones(self.members.size)
+        if self.population is not None:
+            return finite_p_values(
+                self.members,
+                self.holdout,
+                self._known,
+                population=self._training,
+                n_holdout=self.n_holdout,
+                prior=self.prior,
+                tau=self.tau,
+            )
+        return above_p_values(
+            self.members,
+            self.holdout,
+            n_members=self.n_members,
+            n_holdout=self.n_holdout,
+            prior=self.prior,
+            tau=self.tau,
+        )
+
+    @cached_property
+    def largest(self) -> int:
+        """Return the cell whose risk has the largest lower limit, then the largest risk."""
+        by = (self.order_key, self.together.risk, self.together.risk_lower)
+        return int(np.lexsort(by)[-1])
+
+    @property
+    def order_key(self) -> NDArray[np.int64]:
+        """Return what breaks ties between cells: the lower number first."""
+        return -np.arange(self.members.size)
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Return the occupied cells, the most exposed first."""
+        by = (self.order_key, self.together.risk, self.together.risk_lower)
+        ranked = np.lexsort(by)[::-1]
+        return np.asarray(ranked[self.occupied[ranked]])
+
+    @property
+    def largest_lower(self) -> float:
+        """Return a lower limit of the largest risk.
+
+        A cell's risk is an average over its values, so it is one of the largest risk of
+        a single value too.
+        """
+        return max(abs(2 * self.prior - 1), float(self.together.risk_lower.max()))
+
+    @property
+    def largest_value(self) -> float:
+        """Return the best estimate of the largest risk: that of the cell that attains the limit.
+
+        At least the average risk, as the lower limit is.
+        """
+        return max(abs(2 * self.prior - 1), float(self.together.risk[self.largest]))
+
+    @cached_property
+    def uncounted(self) -> int:
+        """Return the records in cells without a counted record: all from the burn-in."""
+        return int(self.everyone[~self.occupied].sum())
+
+    @property
+    def largest_upper(self) -> float:
+        """Return an upper limit of the largest risk over the cells that hold records.
+
+        It is 1 where records are in cells without a counted one: nothing limits their risk.
+        """
+        if not self.cells or self.uncounted:
+            return 1.0
+        return float(self.together.risk_upper[self.occupied].max())
+
+    @property
+    def _known(self) -> NDArray[np.int64]:
+        """Return the members of each cell that chose the cells: known to be members."""
+        return np.ascontiguousarray(self.counts[:, _EARLY, _MEMBER])
+
+    @property
+    def _training(self) -> Population:
+        return Population(
+            records=self.population or 0, known=int(self._known.sum()), sampled=self.n_members
+        )
+
+    def limits(self, alpha: float) -> RiskLimits:
+        """Return limits of two-sided error alpha for each cell."""
+        if min(self.n_members, self.n_holdout) == 0:
+            return _nothing_known(self.members.size, self.prior)
+        if self.population is not None:
+            return finite_limits(
+                self.members,
+                self.holdout,
+                self._known,
+                population=self._training,
+                n_holdout=self.n_holdout,
+                prior=self.prior,
+                alpha=alpha,
+            )
+        limits = melded_limits if self.melded else conditional_limits
+        return limits(
+            self.members,
+            self.holdout,
+            n_members=self.n_members,
+            n_holdout=self.n_holdout,
+            prior=self.prior,
+            alpha=alpha,
+        )
+
+
+def _nothing_known(cells: int, prior: float) -> RiskLimits:
+    """Return limits for a file of which no row of a class was counted."""
+    return RiskLimits(
+        signed=np.full(cells, 2 * prior - 1), lower=np.full(cells, -1.0), upper=np.ones(cells)
+    )

@@ -1,0 +1,1 @@
+"""``mipaudit render``: a report in another form, or judged by other limits."""

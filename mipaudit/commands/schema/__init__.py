@@ -1,0 +1,1 @@
+"""``mipaudit schema``: the JSON Schema of the reports."""

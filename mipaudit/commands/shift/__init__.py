@@ -1,0 +1,1 @@
+"""``mipaudit shift``: can members and holdout be told apart without the model."""

@@ -1,0 +1,266 @@
+"""From two opened tables to the report on how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import compress
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence, blind_evidence
+from mipaudit.commands.shift.differences.columns import cut_columns
+from mipaudit.commands.shift.differences.encoding import little_known
+from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.differences.record_copies import KeyForm
+from mipaudit.commands.shift.differences.survey import ShiftCount, ShiftSurvey
+from mipaudit.commands.shift.differences.whole_records import whole_evidence, whole_records
+from mipaudit.commands.shift.findings import (
+    column_findings,
+    copy_findings,
+    repeated_findings,
+    telling_findings,
+)
+from mipaudit.commands.shift.limits import blind_estimates, blind_limits, everyone_limits, shown_at
+from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
+from mipaudit.commands.shift.words import shift_limitations, shift_summary
+from mipaudit.counting.columns import (
+    require_classes,
+    require_identities,
+    require_spread,
+)
+from mipaudit.engine.fold import fold
+from mipaudit.errors import InputError
+from mipaudit.evidence.judgement.policy_on_scores import judge
+from mipaudit.evidence.scores.findings import crossing_findings, size_findings
+from mipaudit.evidence.vectors.burn_in import vector_burn_in_blocks
+from mipaudit.statements.policy import Limit, Policy
+from mipaudit.statements.verdict import RECORDS, reach_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.commands.shift.differences.columns import Aspect
+    from mipaudit.commands.shift.rows import ShiftRows
+    from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureSource
+    from mipaudit.commands.shift.terms import ShiftTerms
+    from mipaudit.engine.workers import Workers
+    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.policy import PolicyCheck
+    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.summaries.sample import BurnInSample
+
+_ASPECTS: Final[dict[str, Aspect]] = {
+    "number": "numbers",
+    "category": "categories",
+    "date": "dates",
+}
+_FORMS: Final = {
+    "logistic": "logistic regression",
+    "boosting": "gradient boosting",
+    "coordinate": "a single number",
+}
+
+
+def shift_report(
+    source: FeatureSource,
+    rows: ShiftRows,
+    terms: ShiftTerms,
+    *,
+    workers: Workers,
+    progress: Callable[[int], None] | None,
+) -> Callable[[Provenance], ShiftReport]:
+    """Go through the rows twice and return the report, but for its provenance.
+
+    Raises:
+        InputError: a table has no rows, or every column is the same in all rows.
+    """
+    partitions, seed = rows.partitions, rows.seed
+    categories = [column.kind == "category" for column in source.columns]
+    form = KeyForm(
+        columns=len(source.columns),
+        fractions=tuple(column.fractions for column in source.columns),
+        persons=source.id_column is not None,
+    )
+    survey = fold(partitions, partial(ShiftSurvey, form, seed), workers=workers, progress=progress)
+    sample = survey.sample
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    constant = [survey.constant(at) for at in range(len(source.columns))]
+    if all(constant):
+        raise InputError(
+            "constant_columns",
+            "Every column is the same in all rows: there is nothing to compare.",
+            hint="Name other columns with --columns.",
+        )
+    blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
+    learner = learn(sample, categories, seed=seed)
+    wanted = survey.keys.finish()
+    seen, member = _burn_in(sample, blocks)
+    whole = whole_records(
+        list(seen.T),
+        member,
+        rows=sample.members.rows + sample.holdout.rows,
+        burn_in=blocks,
+        seed=seed,
+    )
+    cells = cut_columns(seen, categories)
+    unknown = list(compress([one.name for one in source.columns], little_known(seen, categories)))
+    count = fold(
+        partitions,
+        partial(ShiftCount, cells, wanted, learner, whole, burn_in=blocks, seed=seed),
+        workers=workers,
+        progress=progress,
+    )
+    return _report(source, rows, terms, sample, constant, learner, count, unknown)
+
+
+def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the burn-in, shape (n, d), and which are members."""
+    members, holdout = (
+        side.scores[side.within(blocks)] for side in (sample.members, sample.holdout)
+    )
+    rows = np.concatenate([members, holdout])
+    return rows, np.arange(len(rows)) < len(members)
+
+
+def _report(
+    source: FeatureSource,
+    rows: ShiftRows,
+    terms: ShiftTerms,
+    sample: BurnInSample,
+    constant: Sequence[bool],
+    learner: Learner | None,
+    count: ShiftCount,
+    unknown: Sequence[str],
+) -> Callable[[Provenance], ShiftReport]:
+    names = [column.name for column in source.columns]
+    tests = count.columns.tests(names, [_ASPECTS[column.kind] for column in source.columns])
+    evidence = None
+    whole = None if count.whole is None else count.whole.counts()[0]
+    if learner is not None and count.scores is not None:
+        counts = count.scores.counts()
+        require_spread(counts[0])
+        evidence = blind_evidence(counts, learner, whole, strict=terms.strict, seed=rows.seed)
+    joint = None
+    if whole is not None:
+        joint = whole_evidence(whole, strict=terms.strict, seed=rows.seed)
+    everyone = everyone_limits(evidence, joint, terms)
+    limits = blind_limits(evidence, everyone, terms, classes=not unknown)
+    estimates = blind_estimates(evidence, everyone, terms)
+    policy = Policy()
+    if terms.max_blind is not None:
+        policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
+    checks = () if evidence is None else judge([evidence], policy, None, terms.confidence).checks
+    if unknown:
+        # Who knows those texts is in no class of attackers on what was learned.
+        checks = tuple(_without_upper(one) for one in checks)
+    verdict = reach_verdict(checks, ())
+    used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
+    copies = count.copies.copies()
+    design = _design(source, terms, sample, used, constant, learner, evidence)
+    differing = [one for one in tests if one.adjusted <= 1 - terms.confidence]
+    sure = {one.column for one in differing}
+    telling = [name for name in compress(names, count.columns.telling()) if name in sure]
+    findings = [
+        *_findings(source, rows, sample, constant, learner, estimates),
+        *telling_findings(telling, unknown),
+    ]
+
+    def finished(provenance: Provenance) -> ShiftReport:
+        return ShiftReport(
+            command="shift",
+            design=design,
+            summary=shift_summary(
+                design, estimates, differing, copies, verdict, limited=bool(limits)
+            ),
+            estimates=tuple(estimates),
+            limits=limits,
+            columns=tests,
+            copies=copies,
+            policy=checks,
+            verdict=verdict,
+            findings=(*findings, *copy_findings(copies), *repeated_findings(copies, design)),
+            limitations=shift_limitations(design, estimates),
+            provenance=provenance,
+            shown_at=shown_at(evidence, tests),
+        )
+
+    return finished
+
+
+def _without_upper(check: PolicyCheck) -> PolicyCheck:
+    """Return a check that is open unless it is not met."""
+    if check.status == "not_met":
+        return replace(check, upper=None)
+    return replace(
+        check,
+        upper=None,
+        status="inconclusive",
+        records_to_settle=None,
+        reason="most texts of a column were not looked at (see the findings): how much the records "
+        "tell has no upper limit",
+    )
+
+
+def _design(
+    source: FeatureSource,
+    terms: ShiftTerms,
+    sample: BurnInSample,
+    used: Sequence[FeatureColumn],
+    constant: Sequence[bool],
+    learner: Learner | None,
+    evidence: BlindEvidence | None,
+) -> ShiftDesign:
+    sizes = np.zeros(2, np.int64) if evidence is None else evidence.counts.scored.sum(axis=0)
+    same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
+    skipped = (*source.skipped, *((name, "the same in all rows") for name in same))
+    return ShiftDesign(
+        n_members=sample.members.rows,
+        n_holdout=sample.holdout.rows,
+        counted_members=int(sizes[1]),
+        counted_holdout=int(sizes[0]),
+        prior=PRIOR,
+        confidence=terms.confidence,
+        strict=terms.strict,
+        id_column=source.id_column,
+        features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in used),
+        skipped=tuple(SkippedFeature(column=name, why=why) for name, why in skipped),
+        learned=_learned(learner),
+        coordinates=0 if learner is None else len(learner.coordinates),
+    )
+
+
+def _learned(learner: Learner | None) -> str:
+    if learner is None:
+        return "nothing"
+    one = learner.derived[learner.chosen]
+    named = _FORMS[one.form]
+    return f"{named} ({learner.library})" if one.form == "boosting" else named
+
+
+def _findings(
+    source: FeatureSource,
+    rows: ShiftRows,
+    sample: BurnInSample,
+    constant: Sequence[bool],
+    learner: Learner | None,
+    estimates: Sequence[Estimate],
+) -> list[Finding]:
+    from mipaudit.statements.finding import Finding
+
+    same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
+    found = [*rows.findings, *size_findings(sample.members.rows, sample.holdout.rows)]
+    rounded = [column.name for column in source.columns if column.precision is not None]
+    found += column_findings(same, rounded, source.skipped, rows.dropped)
+    found += crossing_findings(RECORDS, RECORDS, estimates)
+    if learner is not None and learner.library is None:
+        text = (
+            "Gradient boosting was not used: scikit-learn is not installed, the tables are too "
+            "small, or logistic regression did clearly better."
+        )
+        found.append(Finding(code="no_boosting", text=text))
+    return found

@@ -1,0 +1,1 @@
+"""What differs between two tables: columns, whole records, copies, learned scores."""

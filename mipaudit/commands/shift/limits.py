@@ -1,0 +1,153 @@
+"""The limits of the blind advantage: the rows of the table, and those at other errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
+from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.verdict import RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence
+    from mipaudit.commands.shift.differences.columns import ColumnTest
+    from mipaudit.commands.shift.terms import ShiftTerms
+    from mipaudit.evidence.scores.evidence import Evidence
+
+_ERRORS: Final = tuple(sorted(set(ERRORS), reverse=True))
+_NO_UPPER: Final = (
+    "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
+)
+_ALL_EXPLAINED: Final = "the rows are too few for their combinations of values to give a limit"
+
+
+def everyone_limits(
+    evidence: BlindEvidence | None, whole: Evidence | None, terms: ShiftTerms
+) -> dict[float, float] | None:
+    """Return the upper limit for every attacker on the records by its error, the largest first.
+
+    An approximate limit can shrink with its error: the largest at an error or above holds.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        whole: of whole records; None where they have too many combinations of values.
+        terms: of the comparison, whose error is one of those.
+
+    Returns:
+        None where there are none.
+    """
+    if evidence is None or whole is None:
+        return None
+    most = evidence.lower(_error(terms))
+    found = {}
+    for error in sorted({*_ERRORS, _error(terms)}, reverse=True):
+        upper = whole.upper("any", error)
+        most = max(most, 1.0 if upper is None else upper)
+        found[error] = most
+    return found
+
+
+def blind_estimates(
+    evidence: BlindEvidence | None, everyone: Mapping[float, float] | None, terms: ShiftTerms
+) -> list[Estimate]:
+    """Return the rows of the table: any attacker first, then the classes on what was learned.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        everyone: upper limits for every attacker by error, if there are any.
+        terms: of the comparison.
+    """
+    if evidence is None:
+        return [_nothing_learned(terms)]
+    first, *classes = advantage_estimates(
+        evidence, ErrorShare(confidence=terms.confidence, columns=1)
+    )
+    most = 1.0 if everyone is None else everyone[_error(terms)]
+    limited = most < 1
+    why = _NO_UPPER if everyone is None else _ALL_EXPLAINED
+    return [
+        replace(first, upper=most if limited else None, upper_reason=None if limited else why),
+        *(replace(one, selection=f"learned on the burn-in; {_counted(one)}") for one in classes),
+    ]
+
+
+def blind_limits(
+    evidence: BlindEvidence | None,
+    everyone: Mapping[float, float] | None,
+    terms: ShiftTerms,
+    *,
+    classes: bool,
+) -> tuple[BlindLimit, ...]:
+    """Return the upper limits at every error, the largest first: of classes, then of all.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        everyone: upper limits for every attacker by error, if there are any.
+        terms: of the comparison.
+        classes: whether what was learned looked at most of each record.
+    """
+    if evidence is None:
+        return ()
+    # Others may see more than a class: at least so much is not the model's fault.
+    shown = evidence.lower(_error(terms))
+    found = []
+    for attackers in evidence.classes if classes else ():
+        for error in _ERRORS:
+            upper = evidence.upper(attackers, error)
+            if upper is not None:
+                one = BlindLimit(error=error, attackers=attackers, upper=max(upper, shown))
+                found.append(one)
+    found += [
+        BlindLimit(error=error, attackers="any", upper=upper)
+        for error, upper in (everyone or {}).items()
+        if upper < 1
+    ]
+    return tuple(found)
+
+
+def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> float | None:
+    """Return the smallest one-sided error at which a difference is shown; None at none.
+
+    Args:
+        evidence: of the learned scores; None where nothing was learned.
+        tests: of all columns, whose adjusted p-values are two-sided errors.
+    """
+    found = [one.adjusted / 2 for one in tests]
+    if evidence is not None:
+        found += [error for error in _ERRORS if evidence.lower(error) > 0]
+    least = min(found, default=1.0)
+    return least if least <= _ERRORS[0] else None
+
+
+def _error(terms: ShiftTerms) -> float:
+    return (1 - terms.confidence) / 2
+
+
+def _counted(row: Estimate) -> str:
+    if row.attackers == "bins-16":
+        return "16 cells of equal mass cut on the burn-in, the other rows counted"
+    return "the rows outside the burn-in counted"
+
+
+def _nothing_learned(terms: ShiftTerms) -> Estimate:
+    """Return the row of tables of which the burn-in shows no differing column."""
+    why = "no column differs between the rows of the burn-in: nothing could be learned"
+    return Estimate(
+        quantity="advantage",
+        score=RECORDS,
+        method="prequential with MOVER",
+        attackers="any",
+        value=0.0,
+        lower=0.0,
+        upper=None,
+        upper_reason=why,
+        confidence=terms.confidence,
+        selection="nothing was learned on the burn-in",
+        validity="finite-sample",
+        n_members=0,
+        n_holdout=0,
+    )

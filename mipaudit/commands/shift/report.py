@@ -1,0 +1,128 @@
+"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/1``.
+
+It holds names of columns, counts and shares; no value of any record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.commands.shift.differences.columns import ColumnTest  # noqa: TC001 - the codec reads it
+from mipaudit.commands.shift.differences.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
+from mipaudit.evidence.judgement.blind import BlindLimit  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Estimate  # noqa: TC001 - the codec reads it
+from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
+
+SHIFT_SCHEMA: Final = "mipaudit.shift/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUsed:
+    """A column that was compared, and what its values were taken for."""
+
+    column: str
+    kind: Literal["number", "category", "date"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedFeature:
+    """A column that was left out, and why."""
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftDesign:
+    """Sizes and settings that every number rests on.
+
+    Attributes:
+        n_members: rows of members, with the burn-in.
+        n_holdout: rows of holdout records, with the burn-in.
+        counted_members: of them, those outside the burn-in.
+        counted_holdout: likewise.
+        prior: 0.5: the blind advantage is the total variation of the two laws.
+        confidence: of each pair of limits, and of the list of columns that differ.
+        strict: whether the limits are finite-sample ones.
+        id_column: the person behind a row; None for no such column.
+        features: the columns that were compared.
+        skipped: those that were not.
+        learned: what was learned, the library included.
+        coordinates: how many numbers it looks at.
+    """
+
+    n_members: int
+    n_holdout: int
+    counted_members: int
+    counted_holdout: int
+    prior: float
+    confidence: float
+    strict: bool
+    id_column: str | None
+    features: tuple[FeatureUsed, ...]
+    skipped: tuple[SkippedFeature, ...]
+    learned: str
+    coordinates: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftReport:
+    """Whether members and holdout can be told apart without the model.
+
+    Attributes:
+        summary: the paragraph that can be read alone.
+        estimates: the blind advantage, for any attacker and for named classes.
+        limits: its upper limit for each of these classes, at many errors; for every attacker
+            where records have few combinations of values: ``estimate --blind`` needs that at an
+            error of its own.
+        columns: the tests of all columns, those that differ most surely first.
+        copies: holdout records that have a like among the members.
+        policy: the limit on the blind advantage, if one was given.
+        shown_at: the smallest one-sided error at which members and holdout are shown to
+            differ, by what was learned or by a column; None where at no error that was tried.
+    """
+
+    command: str
+    design: ShiftDesign
+    summary: str
+    estimates: tuple[Estimate, ...]
+    limits: tuple[BlindLimit, ...]
+    columns: tuple[ColumnTest, ...]
+    copies: SharedRecords
+    policy: tuple[PolicyCheck, ...]
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    shown_at: float | None = None
+    schema: str = field(default=SHIFT_SCHEMA)
+
+    @property
+    def impossible(self) -> str | None:
+        """Where the report holds a limit or an error that none can be; None for nowhere."""
+        shares = {
+            f"$.estimates[{at}].{name}": getattr(one, name)
+            for at, one in enumerate(self.estimates)
+            for name in ("lower", "upper")
+        }
+        shares |= {f"$.limits[{at}].upper": one.upper for at, one in enumerate(self.limits)}
+        for at, test in enumerate(self.columns):
+            shares[f"$.columns[{at}].p_value"] = test.p_value
+            shares[f"$.columns[{at}].adjusted"] = test.adjusted
+            shares[f"$.columns[{at}].effect"] = abs(test.effect)
+        errors = {f"$.limits[{at}].error": one.error for at, one in enumerate(self.limits)}
+        errors["$.design.confidence"] = 1 - self.design.confidence
+        wrong = [place for place, one in shares.items() if one is not None and not 0 <= one <= 1]
+        wrong += [place for place, one in errors.items() if not 0 < one < 1]
+        if self.shown_at is not None and not 0 < self.shown_at <= 1:
+            wrong.append("$.shown_at")
+        return next(iter(wrong), None)
+
+    def differing(self) -> tuple[ColumnTest, ...]:
+        """Return the tests that show a difference, at the report's confidence jointly."""
+        alpha = 1 - self.design.confidence
+        return tuple(one for one in self.columns if one.adjusted <= alpha)

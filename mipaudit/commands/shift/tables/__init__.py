@@ -1,0 +1,1 @@
+"""Two tables of records as columns that can be compared."""

@@ -1,0 +1,222 @@
+"""Opens two tables of records, and tells which columns are features and of what kind."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.commands.shift.tables.kinds import name_features, nested_columns
+from mipaudit.commands.shift.tables.source import (
+    FeatureRequest,
+    FeatureSource,
+    mixed_column,
+)
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.bytes.buffers import claim_buffers
+from mipaudit.reading.bytes.paths import check_different, input_blobs
+from mipaudit.reading.columns.layout import merge_fields, merged_kind, unreadable_column
+from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.reading.columns.score_names import is_id_like
+from mipaudit.reading.columns.score_selection import find_column
+from mipaudit.reading.source.part_opening import open_part
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.plan import kept_exactly
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.columns.column import Field
+    from mipaudit.reading.source.part import Part
+
+_STDIN_IN_MEMORY: Final = 4 << 20
+_NO_NUMBER: Final = "Mend the cell, or leave the column out with --ignore."
+_NAMES: Final = "a column that names a record"
+_MEMBERSHIP: Final = frozenset({*CANDIDATES, "part"})
+
+
+def open_tables(members: object, holdout: object, request: FeatureRequest) -> FeatureSource:
+    """Open two tables of records.
+
+    Args:
+        members: a path, directory or glob of CSV or Parquet, or a frame or Arrow table.
+        holdout: the same.
+        request: what to read of them.
+
+    Raises:
+        UsageError: a column has two roles, or both tables are standard input.
+        InputError: a table cannot be read or is empty, or they have no column in common.
+    """
+    claim_buffers()
+    if isinstance(members, str) and members == holdout == "-":
+        raise UsageError(
+            "two_stdin",
+            "Members and holdout cannot both be standard input.",
+            hint="Write one of them to a file first.",
+        )
+    blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
+    try:
+        check_different(blobs)
+        opened = [
+            (side, *_parts(given, found, side=side))
+            for (side, found), given in zip(blobs, (members, holdout), strict=True)
+        ]
+        return _opened(opened, request)
+    except BaseException:
+        for _, found in blobs:
+            for blob in found:
+                blob.close()
+        raise
+
+
+def _blobs(given: object) -> list[Blob]:
+    return input_blobs(given, in_memory=_STDIN_IN_MEMORY) if isinstance(given, str) else []
+
+
+def _parts(
+    given: object, blobs: Sequence[Blob], *, side: bool
+) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+    if not isinstance(given, str):
+        from mipaudit.reading.source.frame_part import open_arrow
+
+        return (open_arrow(given, "the members' frame" if side else "the holdout frame"),), ()
+    parts: list[Part] = []
+    bare: list[Blob] = []
+    for blob in blobs:
+        try:
+            parts.append(open_part(blob))
+        except InputError as error:
+            if error.code != "no_rows" or (blob is blobs[-1] and not parts):
+                raise
+            bare.append(blob)
+    return tuple(parts), tuple(bare)
+
+
+def _opened(
+    opened: Sequence[tuple[bool, tuple[Part, ...], tuple[Blob, ...]]], request: FeatureRequest
+) -> FeatureSource:
+    tables = [(side, parts) for side, parts, _ in opened]
+    kept, skipped = _selected(tables, request)
+    nested = nested_columns([one.name for one in kept], tables, asked=bool(request.columns))
+    skipped += [(name, "neither numbers, nor text, nor times") for name in nested]
+    names = [one.name for one in kept if one.name not in nested]
+    _require_one_kind(tables, request.id_column)
+    hashed = {request.id_column} - {None, *names}
+    for _, parts in tables:
+        for part in parts:
+            _require_same(part, names, request.id_column)
+            _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
+    kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
+    rows = sum(piece.rows for _, parts in tables for part in parts for piece in part.pieces())
+    held = kept_exactly(rows, len(names))
+    asked = bool(request.columns)
+    features, empty = name_features(names, kinds, tables, asked=asked, whole=held)
+    source = FeatureSource(
+        columns=features,
+        skipped=(*skipped, *empty),
+        id_column=request.id_column,
+        held=held,
+        sides=tuple(tables),
+        bare=tuple(blob for _, _, found in opened for blob in found),
+    )
+    for side, parts in tables:
+        if not sum(piece.rows for part in parts for piece in part.pieces()):
+            which = "members'" if side else "holdout's"
+            raise InputError("empty_class", f"The {which} table has no rows.")
+    return source
+
+
+def _load(part: Part, names: set[str], hashed: set[str]) -> None:
+    try:
+        part.load(names, hashed)
+    except InputError as error:
+        if error.code != "unparsable":
+            raise
+        raise InputError(error.code, error.message, hint=_NO_NUMBER) from None
+
+
+def _selected(
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], request: FeatureRequest
+) -> tuple[list[Field], list[tuple[str, str]]]:
+    """Return the columns to read and those that are left out, with the reason."""
+    (_, members), (_, holdout) = tables
+    inside, outside = merge_fields(members), merge_fields(holdout)
+    for option, names in (("--columns", request.columns), ("--id-col", _only(request.id_column))):
+        for name in names:
+            find_column(inside, name, option=option)
+            find_column(outside, name, option=option)
+    for name in request.ignore:
+        find_column((*inside, *outside), name, option="--ignore")
+    both = {f.name for f in inside} & {f.name for f in outside}
+    if not both:
+        raise InputError(
+            "no_common_columns",
+            "The two tables have no column in common: nothing can be compared.",
+            hint="Give both tables the same header.",
+        )
+    taken = {request.id_column, *request.ignore} & set(request.columns)
+    if taken:
+        raise UsageError("two_roles", "A column of --columns cannot be the id or be ignored.")
+    kept: list[Field] = []
+    skipped: list[tuple[str, str]] = []
+    for one in merge_fields([*members, *holdout]):
+        why = _left_out(one, both, request)
+        if why is None:
+            kept.append(one)
+        elif why:
+            skipped.append((one.name, why))
+    return kept, skipped
+
+
+def _only(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _left_out(one: Field, both: set[str], request: FeatureRequest) -> str | None:
+    """Return why a column is left out: empty for no need to say, None for it is kept."""
+    name = one.name
+    if name == request.id_column:
+        return ""
+    if name not in both:
+        return "in one of the two tables only"
+    if name in request.columns:
+        return None
+    if request.columns:
+        return "not asked for"
+    rules = (
+        (name in request.ignore, "ignored as asked"),
+        (name.casefold() in _MEMBERSHIP, "says membership"),
+        (is_id_like(name) and _may_name(name), _NAMES),
+    )
+    return next((why for applies, why in rules if applies), None)
+
+
+def _may_name(name: str) -> bool:
+    """Tell a name of records from a label, which is a feature as any other."""
+    folded = name.casefold()
+    return re.search(r"(^|[_\W])(id|idx|index|uuid|key|row|rownum|row_number)$", folded) is not (
+        None
+    ) or folded.startswith(("unnamed", "__index_level"))
+
+
+def _require_one_kind(
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], id_column: str | None
+) -> None:
+    """Refuse ids that are numbers in one place and text in another: none would be shared."""
+    fields = [f for _, parts in tables for p in parts for f in p.fields if f.name == id_column]
+    forms = {(one.kind, one.moment) for one in fields if one.kind != "empty"}
+    if forms == {("other", None)}:
+        raise unreadable_column(str(id_column), option="--id-col")
+    if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
+        raise mixed_column(str(id_column))
+
+
+def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> None:
+    missing = {*names, *([id_column] if id_column else [])} - {one.name for one in part.fields}
+    if missing:
+        shown = ", ".join(quoted_name(name) for name in sorted(missing)[:5])
+        raise InputError(
+            "missing_column",
+            f"{part.name}: columns that other files of the table have are missing: {shown}.",
+            hint="Give all files of a table the same columns, or leave them out with --ignore.",
+        )

@@ -1,0 +1,255 @@
+"""Two tables of records, members and holdout, as columns of numbers.
+
+A number is itself and NaN where it is missing; a text is a hash of itself, which orders
+nothing but tells texts apart; a day, a time or a duration counts in days.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Self
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import describe_blob
+from mipaudit.reading.columns.column import Labels, column_hashes, column_scores
+from mipaudit.reading.columns.dates import word_days
+from mipaudit.reading.rows.units import Chosen, choose_units
+from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.columns.column import Chunk, Column
+    from mipaudit.reading.rows.left_out import Intake
+    from mipaudit.reading.source.part import Part, Piece
+
+FeatureKind = Literal["number", "category", "date"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureColumn:
+    """A column that both tables have.
+
+    Attributes:
+        name: of the column.
+        kind: what its cells are.
+        fractions: whether its numbers are stored as such.
+        precision: the float type that its numbers are rounded to, because some files are.
+    """
+
+    name: str
+    kind: FeatureKind
+    fractions: bool = False
+    precision: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureRequest:
+    """What to read of the two tables.
+
+    Attributes:
+        columns: the features by name; empty for all but those that name a record.
+        ignore: columns that are left out.
+        id_column: names the person behind a record; None for no such column.
+    """
+
+    columns: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    id_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FeaturePartition:
+    """A piece of one table."""
+
+    piece: Piece
+    member: bool
+    first_row: int
+    columns: tuple[FeatureColumn, ...]
+    id_column: str | None
+    source: FeatureSource
+
+    @property
+    def stays(self) -> bool:
+        """Rows are read in this process: its threads share what ids stand for."""
+        return True
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows in order: their scores are the features, NaN where missing."""
+        del intake  # nothing is left out
+        names = [column.name for column in self.columns]
+        wanted = {*names, *([self.id_column] if self.id_column else [])}
+        for chunk in self.piece.chunks(wanted, self.first_row):
+            keys = None
+            if self.id_column is not None:
+                keys = self.source.ids(chunk.columns[self.id_column])
+            rows = Rows(
+                first_row=chunk.first_row,
+                source_rows=chunk.rows,
+                kept=None,
+                keys=keys,
+                member=np.full(chunk.rows, self.member),
+                scores=tuple(_numbers(chunk, column) for column in self.columns),
+            )
+            yield rows if self.source.chosen is None else self.source.chosen.among(rows)
+
+
+@dataclass(kw_only=True, eq=False)
+class FeatureSource:
+    """The opened tables. Use it as a context manager, or close it.
+
+    Attributes:
+        columns: the features, in the order of the members' table.
+        skipped: (column, why) for every column that is left out.
+        id_column: names the person behind a row.
+        held: whether all rows fit in memory, so that no order of them can tell.
+        chosen: the rows that stand for their persons; None for every row.
+    """
+
+    columns: tuple[FeatureColumn, ...]
+    skipped: tuple[tuple[str, str], ...]
+    id_column: str | None
+    held: bool
+    sides: tuple[tuple[bool, tuple[Part, ...]], ...]
+    chosen: Chosen | None = None
+    bare: tuple[Blob, ...] = ()
+    _partitions: list[FeaturePartition] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Number the rows, members first."""
+        row = 0
+        for member, parts in self.sides:
+            for part in parts:
+                for piece in part.pieces():
+                    self._partitions.append(
+                        FeaturePartition(
+                            piece=piece,
+                            member=member,
+                            first_row=row,
+                            columns=self.columns,
+                            id_column=self.id_column,
+                            source=self,
+                        )
+                    )
+                    row += piece.rows
+        self.rows_hint = row
+
+    def partitions(self) -> Sequence[FeaturePartition]:
+        """Return the partitions in row order."""
+        return tuple(self._partitions)
+
+    def choose(self, seed: int) -> Chosen:
+        """Let one row of each person and class stand for them from now on.
+
+        Args:
+            seed: in use for the positions of the rows.
+
+        Raises:
+            InputError: ``missing_id``.
+        """
+        batches = (rows for part in self._partitions for rows in part.batches())
+        self.chosen = choose_units(batches, seed)
+        return self.chosen
+
+    def ids(self, column: Column) -> NDArray[np.uint64]:
+        """Return the hash of each row's person.
+
+        Raises:
+            InputError: ``missing_id``.
+        """
+        hashes = column_hashes(column)
+        if hashes.missing is not None and hashes.missing.any():
+            raise InputError(
+                "missing_id",
+                f"Column {quoted_name(str(self.id_column))} is missing in some rows: whose they "
+                "are is not known.",
+                hint="Fill it in, or leave --id-col out.",
+            )
+        return hashes.values
+
+    def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
+        """Return the tables as they were read."""
+        found = []
+        for _, parts in self.sides:
+            for part in parts:
+                rows = sum(piece.rows for piece in part.pieces())
+                found.append(
+                    InputFile(name=part.name, rows=rows, bytes=None)
+                    if part.blob is None
+                    else describe_blob(part.blob, rows, hash_all=hash_all)
+                )
+        return (*found, *(describe_blob(blob, 0, hash_all=hash_all) for blob in self.bare))
+
+    def check_unchanged(self) -> None:
+        """Raise InputError ``input_changed`` if a file is not as it was at opening."""
+        parts = [part for _, found in self.sides for part in found]
+        for blob in (*(part.blob for part in parts), *self.bare):
+            if blob is not None and blob.changed():
+                raise InputError(
+                    "input_changed",
+                    f"{blob.name}: the file changed while it was read.",
+                    hint="Read a copy that nobody writes to.",
+                )
+
+    def close(self) -> None:
+        """Release files and memory."""
+        for _, parts in self.sides:
+            for part in parts:
+                part.close()
+        for blob in self.bare:
+            blob.close()
+
+    def __enter__(self) -> Self:
+        """Return the source itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def _numbers(chunk: Chunk, column: FeatureColumn) -> NDArray[np.float64]:
+    found = chunk.columns[column.name]
+    if isinstance(found, Labels) and column.kind == "date":
+        return _days(found, column.name)
+    if isinstance(found, Labels) and column.kind == "number":
+        raise mixed_column(column.name)
+    return column_scores(found, column.precision)
+
+
+def _days(labels: Labels, name: str) -> NDArray[np.float64]:
+    """Return the days of texts, NaN where missing.
+
+    Raises:
+        InputError: ``not_a_date``.
+    """
+    # A dictionary may hold words that no row has.
+    used = np.unique(labels.codes[labels.codes >= 0])
+    days = word_days([labels.vocabulary.words[at] for at in used.tolist()])
+    if days is None:
+        raise InputError(
+            "not_a_date",
+            f"Column {quoted_name(name)} holds days in its first rows, and text that is no day "
+            "further down.",
+            hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column out "
+            "with --ignore.",
+        )
+    table = np.full(len(labels.vocabulary.words) + 1, np.nan)
+    table[used] = days
+    return np.asarray(table[labels.codes], dtype=np.float64)
+
+
+def mixed_column(name: str) -> InputError:
+    """Return the error for a column of numbers in one file and of text in another."""
+    return InputError(
+        "mixed_column",
+        f"Column {quoted_name(name)} holds numbers in one place and text in another.",
+        hint="Write it the same way everywhere, or leave it out with --ignore.",
+    )

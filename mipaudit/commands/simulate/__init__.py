@@ -1,0 +1,1 @@
+"""``mipaudit simulate``: score files of which the truth is known."""

@@ -1,0 +1,1 @@
+"""``mipaudit summarize``: counts that leave the scores where they are."""

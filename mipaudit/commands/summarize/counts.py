@@ -1,0 +1,307 @@
+"""From an opened input to a summary file: where its scores lie, or its counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from mipaudit.commands.summarize.place import check_place
+from mipaudit.commands.summarize.secure_room import (
+    hushed_rows,
+    require_large,
+    require_sizes,
+    told_findings,
+)
+from mipaudit.commands.summarize.site_seed import (
+    drawn_seed,
+    own_cuts,
+    position_seeds,
+    require_own_seed,
+    stated_findings,
+)
+from mipaudit.counting.columns import require_classes, require_identities, require_spread
+from mipaudit.engine.fold import fold
+from mipaudit.errors import InputError
+from mipaudit.reading.rows.units import choose_units
+from mipaudit.reading.source.changed_partition import shifted
+from mipaudit.reading.summaries.arrays import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.reading.summaries.file import (
+    SCHEMA,
+    Extent,
+    Manifest,
+    ScoreName,
+    SummaryFile,
+    checksums,
+    plan_digest,
+)
+from mipaudit.reading.summaries.source import check_alike, check_apart
+from mipaudit.statements.provenance.provenance import TIME_FORM, moment
+from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
+from mipaudit.summaries.sites.cuts import make_cuts
+from mipaudit.summaries.sites.seeds import SiteSeeds, SiteSurvey
+from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
+from mipaudit.summaries.summary import Summary
+from mipaudit.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.summarize.terms import SummaryTerms
+    from mipaudit.engine.workers import Workers
+    from mipaudit.reading.source.changed_partition import ChangedPartition
+    from mipaudit.reading.source.partitions import Partitions
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.sites.cuts import Cuts
+
+_HERE = "this input"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summarizer:
+    """Makes the summary files of one opened input.
+
+    Attributes:
+        source: the input.
+        terms: what changes the summary.
+        settings: recorded in it.
+        hash_inputs: sha256 of inputs over 64 MiB too.
+        workers: who reads.
+        meter: called with the rows of each batch, or None.
+    """
+
+    source: ScoreSource
+    terms: SummaryTerms
+    settings: tuple[Setting, ...]
+    hash_inputs: bool
+    workers: Workers
+    meter: Callable[[int], None] | None
+
+    def cuts(self) -> SummaryFile:
+        """Return where the scores lie, for the other sites.
+
+        Raises:
+            InputError: the input has no rows left, or a discrete score too many values.
+        """
+        seed = self._drawn()
+        found = self._own_cuts(seed, alone=False, least=self.terms.least)
+        return self._file(
+            "cuts",
+            seed=seed,
+            sizes=(found.n_members, found.n_holdout),
+            burn_in=found.burn_in,
+            discrete=[one.discrete for one in found.columns],
+            arrays=cuts_arrays(found),
+            least=found.least,
+            findings=stated_findings(self.terms.seed),
+        )
+
+    def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
+        """Return the counts by the cuts of all sites, or by the input's own where none are given.
+
+        Raises:
+            InputError: the cuts do not belong to the input, or a count is too small to be told.
+        """
+        seeds = self._seeds(sites)
+        cuts = [cuts_of(one) for one in sites] or [self._alone(seeds.own)]
+        plan = shared_plan(cuts, prior=self.terms.prior)
+        summary = self._counted(plan, seeds)
+        require_spread(summary.columns[0])
+        least = least_of(cuts)
+        if least is not None:
+            require_large(summary, least)
+        discrete = [one.discrete for one in plan.columns]
+        file = self._file(
+            "counts",
+            seed=seeds.own,
+            sizes=(summary.n_members, summary.n_holdout),
+            burn_in=plan.burn_in,
+            discrete=discrete,
+            arrays=counts_arrays(summary),
+            least=least,
+            infinite=[one.infinite for one in summary.columns],
+            plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
+            findings=stated_findings(self.terms.seed, sites, seeds.own),
+        )
+        if sites:
+            check_place(file, sites)
+        return file
+
+    def check_sites(self, sites: Sequence[SummaryFile]) -> None:
+        """Refuse cuts that were not made for this input and the others beside it.
+
+        Raises:
+            InputError: ``counts_not_cuts`` or ``summaries_differ``, or as `check_apart`.
+        """
+        for one in sites:
+            if one.manifest.content != "cuts":
+                raise InputError(
+                    "counts_not_cuts",
+                    f"{one.name}: holds counts, and no cuts to count by.",
+                    hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
+                )
+        none: dict[str, NDArray[Any]] = {}
+        columns = [False] * len(self.source.columns)
+        own = self._file(
+            "cuts",
+            seed=0,
+            sizes=(0, 0),
+            burn_in=FEWEST_BURN_IN_BLOCKS,
+            discrete=columns,
+            arrays=none,
+        )
+        check_alike([own, *sites])
+        check_apart(sites)
+
+    def _partitions(self) -> Partitions[ChangedPartition]:
+        return shifted(self.source.partitions(), self.terms.first_row)
+
+    def _drawn(self) -> int:
+        """Return a seed for rows that have none."""
+        terms = self.terms
+        return drawn_seed(terms.seed, terms.first_row, self._names([False] * self._width))
+
+    @property
+    def _width(self) -> int:
+        return len(self.source.columns)
+
+    def _seeds(self, sites: Sequence[SummaryFile]) -> SiteSeeds:
+        """Return the seed of every row: that of its cuts where there are any.
+
+        Raises:
+            InputError: ``whose_cuts``.
+            UsageError: another seed was stated than the cuts were made with.
+        """
+        names = self._names([False] * self._width)
+        if not self.terms.keyed:
+            seeds = position_seeds(self._drawn(), sites)
+            first = self.terms.first_row
+            mine = [one for one in seeds.spans if one.first_row <= first < one.stop]
+            for span in mine:
+                require_own_seed(self.terms.seed, span.first_row, names, span.seed)
+            return replace(seeds, own=mine[0].seed) if mine else seeds
+        found = own_cuts(
+            self.source.inputs(hash_all=self.hash_inputs) if sites else (),
+            sites,
+            lambda one: cuts_arrays(self._own_cuts(one.seed, alone=False, least=one.least)),
+        )
+        if found is None:
+            return SiteSeeds(own=self._drawn())
+        require_own_seed(self.terms.seed, 0, names, found.seed)
+        return SiteSeeds(own=found.seed)
+
+    def _counted(self, plan: Plan, seeds: SiteSeeds) -> Summary:
+        """Return the counts of all rows.
+
+        Raises:
+            InputError: keys repeat, or the input changed meanwhile.
+        """
+        self._choose(seeds.own)
+        start = partial(SiteSurvey, self._width, seeds, plan)
+        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        for sample in survey.samples.values():
+            sample.settle()
+            require_identities(sample)
+        self.source.check_unchanged()
+        n_members, n_holdout = survey.sizes()
+        return Summary(columns=survey.tally.counts(), n_members=n_members, n_holdout=n_holdout)
+
+    def _choose(self, seed: int) -> None:
+        """Choose the row that stands for each person anew, by the seed of these rows."""
+        if self.source.unit_seed is not None:
+            self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
+
+    def _alone(self, seed: int) -> Cuts:
+        return self._own_cuts(seed, alone=True, least=self.terms.least)
+
+    def _own_cuts(self, seed: int, *, alone: bool, least: int | None) -> Cuts:
+        """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
+        kinds = [column.kind for column in self.source.columns]
+        self._choose(seed)
+        start = partial(BurnInSample, len(kinds), seed)
+        sample = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        sample.settle()
+        require_identities(sample)
+        burn_in = FEWEST_BURN_IN_BLOCKS
+        if alone:
+            require_classes(sample)
+            burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
+        self.source.check_unchanged()
+        return make_cuts(
+            sample,
+            kinds,
+            discrete=self.terms.discrete,
+            seed=seed,
+            burn_in=burn_in,
+            least=least,
+        )
+
+    def _names(
+        self, discrete: Sequence[bool], infinite: Sequence[int] | None = None
+    ) -> tuple[ScoreName, ...]:
+        columns = self.source.columns
+        return tuple(
+            ScoreName(name=one.name, kind=one.kind, discrete=each, infinite=count)
+            for one, each, count in zip(
+                columns, discrete, infinite or [0] * len(columns), strict=True
+            )
+        )
+
+    def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
+        self,
+        content: Literal["cuts", "counts"],
+        *,
+        seed: int,
+        sizes: tuple[int, int],
+        burn_in: int,
+        discrete: Sequence[bool],
+        arrays: Mapping[str, NDArray[Any]],
+        least: int | None = None,
+        infinite: Sequence[int] | None = None,
+        plan: str | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> SummaryFile:
+        terms = self.terms
+        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
+        told = [count - count % (least or 1) for count in infinite or ()]
+        rows = self.source.rows_hint or 0
+        inputs = self.source.inputs(hash_all=self.hash_inputs) if arrays else ()
+        if least is not None:
+            require_sizes(sizes, least)
+            rows = hushed_rows(rows, sum(sizes), least)
+            inputs = tuple(replace(one, rows=0) for one in inputs)
+        extent = Extent(first_row=terms.first_row, rows=rows)
+        return SummaryFile(
+            name=_HERE,
+            manifest=Manifest(
+                schema=SCHEMA,
+                content=content,
+                mipaudit=__version__,
+                created=moment().strftime(TIME_FORM),
+                scores=self._names(discrete, told or None),
+                n_members=sizes[0],
+                n_holdout=sizes[1],
+                keyed=terms.keyed,
+                extents=() if terms.keyed else (extent,),
+                seed=seed,
+                burn_in=burn_in,
+                prior=None if content == "cuts" else terms.prior,
+                least=least,
+                plan=plan,
+                member_column=self.source.member_column,
+                skipped_columns=self.source.passed_over,
+                findings=(
+                    *told_findings((*self.source.told, *self.source.findings()), least),
+                    *findings,
+                ),
+                inputs=inputs,
+                settings=self.settings,
+                arrays=checksums(arrays),
+            ),
+            arrays=arrays,
+        )

@@ -1,0 +1,1 @@
+"""``mipaudit validate``: does every limit hold, where the truth is known."""

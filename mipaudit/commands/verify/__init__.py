@@ -1,0 +1,1 @@
+"""``mipaudit verify``: does a report follow from its scores."""

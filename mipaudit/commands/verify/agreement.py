@@ -1,0 +1,240 @@
+"""From a report and the same computed again to what agrees and what does not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.commands.verify.difference import TOLERANCE, pairs
+from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
+from mipaudit.statements.provenance.provenance import provenance, settings_from
+from mipaudit.statements.reports.codec import to_json
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mipaudit.commands.verify.difference import Pair
+    from mipaudit.statements.provenance.origin import InputFile, Provenance
+    from mipaudit.statements.reports.kinds import AnyReport
+
+_NAMED_PLACES: Final = 5
+_LIMITATIONS: Final = (
+    (
+        "Agreement says that the report follows from these scores and settings. It does not say "
+        "that the scores are those of the release, nor that the settings were wise."
+    ),
+    (
+        "Figures of another version of mipaudit, of a library or of a processor can differ "
+        "without anybody having changed the report."
+    ),
+)
+
+
+def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: str) -> VerifyReport:
+    """Return what agrees between a report and the same computed again.
+
+    Args:
+        data: the report's file: what this version would not read is compared too.
+        report: what it holds.
+        again: the same, computed again.
+        digest: sha256 of the file.
+    """
+    same_version = report.provenance.mipaudit == again.provenance.mipaudit
+    parts = (
+        *_inputs(report.provenance, again.provenance),
+        *_seed(report.provenance, again.provenance),
+        *_values(json.loads(data), json.loads(to_json(again)), same_version=same_version),
+        *_records_alone(report),
+        _versions(report.provenance, again.provenance),
+    )
+    agrees = all(part.status != "differs" for part in parts)
+    return VerifyReport(
+        command="verify",
+        agrees=agrees,
+        verified=report.command,
+        report_sha256=digest,
+        tolerance=TOLERANCE,
+        summary=_summary(report, parts, agrees=agrees, same_version=same_version),
+        parts=parts,
+        limitations=_LIMITATIONS,
+        provenance=provenance(
+            seed=again.provenance.seed,
+            inputs=again.provenance.inputs,
+            settings=settings_from({}, source="api"),
+        ),
+    )
+
+
+def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
+    """Compare what was read: content and rows, not names, which a copy need not keep."""
+    if not then.inputs and not now.inputs:
+        return
+    if len(then.inputs) != len(now.inputs):
+        yield VerifiedPart(
+            part="inputs",
+            status="differs",
+            compared=max(len(then.inputs), len(now.inputs)),
+            differing=abs(len(then.inputs) - len(now.inputs)),
+            text=f"the report is of {len(then.inputs)} files, and {len(now.inputs)} were read now",
+        )
+        return
+    changed = [
+        place
+        for place, (old, new) in enumerate(zip(then.inputs, now.inputs, strict=True), start=1)
+        if _content(old) != _content(new)
+    ]
+    unknown = [one for one in then.inputs if one.sha256 is None and one.fingerprint is None]
+    count = count_text(len(then.inputs))
+    if changed:
+        names = ", ".join(safe_name(then.inputs[at - 1].name) for at in changed[:_NAMED_PLACES])
+        text = f"another content than the report's: {names}"
+    elif unknown:
+        text = f"{count} read; data in memory and standard input may have no sha256"
+    else:
+        text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
+    yield VerifiedPart(
+        part="inputs",
+        status="differs" if changed else "agrees",
+        compared=len(then.inputs),
+        differing=len(changed),
+        text=text,
+    )
+
+
+def _content(one: InputFile) -> tuple[object, ...]:
+    return one.rows, one.bytes, one.sha256, one.fingerprint
+
+
+def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
+    """Tell where the seed that is shown is not the one among the settings, which was used."""
+    if then.seeds and then.seeds != now.seeds:
+        yield VerifiedPart(
+            part="seeds in use",
+            status="differs",
+            compared=len(now.seeds),
+            differing=len(set(now.seeds) - set(then.seeds)),
+            text="the seeds in use are not those that follow from the rows and the settings",
+        )
+    if (then.seed, then.seed_origin) != (now.seed, now.seed_origin):
+        yield VerifiedPart(
+            part="seed",
+            status="differs",
+            compared=1,
+            differing=1,
+            text="the seed is not that of the settings",
+        )
+
+
+def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
+    """Say what was not computed again: what the records alone tell."""
+    blind = getattr(report, "blind", None)
+    if blind is None:
+        return
+    which = "" if blind.report_sha256 is None else f", of sha256 {safe_name(blind.report_sha256)}"
+    yield VerifiedPart(
+        part="records alone",
+        status="noted",
+        compared=0,
+        differing=0,
+        text=f"taken from this report; the report of mipaudit shift{which}, is verified by itself",
+    )
+
+
+def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart]:  # noqa: ANN401
+    """Compare the two documents, but for the provenance, part by part."""
+    for name in dict.fromkeys((*then, *now)):
+        if name == "provenance":
+            continue
+        if name not in then and not same_version:
+            yield VerifiedPart(
+                part=name, status="noted", compared=0, differing=0, text=_ADDED.format("the part")
+            )
+            continue
+        if name in then and name in now and not then[name] and not now[name]:
+            continue  # a part that this report does not have
+        found = list(_pairs_of(then, now, name))
+        yield _part(name, found, same_version=same_version)
+
+
+_ADDED: Final = "{} was added to the format after the report was made"
+
+
+def _pairs_of(then: Any, now: Any, name: str) -> Iterator[Pair]:  # noqa: ANN401
+    # An absent part is compared as a field of the whole, so that it is told apart from null.
+    old, new = ({name: one[name]} if name in one else {} for one in (then, now))
+    yield from pairs(old, new, "")
+
+
+def _part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPart:
+    added = [one for one in found if one.status == "added"]
+    wrong = [one for one in found if one.wrong or (same_version and one.status == "added")]
+    near = [one for one in found if one.status == "near"]
+    compared = len(found) - (0 if same_version else len(added))
+    if wrong:
+        text = f"{count_text(len(wrong))} of {_values_text(compared)}: {_places(wrong)}"
+    else:
+        text = f"{_values_text(compared)} the same"
+        if near:
+            text += f", {count_text(len(near))} of them within {TOLERANCE:g}"
+        if added:
+            text += f"; {_ADDED.format(f'{count_text(len(added))} more')}"
+    return VerifiedPart(
+        part=name,
+        status="differs" if wrong else "agrees",
+        compared=compared,
+        differing=len(wrong),
+        text=text,
+    )
+
+
+def _values_text(count: int) -> str:
+    return "1 value" if count == 1 else f"{count_text(count)} values"
+
+
+def _places(wrong: Sequence[Pair]) -> str:
+    """Name the first places, and by how much numbers differ at most."""
+    # A field's name may come from a file that anybody wrote.
+    shown = ", ".join(safe_name(one.place.lstrip(".")) for one in wrong[:_NAMED_PLACES])
+    more = f" and {count_text(len(wrong) - _NAMED_PLACES)} more" if wrong[_NAMED_PLACES:] else ""
+    gaps = [one.gap for one in wrong if one.gap is not None]
+    most = f" (numbers by up to {max(gaps):.3g})" if gaps else ""
+    return f"{shown}{more}{most}"
+
+
+def _versions(then: Provenance, now: Provenance) -> VerifiedPart:
+    """Tell what ran then and runs now, where it is not the same."""
+    old = {"mipaudit": then.mipaudit, "Python": then.python, **then.libraries}
+    new = {"mipaudit": now.mipaudit, "Python": now.python, **now.libraries}
+    if then.platform is not None and now.platform is not None:
+        old["platform"], new["platform"] = then.platform, now.platform
+    both = [name for name in old if name in new]
+    changed = [
+        f"{safe_name(name)} {safe_name(old[name])} then, {new[name]} now"
+        for name in both
+        if old[name] != new[name]
+    ]
+    return VerifiedPart(
+        part="versions",
+        status="noted" if changed else "agrees",
+        compared=len(both),
+        differing=len(changed),
+        text="; ".join(changed) or "the same then and now",
+    )
+
+
+def _summary(
+    report: AnyReport, parts: Sequence[VerifiedPart], *, agrees: bool, same_version: bool
+) -> str:
+    wrong = ", ".join(part.part for part in parts if part.status == "differs")
+    made = f"The report of mipaudit {report.command}, made {safe_name(report.provenance.created)},"
+    if agrees:
+        what = "scores and settings" if report.provenance.inputs else "settings"
+        return f"{made} follows from these {what}: all that it says was computed again and agrees."
+    why = (
+        ""
+        if same_version
+        else " It was made by another version of mipaudit, which can be the reason."
+    )
+    return f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}.{why}"

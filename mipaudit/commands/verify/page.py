@@ -1,0 +1,61 @@
+"""What a report of ``verify`` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
+from mipaudit.statements.text.rounding import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
+
+    from mipaudit.commands.verify.report import VerifyReport
+
+_WORDS: Final = {"agrees": "agrees", "differs": "DIFFERS", "noted": "noted"}
+_CASES: Final[Mapping[str, Literal["passed", "failed", "skipped"]]] = {
+    "agrees": "passed",
+    "differs": "failed",
+    "noted": "skipped",
+}
+
+
+def verify_document(report: VerifyReport) -> Document:
+    """Return the report as a document."""
+    grid = Grid(
+        caption="The parts of the report beside what was computed now",
+        head=("part", "", "compared", "differing", "where"),
+        rows=tuple(
+            (
+                part.part,
+                _WORDS[part.status],
+                count_text(part.compared),
+                count_text(part.differing),
+                part.text,
+            )
+            for part in report.parts
+        ),
+        words=2,
+        prose=True,
+        marked=frozenset(
+            place for place, part in enumerate(report.parts) if part.status == "differs"
+        ),
+    )
+    cases = tuple(
+        Case(group="verify", name=part.part, status=_CASES[part.status], text=part.text)
+        for part in report.parts
+    )
+    return Document(
+        title="mipaudit verify",
+        headline=f"The report {'AGREES' if report.agrees else 'DIFFERS'}.",
+        mood="good" if report.agrees else "bad",
+        summary=report.summary,
+        sections=(
+            (Heading(text="Part by part"), grid),
+            (Pairs(pairs=(("sha256 of the report", report.report_sha256),)),),
+            (Heading(text="What this does not say"), Bullets(texts=report.limitations)),
+        ),
+        cases=cases,
+        created=report.provenance.created,
+    )

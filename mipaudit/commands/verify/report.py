@@ -1,0 +1,54 @@
+"""What ``verify`` returns, prints and writes: the JSON format ``mipaudit.verification/1``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+
+VERIFICATION_SCHEMA: Final = "mipaudit.verification/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedPart:
+    """One part of a report beside the same part computed again.
+
+    Attributes:
+        part: its name in the JSON report; ``inputs`` and ``versions`` are of the provenance.
+        status: whether all of it agrees; ``noted`` is a difference that is told and does not
+            count, as of versions.
+        compared: how many values, or inputs.
+        differing: how many of them differ.
+        text: what agrees or not, where, and by how much at most.
+    """
+
+    part: str
+    status: Literal["agrees", "differs", "noted"]
+    compared: int
+    differing: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """Whether a report follows from the scores and settings that it names.
+
+    Attributes:
+        agrees: whether everything that counts does.
+        verified: the command that made the report.
+        report_sha256: of the report's file.
+        tolerance: numbers this close, relative to the larger, agree.
+        parts: of the report, one by one.
+    """
+
+    command: str
+    agrees: bool
+    verified: str
+    report_sha256: str
+    tolerance: float
+    summary: str
+    parts: tuple[VerifiedPart, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    schema: str = field(default=VERIFICATION_SCHEMA)

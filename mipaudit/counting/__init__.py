@@ -1,0 +1,1 @@
+"""From an opened input to the counts that every estimate rests on."""

@@ -1,0 +1,294 @@
+"""From rows that are kept to the counts of their scores, whatever order they came in.
+
+Every score is counted in its own canonical order with a seed of its own, both of which
+follow from it alone: a column more or less beside it changes none of its numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from mipaudit.counting.columns import Counts, Meter, count_over
+from mipaudit.engine.fold import fold
+from mipaudit.evidence.tallies.held_rows import HeldRows
+from mipaudit.reading.source.changed_partition import changed
+from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
+from mipaudit.summaries.plan import kept_exactly
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.unit_rows import one_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.engine.workers import Workers
+    from mipaudit.evidence.vectors.evidence import VectorCounts
+    from mipaudit.reading.source.audited import ScoreColumn, VectorScore
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
+
+SummaryT = TypeVar("SummaryT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KeptInput:
+    """Every row of an input in memory, in any order.
+
+    Attributes:
+        rows: as one batch.
+        columns: what its scores are.
+        units: the keys are persons, who may have several rows.
+    """
+
+    rows: Rows
+    columns: tuple[ScoreColumn, ...]
+    units: bool
+
+    def dropped(self, n_members: int, n_holdout: int) -> tuple[int, int]:
+        """Return how many rows of members and of the holdout are not among those counted."""
+        members = int(np.count_nonzero(self.rows.member))
+        return members - n_members, int(self.rows.member.size) - members - n_holdout
+
+    def in_order(self, places: Sequence[int], choice: SeedChoice) -> OrderedRows:
+        """Return the rows of one statement, which some of the columns enter together.
+
+        Args:
+            places: of those columns, which need not stand in the order of their names.
+            choice: of the seed.
+        """
+        columns = [
+            ContentColumn(
+                name=self.columns[at].name,
+                values=self.rows.scores[at],
+                labels=self.columns[at].kind == "string",
+            )
+            for at in places
+        ]
+        rows, content = canonical_rows(columns, self.rows.member, self.rows.keys, units=self.units)
+        seed = choice.in_use(content)
+        return OrderedRows(rows=one_of_each(rows, seed) if self.units else rows, seed=seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrderedRows:
+    """The rows of one statement in their canonical order.
+
+    Attributes:
+        rows: as one batch; a row's position is its place in the order.
+        seed: in use for them.
+    """
+
+    rows: Rows
+    seed: int
+
+    def over(self, start: Callable[[], SummaryT]) -> SummaryT:
+        """Return the summary of all rows."""
+        summary: Any = start()
+        summary.add(self.rows)
+        found: SummaryT = summary
+        return found
+
+
+def keep_input(
+    source: ScoreSource,
+    *,
+    workers: Workers | None,
+    progress: Callable[[int, int | None], None] | None,
+    only: frozenset[int] | None = None,
+) -> KeptInput | None:
+    """Read an input into memory, in one pass; None for one that is too large.
+
+    Args:
+        source: the opened input.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all or None).
+        only: places of the columns whose scores are kept, the others are empty; None for all.
+
+    Raises:
+        InputError: rows that cannot be audited.
+    """
+    hint = source.rows_hint
+    if hint is None or not kept_exactly(hint, len(source.columns if only is None else only)):
+        return None
+    return hold_input(source, workers=workers, progress=progress, only=only)
+
+
+def hold_input(
+    source: ScoreSource,
+    *,
+    workers: Workers | None,
+    progress: Callable[[int, int | None], None] | None,
+    only: frozenset[int] | None = None,
+) -> KeptInput:
+    """Read an input into memory, however many columns it has; see `keep_input`.
+
+    Raises:
+        InputError: rows that cannot be audited.
+    """
+    meter = None if progress is None else Meter(source.rows_hint, progress).advance
+    rows = source.every_row()
+    held = fold(
+        rows if only is None else changed(rows, partial(_with_only, places=only)),
+        HeldRows,
+        workers=workers,
+        progress=meter,
+    ).joined()
+    return KeptInput(
+        rows=_no_rows(len(source.columns)) if held is None else held,
+        columns=source.columns,
+        units=source.unit_seed is not None,
+    )
+
+
+def column_blocks(
+    source: ScoreSource, scalars: Sequence[int], vectors: Sequence[VectorScore]
+) -> list[tuple[list[int], list[VectorScore]]] | None:
+    """Return which scores are kept together, pass by pass; None for too many rows.
+
+    Whether a score is kept depends on the number of rows alone, so that no other column can
+    change how it is counted.
+    """
+    hint = source.rows_hint
+    if hint is None or not kept_exactly(hint, 1):
+        return None
+    blocks: list[tuple[list[int], list[VectorScore]]] = [([], [])]
+    taken: set[int] = set()
+    every: list[int | VectorScore] = [*scalars, *vectors]
+    for one in every:
+        own = {one} if isinstance(one, int) else set(one.coordinates)
+        if not kept_exactly(hint, len(own)):
+            return None
+        if not kept_exactly(hint, len(taken | own)):
+            blocks.append(([], []))
+            taken = set()
+        taken |= own
+        if isinstance(one, int):
+            blocks[-1][0].append(one)
+        else:
+            blocks[-1][1].append(one)
+    return blocks
+
+
+def _with_only(rows: Rows, *, places: frozenset[int]) -> Rows:
+    """Return rows without the scores of other columns, whose places stay."""
+    scores = (one if at in places else one[:0] for at, one in enumerate(rows.scores))
+    return replace(rows, scores=tuple(scores))
+
+
+def joined_counts(parts: Sequence[Counts]) -> Counts:
+    """Return the counts of some scores and of others of the same rows, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    tables = [one.mace for one in parts if one.mace is not None]
+    grids = [one.kernel for one in parts if one.kernel is not None]
+    return Counts(
+        columns=tuple(column for one in parts for column in one.columns),
+        n_members=parts[0].n_members,
+        n_holdout=parts[0].n_holdout,
+        mace=np.concatenate(tables) if tables else None,
+        kernel=tuple(grid for one in grids for grid in one) if grids else None,
+        vectors=tuple(vector for one in parts for vector in one.vectors),
+        mace_vectors=tuple(bins for one in parts for bins in one.mace_vectors),
+        seeds=tuple(seed for one in parts for seed in one.seeds),
+        vector_seeds=tuple(seed for one in parts for seed in one.vector_seeds),
+    )
+
+
+def count_kept(
+    kept: KeptInput,
+    choice: SeedChoice,
+    *,
+    scalars: Sequence[int],
+    vectors: Sequence[VectorScore] = (),
+    prior: float = 0.5,
+    discrete: bool = False,
+    mace: bool = False,
+    kernel: bool = False,
+) -> Counts:
+    """Return the counts of columns by themselves and of vectors.
+
+    Args:
+        kept: the rows.
+        choice: of the seed.
+        scalars: places of the columns that are counted by themselves.
+        vectors: made of the columns.
+        prior: p in (0, 1).
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too.
+        kernel: count for kernel densities too, of columns by themselves.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a score taken as discrete has too many
+            values.
+    """
+    columns, several = [], []
+    for at in scalars:
+        ordered = kept.in_order([at], choice)
+        columns.append(
+            count_over(
+                ordered.over,
+                [kept.columns[at].kind],
+                seed=ordered.seed,
+                prior=prior,
+                discrete=discrete,
+                mace=mace,
+                kernel=kernel,
+            )
+        )
+    for vector in vectors:
+        # Here, since most inputs have none.
+        from mipaudit.counting.vectors import count_kept_vector
+
+        ordered = kept.in_order(vector.coordinates, choice)
+        kinds = [kept.columns[at].kind for at in vector.coordinates]
+        counted, bins = count_kept_vector(
+            ordered.rows, kinds, seed=ordered.seed, prior=prior, discrete=discrete, mace=mace
+        )
+        several.append((ordered, counted, bins))
+    return _joined(columns, several, mace=mace, kernel=kernel)
+
+
+def _joined(
+    columns: Sequence[Counts],
+    vectors: Sequence[tuple[OrderedRows, VectorCounts, NDArray[np.int64] | None]],
+    *,
+    mace: bool,
+    kernel: bool,
+) -> Counts:
+    """Return the counts of single scores as those of an input."""
+    if columns:
+        n_members, n_holdout = columns[0].n_members, columns[0].n_holdout
+    else:
+        member = vectors[0][0].rows.member
+        n_members = int(np.count_nonzero(member))
+        n_holdout = int(member.size) - n_members
+    tables = [one.mace for one in columns if one.mace is not None]
+    return Counts(
+        columns=tuple(column for one in columns for column in one.columns),
+        n_members=n_members,
+        n_holdout=n_holdout,
+        mace=np.concatenate(tables) if mace and columns else None,
+        kernel=tuple(grid for one in columns for grid in one.kernel or ())
+        if kernel and columns
+        else None,
+        vectors=tuple(counted for _, counted, _ in vectors),
+        mace_vectors=tuple(bins for _, _, bins in vectors if bins is not None),
+        seeds=tuple(one.seeds[0] for one in columns),
+        vector_seeds=tuple(ordered.seed for ordered, _, _ in vectors),
+    )
+
+
+def _no_rows(columns: int) -> Rows:
+    return Rows(
+        first_row=0,
+        source_rows=0,
+        kept=None,
+        keys=None,
+        member=np.empty(0, dtype=bool),
+        scores=(np.empty(0),) * columns,
+    )

@@ -1,0 +1,196 @@
+"""From an opened input to the counts of all its scores, of one number or of several."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mipaudit.counting.columns import (
+    Counts,
+    Meter,
+    count,
+    require_classes,
+    require_identities,
+)
+from mipaudit.counting.kept_rows import column_blocks, count_kept, joined_counts, keep_input
+from mipaudit.reading.source.derived_source import scalar_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mipaudit.counting.kept_rows import KeptInput
+    from mipaudit.engine.workers import Workers
+    from mipaudit.reading.source.audited import VectorScore
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
+
+
+def count_all(
+    source: ScoreSource,
+    *,
+    seed: SeedChoice,
+    prior: float = 0.5,
+    discrete: bool = False,
+    mace: bool = False,
+    kernel: bool = False,
+    workers: Workers | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Counts:
+    """Return the counts of every score of an input: columns by themselves, and vectors.
+
+    Args:
+        source: the opened input.
+        seed: which one is asked for.
+        prior: p in (0, 1).
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too.
+        kernel: count for kernel densities too, of columns by themselves.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all passes or None).
+
+    Raises:
+        InputError: a class is empty, or a score taken as discrete has too many values.
+    """
+    how = partial(count_kept, choice=seed, prior=prior, discrete=discrete, mace=mace, kernel=kernel)
+    read = partial(keep_input, source, workers=workers, progress=progress)
+    found = _count_by_content(source, read, how, source.scalars, source.vectors)
+    if found is not None:
+        return found
+    return _count_by_position(
+        source,
+        seed=source.position_seed,
+        prior=prior,
+        discrete=discrete,
+        mace=mace,
+        kernel=kernel,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def count_columns(
+    source: ScoreSource,
+    *,
+    seed: SeedChoice,
+    workers: Workers | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Counts:
+    """Return the counts of every column by itself, also of those that make up vectors.
+
+    Args:
+        source: the opened input.
+        seed: which one is asked for.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all passes or None).
+
+    Raises:
+        InputError: a class is empty.
+    """
+    read = partial(keep_input, source, workers=workers, progress=progress)
+    every = range(len(source.columns))
+    found = _count_by_content(source, read, partial(count_kept, choice=seed), every, ())
+    if found is not None:
+        return found
+    return count(source, seed=source.position_seed, workers=workers, progress=progress)
+
+
+def _count_by_content(
+    source: ScoreSource,
+    read: Callable[..., KeptInput | None],
+    how: Callable[..., Counts],
+    scalars: Sequence[int],
+    vectors: Sequence[VectorScore],
+) -> Counts | None:
+    """Count scores that are kept, as many in a pass as there is room for; None for too many rows.
+
+    The source is told how many rows stand for nobody.
+    """
+    blocks = column_blocks(source, scalars, vectors)
+    if blocks is None:
+        return None
+    parts = []
+    for some, several in blocks:
+        places = frozenset((*some, *(at for one in several for at in one.coordinates)))
+        whole = len(places) == len(source.columns)
+        kept = read() if whole else read(only=places)
+        if kept is None:
+            return None
+        parts.append(how(kept, scalars=some, vectors=several))
+        if kept.units:
+            source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)
+    return joined_counts(parts)
+
+
+def _count_by_position(
+    source: ScoreSource,
+    *,
+    seed: int,
+    prior: float,
+    discrete: bool,
+    mace: bool,
+    kernel: bool,
+    workers: Workers | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> Counts:
+    """Count an input that is too large to keep, pass by pass."""
+    if not source.vectors:
+        return count(
+            source,
+            seed=seed,
+            prior=prior,
+            discrete=discrete,
+            mace=mace,
+            kernel=kernel,
+            workers=workers,
+            progress=progress,
+        )
+    from mipaudit.counting.vectors import count_mace_bins, count_vectors, survey_vectors
+
+    meter = None
+    if progress is not None:
+        passes = 2 + mace * len(source.vectors)
+        passes += (2 + 2 * mace + kernel) * bool(source.scalars)
+        hint = source.rows_hint
+        meter = Meter(None if hint is None else hint * passes, progress).advance
+    survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
+    require_classes(survey.sample)
+    require_identities(survey.sample)
+    columns = None
+    if source.scalars:
+        columns = count(
+            scalar_source(source),
+            seed=seed,
+            prior=prior,
+            discrete=discrete,
+            mace=mace,
+            kernel=kernel,
+            workers=workers,
+            progress=None if meter is None else _continued(meter),
+        )
+    vectors_counted = count_vectors(
+        source, survey, seed=seed, prior=prior, discrete=discrete, workers=workers, meter=meter
+    )
+    return Counts(
+        columns=() if columns is None else columns.columns,
+        n_members=survey.sample.members.rows,
+        n_holdout=survey.sample.holdout.rows,
+        mace=None if columns is None else columns.mace,
+        kernel=None if columns is None else columns.kernel,
+        seeds=() if columns is None else columns.seeds,
+        vector_seeds=(seed,) * len(source.vectors),
+        vectors=vectors_counted,
+        mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter) if mace else (),
+    )
+
+
+def _continued(meter: Callable[[int], None]) -> Callable[[int, int | None], None]:
+    """Return a progress report whose rows are added to those of the whole run."""
+    done = 0
+
+    def report(rows: int, total: int | None) -> None:
+        nonlocal done
+        del total
+        meter(rows - done)
+        done = rows
+
+    return report

@@ -1,0 +1,148 @@
+"""From an opened input to the counts of its vector scores.
+
+One pass samples the burn-in, on which everything is fitted and chosen; the next counts
+the derived scores of all vectors; the published estimator takes one more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.counting.columns import require_classes, require_identities, require_spread
+from mipaudit.engine.fold import fold
+from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
+from mipaudit.reading.source.audited import ScoreColumn
+from mipaudit.reading.source.derived_source import DerivedSource
+from mipaudit.summaries.grids.sparse_bins import SparseBins
+from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.vector_survey import VectorSurvey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mipaudit.engine.workers import Workers
+    from mipaudit.evidence.vectors.evidence import VectorCounts
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.plan import ScoreKind
+    from mipaudit.summaries.rows import Rows
+
+    Advance = Callable[[int], None] | None
+
+_MACE_BINS: Final = 100
+
+
+def survey_vectors(
+    source: ScoreSource, *, seed: int, workers: Workers | None, meter: Advance
+) -> VectorSurvey:
+    """Return the settled sample and the extremes of all columns, in one pass."""
+    width = len(source.columns)
+    start = partial(VectorSurvey, width, seed)
+    survey = fold(source.partitions(), start, workers=workers, progress=meter)
+    survey.sample.settle()
+    return survey
+
+
+def count_vectors(
+    source: ScoreSource,
+    survey: VectorSurvey,
+    *,
+    seed: int,
+    prior: float,
+    discrete: bool,
+    workers: Workers | None,
+    meter: Advance,
+) -> tuple[VectorCounts, ...]:
+    """Fit, choose and count the derived scores of all vectors, in one pass.
+
+    Args:
+        source: the opened input, with vectors.
+        survey: of it, settled, neither class empty.
+        seed: of the row assignment and of the fits.
+        prior: p in (0, 1).
+        discrete: take every vector as discrete.
+        workers: who reads; None for threads.
+        meter: called with the rows of each batch.
+
+    Raises:
+        InputError: a vector taken as discrete has too many values.
+    """
+    made = make_vector_plan(
+        survey,
+        [vector.coordinates for vector in source.vectors],
+        [column.kind for column in source.columns],
+        prior=prior,
+        discrete=discrete,
+        seed=seed,
+    )
+    derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
+    tally = fold(derived.partitions(), partial(Tally, made.plan), workers=workers, progress=meter)
+    counts = tally.counts()
+    require_spread(counts[0])
+    return made.counted(counts, survey)
+
+
+def count_kept_vector(
+    rows: Rows, kinds: Sequence[ScoreKind], *, seed: int, prior: float, discrete: bool, mace: bool
+) -> tuple[VectorCounts, NDArray[np.int64] | None]:
+    """Return the counts of one vector, and its occupied bins of MACE if asked for.
+
+    Args:
+        rows: all of them; their scores are the coordinates.
+        kinds: of the coordinates.
+        seed: of the row assignment and of the fits.
+        prior: p in (0, 1).
+        discrete: take it as discrete.
+        mace: count MACE's bins.
+
+    Raises:
+        InputError: a class is empty, keys repeat, or a vector taken as discrete has too many
+            values.
+    """
+    places = tuple(range(len(kinds)))
+    survey = VectorSurvey(len(kinds), seed)
+    survey.add(rows)
+    survey.sample.settle()
+    require_classes(survey.sample)
+    require_identities(survey.sample)
+    made = make_vector_plan(survey, [places], kinds, prior=prior, discrete=discrete, seed=seed)
+    tally = Tally(made.plan)
+    tally.add(replace(rows, scores=made.derive(rows.scores)))
+    counts = tally.counts()
+    require_spread(counts[0])
+    (counted,) = made.counted(counts, survey)
+    if not mace:
+        return counted, None
+    bins = SparseBins(places, survey.low, survey.high, _MACE_BINS)
+    bins.add(rows)
+    return counted, bins.counts()
+
+
+def count_mace_bins(
+    source: ScoreSource, survey: VectorSurvey, *, workers: Workers | None, meter: Advance
+) -> tuple[NDArray[np.int64], ...]:
+    """Return MACE's occupied bins of each vector, shape (K, 2), in one pass for each.
+
+    Raises:
+        InputError: a vector occupies too many bins.
+    """
+    counts = []
+    for vector in source.vectors:
+        own = list(vector.coordinates)
+        low, high = survey.low[own], survey.high[own]
+        start = partial(SparseBins, vector.coordinates, low, high, _MACE_BINS)
+        bins = fold(source.partitions(), start, workers=workers, progress=meter)
+        counts.append(bins.counts())
+    return tuple(counts)
+
+
+def _columns(source: ScoreSource, made: VectorPlan) -> tuple[ScoreColumn, ...]:
+    return tuple(
+        ScoreColumn(name=f"{vector.name}: {one.form}", kind="float")
+        for vector, derivation in zip(source.vectors, made.derivations, strict=True)
+        for one in derivation.derived
+    )

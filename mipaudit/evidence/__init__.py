@@ -1,0 +1,1 @@
+"""What counts show: limits at any error, shared by the commands."""

@@ -1,0 +1,1 @@
+"""Policies judged on evidence."""

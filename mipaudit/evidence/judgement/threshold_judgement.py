@@ -1,0 +1,117 @@
+"""Limits on one-sided statistics, AUC and TPR at an FPR, judged on the evidence."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from mipaudit.maths.class_limits.operating_point import fewest_holdout
+from mipaudit.maths.class_limits.planning import Standing, records_to_settle
+from mipaudit.statements.policy import PolicyCheck, check_status
+
+if TYPE_CHECKING:
+    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.maths.class_limits.operating_point import OperatingPoint
+    from mipaudit.statements.policy import Limit
+
+
+def records_of(evidence: Evidence) -> int:
+    """Return the number of records of both classes."""
+    everyone = evidence.counts.everyone
+    return everyone.n_members + everyone.n_holdout
+
+
+def auc_check(
+    evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
+) -> PolicyCheck:
+    """Judge the AUC of the better side, which the upper limit does not take as known."""
+    low = evidence.auc(lower_error)
+    high = evidence.auc(upper_error)
+    upper = evidence.auc_upper(upper_error)
+    status = check_status(limit.max, low.lower, upper)
+    needed = None
+    if status == "inconclusive":
+        needed = records_to_settle(
+            Standing(
+                limit=limit.max,
+                value=low.value,
+                lower=low.lower,
+                upper=upper,
+                error=(high.upper - high.lower) / 2 / NormalDist().inv_cdf(1 - upper_error),
+                records=records_of(evidence),
+            )
+        )
+    return PolicyCheck(
+        quantity="auc",
+        score=evidence.score,
+        limit=limit.max,
+        against="thresholds",
+        lower=low.lower,
+        upper=upper,
+        status=status,
+        reason="",
+        records_to_settle=needed,
+    )
+
+
+def tpr_check(
+    evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
+) -> PolicyCheck:
+    """Judge the TPR at an FPR, on the better side of the score."""
+    tpr, fpr = limit.max, float(limit.fpr or 0)
+    point = evidence.tpr(fpr, lower_error)
+    upper = evidence.tpr_upper(fpr, upper_error)
+    status = check_status(tpr, point.lower, upper)
+    needed = None
+    if status == "inconclusive":
+        needed = _tpr_records(evidence, (tpr, fpr), point, upper, lower_error)
+    return PolicyCheck(
+        quantity="tpr_at_fpr",
+        score=evidence.score,
+        limit=tpr,
+        against="thresholds",
+        lower=point.lower,
+        upper=upper,
+        status=status,
+        reason="",
+        fpr=fpr,
+        records_to_settle=needed,
+    )
+
+
+def _tpr_records(
+    evidence: Evidence,
+    limit: tuple[float, float],
+    point: OperatingPoint,
+    upper: float,
+    error: float,
+) -> int | None:
+    """Return the total number of records that would settle an open TPR check.
+
+    The error adds that of the members above the threshold and that of the threshold,
+    which moves the TPR about as much as the FPR, but for its slope.
+    """
+    tpr, fpr = limit
+    ladder = evidence.one_sided
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return None
+    share = (point.value * ladder.n_members + 0.5) / (ladder.n_members + 1)
+    slope = max(1.0, share / fpr)
+    spread = share * (1 - share) / ladder.n_members
+    spread += slope**2 * fpr * (1 - fpr) / ladder.n_holdout
+    records = records_of(evidence)
+    needed = records_to_settle(
+        Standing(
+            limit=tpr,
+            value=point.value,
+            lower=point.value - NormalDist().inv_cdf(1 - error) * sqrt(spread),
+            upper=upper,
+            error=sqrt(spread),
+            records=records,
+        )
+    )
+    if needed is None:
+        return None
+    holdout_share = ladder.n_holdout / records
+    return max(needed, ceil(fewest_holdout(fpr, error) / holdout_share))

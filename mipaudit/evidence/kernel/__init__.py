@@ -1,0 +1,1 @@
+"""Kernel densities: what noise would leave of the advantage."""

@@ -1,0 +1,1 @@
+"""Metrics of guesses other than the advantage."""

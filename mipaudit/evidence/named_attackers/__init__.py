@@ -1,0 +1,1 @@
+"""Limits of what one attacker achieves who was named beforehand."""

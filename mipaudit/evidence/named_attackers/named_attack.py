@@ -1,0 +1,275 @@
+"""Limits of what one attacker that was fixed beforehand achieves, and of how far it falls short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.evidence.named_attackers.difference import encounter, rival_class
+from mipaudit.evidence.named_attackers.difference_attackers import (
+    class_challenger,
+    evaluation_groups,
+)
+from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
+from mipaudit.maths.intervals.bounded_mean import mean_lower, mean_upper
+from mipaudit.maths.intervals.melded_sum import Term, melded_lower
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.statements.estimate import Attackers
+    from mipaudit.summaries.tally import ColumnCounts
+
+_HOLDOUT, _MEMBER = 0, 1
+# A search over intervals is quadratic in memory traffic; thresholds are listed outright.
+_MOST_LISTED: Final = 1 << 12
+# Limits of the same counts are asked for again by attackers that agree.
+_KEPT: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """A value with its two-sided limits."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Achieved:
+    """What an attacker achieves.
+
+    Attributes:
+        advantage: 1-2p + 2(p TPR - (1-p) FPR), with limits; may be below blind guessing.
+        tpr: share of members that it calls members.
+        fpr: share of holdout records that it calls members.
+        n_members: members that it was judged on.
+        n_holdout: holdout records, likewise.
+        counted: whether its limits are those of counts, which are approximate; limits of
+            means of coins hold at every sample size.
+    """
+
+    advantage: Limits
+    tpr: float
+    fpr: float
+    n_members: int
+    n_holdout: int
+    counted: bool
+
+
+def achieved(
+    guesses: NDArray[np.bool_] | NDArray[np.float64],
+    member: NDArray[np.bool_],
+    *,
+    prior: float,
+    alpha: float,
+) -> Achieved | None:
+    """Return what an attacker achieves on rows that it did not learn from.
+
+    Sure guesses make two independent binomial counts: their weighted difference has melded
+    limits. An attacker that tosses coins has limits of two means of numbers in [0, 1], each
+    at half the error, which hold at every sample size.
+
+    Args:
+        guesses: bool, whom it calls a member; or float, with which probability; shape (n,).
+        member: bool, shape (n,).
+        prior: p in (0, 1).
+        alpha: two-sided error in (0, 1).
+
+    Returns:
+        None where a class has no row.
+    """
+    mine, theirs = guesses[member], guesses[~member]
+    if min(mine.size, theirs.size) == 0:
+        return None
+    tpr, fpr = float(mine.mean()), float(theirs.mean())
+    value = weighed(tpr, fpr, prior)
+    if guesses.dtype == np.bool_:
+        found = difference_of_shares(
+            (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
+        )
+    else:
+        found = _difference_of_means(
+            mine.astype(np.float64), theirs.astype(np.float64), prior, alpha
+        )
+    return Achieved(
+        advantage=Limits(value=value, lower=found[0], upper=found[1]),
+        tpr=tpr,
+        fpr=fpr,
+        n_members=int(mine.size),
+        n_holdout=int(theirs.size),
+        counted=guesses.dtype == np.bool_ or _binary(guesses.astype(np.float64)),
+    )
+
+
+def weighed(tpr: float, fpr: float, prior: float) -> float:
+    """Return the advantage 1-2p + 2(p TPR - (1-p) FPR), in [-1, 1]."""
+    return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
+
+
+@lru_cache(maxsize=_KEPT)
+def difference_of_shares(
+    members: tuple[int, int], holdout: tuple[int, int], prior: float, alpha: float
+) -> tuple[float, float]:
+    """Return melded limits of the advantage from (successes, trials) of both classes."""
+    constant = 1 - 2 * prior
+    up = [
+        Term(weight=2 * prior, successes=members[0], trials=members[1]),
+        Term(weight=-2 * (1 - prior), successes=holdout[0], trials=holdout[1]),
+    ]
+    down = [Term(weight=-one.weight, successes=one.successes, trials=one.trials) for one in up]
+    lower = constant + melded_lower(up, alpha / 2)
+    upper = constant - melded_lower(down, alpha / 2)
+    return max(lower, -1.0), min(upper, 1.0)
+
+
+def mean_difference(
+    one: NDArray[np.float64], other: NDArray[np.float64], alpha: float
+) -> tuple[float, float]:
+    """Return two-sided limits of the mean of one less that of other, terms in [0, 1].
+
+    Four limits, each at a quarter of the error. Where all terms are 0 or 1, melded limits.
+    """
+    if _binary(one) and _binary(other):
+        up = [
+            Term(weight=1.0, successes=int(one.sum()), trials=one.size),
+            Term(weight=-1.0, successes=int(other.sum()), trials=other.size),
+        ]
+        down = [Term(weight=-t.weight, successes=t.successes, trials=t.trials) for t in up]
+        return melded_lower(up, alpha / 2), -melded_lower(down, alpha / 2)
+    each = alpha / 4
+    return (
+        mean_lower(one, each) - mean_upper(other, each),
+        mean_upper(one, each) - mean_lower(other, each),
+    )
+
+
+def _difference_of_means(
+    mine: NDArray[np.float64], theirs: NDArray[np.float64], prior: float, alpha: float
+) -> tuple[float, float]:
+    if _binary(mine) and _binary(theirs):
+        return difference_of_shares(
+            (int(mine.sum()), mine.size), (int(theirs.sum()), theirs.size), prior, alpha
+        )
+    each = alpha / 4
+    lower = weighed(mean_lower(mine, each), mean_upper(theirs, each), prior)
+    upper = weighed(mean_upper(mine, each), mean_lower(theirs, each), prior)
+    return max(lower, -1.0), min(upper, 1.0)
+
+
+def _binary(terms: NDArray[np.float64]) -> bool:
+    return bool(((terms == 0) | (terms == 1)).all())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """How much more the best attacker has than a named one.
+
+    Attributes:
+        lower: of any attacker who sees the score, at least this much more.
+        upper: of the best attacker of a class, at most this much more; None where no row
+            was left to judge by.
+    """
+
+    lower: float
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JudgedRows:
+    """Rows outside the burn-in, and what an attacker says of them.
+
+    Attributes:
+        takes: with which probability each is called a member (0 or 1 without coins), (n,).
+        member: bool, shape (n,).
+        scores: the audited score, shape (n,).
+        cell: coarse cell of each score, shape (n,).
+        blocks: micro-block of each row, shape (n,).
+    """
+
+    takes: NDArray[np.float64]
+    member: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    cell: NDArray[np.intp]
+    blocks: NDArray[np.uint8]
+
+
+def shortfall(
+    rows: JudgedRows,
+    counts: ColumnCounts,
+    *,
+    attackers: Attackers,
+    prior: float,
+    alpha: float,
+) -> Shortfall:
+    """Return how far a named attacker falls short of the best one, on the same rows.
+
+    The lower limit is that of an attacker who learns on earlier rows, less the named one:
+    both are fixed before each block. The upper limit is minus the least limit, over the
+    class, of the named attacker less the best one (`maths.difference`). An attacker that
+    tosses coins counts as if each toss were drawn, which can only widen the limits.
+
+    Args:
+        rows: with the named attacker's guesses.
+        counts: of the score, all rows.
+        attackers: the class of the upper limit.
+        prior: p in (0, 1).
+        alpha: two-sided error in (0, 1).
+    """
+    return Shortfall(
+        lower=surely_short(rows, counts, prior, alpha / 2),
+        upper=at_most_short(rows, attackers, prior, alpha / 2),
+    )
+
+
+def surely_short(rows: JudgedRows, counts: ColumnCounts, prior: float, alpha: float) -> float:
+    """Return the lower limit of `shortfall`, one-sided alpha."""
+    best = class_challenger(counts, "any", prior)
+    group = evaluation_groups(counts.burn_in)[rows.blocks]
+    learned = np.stack(best.sets)[group, rows.cell]
+    code = (2 * group.astype(np.intp) + learned) * 2 + rows.member
+    table = np.zeros((len(best.sets), 2, 2, 2))
+    for called, share in ((1, rows.takes), (0, 1 - rows.takes)):
+        total = np.bincount(code, weights=share, minlength=4 * len(best.sets))
+        table[:, :, called] = total.reshape(-1, 2, 2)
+    found = encounter(table, np.ones(2, dtype=bool), prior)
+    return -2.0 if found is None else fixed_lower(found, np.array([False, True]), alpha)
+
+
+def at_most_short(
+    rows: JudgedRows, attackers: Attackers, prior: float, alpha: float
+) -> float | None:
+    """Return the upper limit of `shortfall`, one-sided alpha; None where a class has no row."""
+    sizes = np.array([np.count_nonzero(~rows.member), np.count_nonzero(rows.member)])
+    if sizes.min() == 0:
+        return None
+    values, cell = np.unique(rows.scores, return_inverse=True)
+    single = np.ones(values.size, dtype=bool)
+    if values.size > _MOST_LISTED and attackers != "thresholds":
+        cell, single = _merged(cell, values.size)
+    rates = np.empty((2, 2, single.size))
+    code = rows.member * single.size + cell
+    for called, share in ((1, rows.takes), (0, 1 - rows.takes)):
+        total = np.bincount(code, weights=share, minlength=2 * single.size)
+        rates[:, called] = total.reshape(2, -1)
+    rates /= sizes[:, None, None]
+    met = Encounter(
+        rates=rates,
+        single=single,
+        n_members=float(sizes[_MEMBER]),
+        n_holdout=float(sizes[_HOLDOUT]),
+        prior=prior,
+    )
+    return -named_lower(met, rival_class(attackers), alpha)
+
+
+def _merged(cell: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return runs of cells of about equal mass; a run of several values is bracketed."""
+    mass = np.bincount(cell, minlength=count)
+    run = np.minimum((np.cumsum(mass) - mass) * _MOST_LISTED // mass.sum(), _MOST_LISTED - 1)
+    _, run = np.unique(run, return_inverse=True)
+    return run[cell], np.bincount(run) == 1

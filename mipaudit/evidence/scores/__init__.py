@@ -1,0 +1,1 @@
+"""What one score shows about membership."""

@@ -1,0 +1,266 @@
+"""What one score shows about membership: every limit, at any error, from its counts.
+
+Nothing here is a limit yet. A table and a policy share the error differently, so the
+suprema and held-out means are computed once and each limit when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.evidence.scores.attackers import equal_mass_starts
+from mipaudit.evidence.scores.discrete import discrete_upper
+from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
+from mipaudit.evidence.scores.prequential import HeldOut, held_out
+from mipaudit.maths.class_limits.auc import Auc, area_of
+from mipaudit.maths.class_limits.interval_attackers import best_ordered, best_sets
+from mipaudit.maths.class_limits.operating_point import OperatingPoint, tpr_at_fpr, tpr_upper
+from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.maths.class_limits.same_data_upper import oracle_upper, oracle_upper_strict
+from mipaudit.maths.class_limits.thinning import in_proportion, proportional_sizes, thin
+from mipaudit.maths.late_generator import LateGenerator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.maths.class_limits.auc import Area
+    from mipaudit.statements.estimate import Attackers, Side
+    from mipaudit.summaries.tally import ColumnCounts
+
+BINS: Final = 16
+CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
+_ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
+_INTERVALS: Final = (1, 4)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """The counts of one score, and what they show.
+
+    Attributes:
+        score: name of the score column.
+        counts: its counts.
+        prior: p in (0, 1).
+        strict: use finite-sample methods where there are any.
+        member_side: the side of the score on which members are guessed; None to
+            choose it: for the TPR on the burn-in, whose rows then do not count, for the
+            AUC on all rows.
+        seed: for the draws of the strict methods.
+        ordered: whether a larger score means anything; labels have no order.
+    """
+
+    score: str
+    counts: ColumnCounts
+    prior: float
+    strict: bool = False
+    member_side: Side | None = None
+    seed: int = 0
+    ordered: bool = True
+    _observed: dict[Attackers, tuple[float, int, int]] = field(default_factory=dict)
+    _starts: dict[int, NDArray[np.intp]] = field(default_factory=dict)
+
+    @property
+    def vectorial(self) -> bool:
+        """Tell whether the score has several numbers: `vector_evidence.VectorEvidence`."""
+        return False
+
+    @property
+    def discrete(self) -> bool:
+        """Tell whether an upper limit for all attackers exists."""
+        return self.counts.discrete
+
+    @property
+    def divisible(self) -> bool:
+        """Tell whether the burn-in could cut 16 bins; a discrete score has its values."""
+        return self.discrete or self.counts.single.size >= BINS
+
+    @property
+    def classes(self) -> tuple[Attackers, ...]:
+        """Return the named classes that make sense for the score, as the report lists them."""
+        return CLASSES if self.ordered else ()
+
+    @cached_property
+    def held_out(self) -> HeldOut | ExactBlocks:
+        """Return the held-out guesses of attackers that learn on the past."""
+        blocks, burn_in = self.counts.blocks, self.counts.burn_in
+        if self.strict:
+            return exact_blocks(blocks, burn_in, self.prior, self._rng(0))
+        return held_out(blocks, burn_in, self.prior)
+
+    @cached_property
+    def plugin(self) -> float:
+        """Return W_N over the burn-in's cells on the rows outside it: biased upward."""
+        return _sets_advantage(self.counts.scored, self.prior)
+
+    @cached_property
+    def side(self) -> Side:
+        """Return the side of the score on which members are guessed."""
+        if self.member_side is not None:
+            return self.member_side
+        trained = self.counts.trained
+        members, holdout = trained[:, 1], trained[:, 0]
+        below = np.cumsum(holdout) - holdout / 2
+        wins = float((members * below).sum())
+        return "high" if 2 * wins >= float(members.sum()) * float(holdout.sum()) else "low"
+
+    @cached_property
+    def one_sided(self) -> Ladder:
+        """Return the rows that the TPR at an FPR may use, members on the high side."""
+        fixed = self.member_side is not None
+        ladder = self.counts.everyone if fixed else self.counts.evaluated
+        return ladder if self.side == "high" else ladder.reversed()
+
+    def at_prior(self, prior: float) -> Evidence:
+        """Return the same counts as evidence at another prior."""
+        return replace(self, prior=prior, _observed={})
+
+    def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
+        """Return whose evidence a class of attackers is about, and what it is called there.
+
+        A vector score has its classes on scores derived from it; None where it has no such
+        class.
+        """
+        return self, attackers
+
+    def lower(self, alpha: float) -> float:
+        """Return the lower limit of the advantage for any attacker, one-sided alpha."""
+        return self.held_out.lower(alpha)
+
+    def observed(self, attackers: Attackers) -> tuple[float, int, int]:
+        """Return the best observed advantage of a class, and the rows behind it."""
+        if attackers not in self._observed:
+            self._observe(attackers)
+        return self._observed[attackers]
+
+    def upper(self, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit for a class, one-sided alpha; None where there is none."""
+        if attackers == "any":
+            if not self.discrete:
+                return None
+            if not self.strict:
+                return discrete_upper(self.counts, self.prior, alpha)
+        if attackers == "bins-16" and not self.divisible:
+            return None
+        value, n_members, n_holdout = self.observed(attackers)
+        if not self.strict:
+            return oracle_upper(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
+        if in_proportion(n_members, n_holdout, self.prior):
+            return oracle_upper_strict(value, n_members, n_holdout, prior=self.prior, alpha=alpha)
+        return _bounded_differences(value, n_members, n_holdout, self.prior, alpha)
+
+    @cached_property
+    def area(self) -> tuple[Area, Side]:
+        """Return the AUC of all rows on the given side, else on the better one."""
+        high = area_of(self.counts.everyone)
+        better: Side = "high" if high.value >= 0.5 else "low"  # noqa: PLR2004
+        side = self.member_side or better
+        return (high if side == "high" else high.turned()), side
+
+    def auc(self, alpha: float) -> Auc:
+        """Return the AUC with two limits, one-sided alpha each.
+
+        A side that was searched costs the lower limit half of its error, since either
+        side could be stated falsely. The upper limit keeps all of it: it is above 1/2,
+        so it can be wrong on the truly better side alone.
+        """
+        area, _ = self.area
+        searched = self.member_side is None
+        return area.limits(lower_alpha=alpha / 2 if searched else alpha, upper_alpha=alpha)
+
+    def auc_upper(self, alpha: float) -> float:
+        """Return an upper limit of the AUC of the given side, else of either, one-sided alpha.
+
+        The better side is one fixed side, so the larger limit needs no sharing of the error.
+        """
+        area, _ = self.area
+        sides = [area] if self.member_side is not None else [area, area.turned()]
+        return max(one.limits(lower_alpha=alpha, upper_alpha=alpha).upper for one in sides)
+
+    def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
+        """Return TPR at an FPR with its lower limit, one-sided alpha."""
+        return tpr_at_fpr(self.one_sided, fpr, alpha=alpha, rng=LateGenerator([self.seed, 2]))
+
+    def tpr_upper(self, fpr: float, alpha: float) -> float:
+        """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
+
+        The better side is one fixed side, so the larger limit needs no sharing of
+        the error; all rows count.
+        """
+        ladder = self.counts.everyone
+        sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
+        return max(
+            tpr_upper(side, fpr, alpha=alpha, rng=LateGenerator([self.seed, 3])) for side in sides
+        )
+
+    def bin_ends(self, bins: int) -> NDArray[np.intp]:
+        """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""
+        return self._bin_starts(bins)[1:] - 1
+
+    def _observe(self, attackers: Attackers) -> None:
+        if attackers == "bins-16":
+            merged = np.add.reduceat(self.counts.scored, self._bin_starts(BINS), axis=0)
+            table = self._proportional(merged)
+            n_holdout, n_members = (int(n) for n in table.sum(axis=0))
+            found = (_sets_advantage(table, self.prior), n_members, n_holdout)
+            self._observed[attackers] = found
+            return
+        ladder = self.counts.evaluated if attackers == "any" else self.counts.everyone
+        if self.strict:
+            table = np.stack([ladder.holdout, ladder.members], axis=1)
+            table = self._proportional(table)
+            ladder = Ladder(members=table[:, 1], holdout=table[:, 0], single=ladder.single)
+        sizes = ladder.n_members, ladder.n_holdout
+        if attackers == "any":
+            self._observed[attackers] = (best_sets(ladder, self.prior), *sizes)
+            return
+        suprema = best_ordered(ladder, self.prior, _INTERVALS)
+        self._observed.update(
+            {name: (value, *sizes) for name, value in zip(_ORDERED, suprema, strict=True)}
+        )
+
+    def _bin_starts(self, bins: int) -> NDArray[np.intp]:
+        """Return the first cell of each of at most ``bins`` runs of equal burn-in mass."""
+        if bins not in self._starts:
+            mass = self.counts.trained.sum(axis=1)
+            self._starts[bins] = equal_mass_starts(mass / max(1, int(mass.sum())), bins)
+        return self._starts[bins]
+
+    def _proportional(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Drop rows of a (K, 2) table at random until the classes stand as the prior does.
+
+        The strict upper limits are proved for that proportion only. Where it costs
+        too many rows, the table stays, and a wider limit is used.
+        """
+        if not self.strict:
+            return table
+        n_holdout, n_members = (int(n) for n in table.sum(axis=0))
+        sizes = proportional_sizes(n_members, n_holdout, self.prior)
+        if sizes is None:
+            return table
+        rng = self._rng(1)
+        return np.stack(
+            [thin(table[:, 0], sizes[1], rng), thin(table[:, 1], sizes[0], rng)], axis=1
+        )
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, stream])
+
+
+def _sets_advantage(table: NDArray[np.int64], prior: float) -> float:
+    """Return sum_j |p P_j - (1-p) Q_j| of a table of shape (K, 2)."""
+    share = table / np.maximum(table.sum(axis=0), 1)
+    return float(np.abs(prior * share[:, 1] - (1 - prior) * share[:, 0]).sum())
+
+
+def _bounded_differences(
+    value: float, n_members: int, n_holdout: int, prior: float, alpha: float
+) -> float:
+    """Return the upper limit by McDiarmid's inequality, for a fixed set of any sizes."""
+    if min(n_members, n_holdout) <= 0:
+        return 1.0
+    spread = prior**2 / n_members + (1 - prior) ** 2 / n_holdout
+    return min(1.0, value + 2 * float(np.sqrt(np.log(1 / alpha) / 2 * spread)))

@@ -1,0 +1,264 @@
+"""The lower limit of the advantage for any attacker: learn on the past, score the next.
+
+Attackers are fitted on the burn-in and on all earlier blocks, and the one that has
+done best so far is scored on the next block. Whatever they learn, each block's
+mean is the advantage of a set fixed beforehand, hence at most the optimum
+(after Luedtke and van der Laan 2016). Both classes are averaged over the same
+sets with the same weights: without that the limit is not valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.evidence.scores.attackers import attacker_sets
+from mipaudit.maths.intervals.binomial import mover_lower
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+EVALUATION_BLOCKS: Final = 15
+_BLOCKS_AT_ONCE: Final = 4
+_SINGLE_EXACT: Final = 1 << 24  # whole numbers below this are exact in single precision
+_MEMBER, _HOLDOUT = 1, 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """Weighted means over the blocks of sets that were fixed before them.
+
+    Attributes:
+        tpr: share of members guessed to be members, in [0, 1].
+        fpr: share of holdout records guessed to be members, in [0, 1].
+        n_members: effective number of members behind it, at least 0.
+        n_holdout: effective number of holdout records.
+        prior: p in (0, 1).
+    """
+
+    tpr: float
+    fpr: float
+    n_members: float
+    n_holdout: float
+    prior: float
+
+    @property
+    def value(self) -> float:
+        """Return the estimate, clipped at the baseline: biased downward."""
+        p = self.prior
+        return max(abs(2 * p - 1), 1 - 2 * p + 2 * (p * self.tpr - (1 - p) * self.fpr))
+
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error of the value; 1 where nothing was held out."""
+        if min(self.n_members, self.n_holdout) <= 0:
+            return 1.0
+        # Adding half a success and half a failure keeps it above 0 at rates of 0 and 1.
+        spread = [
+            weight**2 * (n * rate + 0.5) * (n * (1 - rate) + 0.5) / (n + 1) ** 3
+            for weight, rate, n in (
+                (self.prior, self.tpr, self.n_members),
+                (1 - self.prior, self.fpr, self.n_holdout),
+            )
+        ]
+        return float(2 * np.sqrt(sum(spread)))
+
+    def lower(self, alpha: float) -> float:
+        """Return the lower limit at one-sided error alpha, at least the baseline."""
+        if min(self.n_members, self.n_holdout) <= 0:
+            return abs(2 * self.prior - 1)
+        return mover_lower(
+            self.tpr,
+            self.fpr,
+            self.n_members,
+            self.n_holdout,
+            prior=self.prior,
+            alpha=alpha,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trials:
+    """Training sets and the counts that each is scored on, in order.
+
+    Attributes:
+        sets: bool, shape (B, E, K), cells guessed 'member' by attacker and block.
+        scored: int64, shape (B, K, 2), counts of the block.
+        seeds: how many leading blocks only choose the attacker (burn-in halves).
+    """
+
+    sets: NDArray[np.bool_]
+    scored: NDArray[np.int64]
+    seeds: int
+
+
+def evaluation_blocks(blocks: NDArray[np.int64], burn_in: int) -> NDArray[np.int64]:
+    """Return the counts of the 15 evaluation blocks, shape (15, K, 2)."""
+    late = np.arange(burn_in, blocks.shape[0])
+    group = (late - burn_in) * EVALUATION_BLOCKS // late.size
+    ends = np.searchsorted(group, np.arange(EVALUATION_BLOCKS + 1)) + burn_in
+    sums = _tables(EVALUATION_BLOCKS, blocks.shape[1])
+    # Sums of whole slices: several times faster than one reduceat along the first axis.
+    for index, (first, end) in enumerate(pairwise(ends.tolist())):
+        np.add.reduce(blocks[first:end], axis=0, out=sums[index])
+    return sums
+
+
+def burn_in_halves(blocks: NDArray[np.int64], burn_in: int) -> NDArray[np.int64]:
+    """Return the counts of the even and the odd burn-in micro-blocks, shape (2, K, 2)."""
+    sums = _tables(2, blocks.shape[1])
+    for first in (0, 1):
+        np.add.reduce(blocks[first:burn_in:2], axis=0, out=sums[first])
+    return sums
+
+
+def _tables(count: int, cells: int) -> NDArray[np.int64]:
+    """Return an array to fill, of shape (count, K, 2), each class contiguous in memory."""
+    return np.empty((count, 2, cells), dtype=np.int64).transpose(0, 2, 1)
+
+
+def fit(trained: NDArray[np.int64], mass: NDArray[np.float64], prior: float) -> NDArray[np.bool_]:
+    """Return the attackers' sets for each training table.
+
+    Args:
+        trained: int64, shape (B, K, 2).
+        mass: share of the burn-in per cell, shape (K,).
+        prior: p in (0, 1).
+
+    Returns:
+        bool, shape (B, E, K).
+    """
+    # In place throughout: new arrays of this size cost more than the arithmetic.
+    differences, variance = _share(trained[..., _MEMBER], prior)
+    holdout, holdout_variance = _share(trained[..., _HOLDOUT], 1 - prior)
+    differences *= prior
+    holdout *= 1 - prior
+    differences -= holdout
+    variance += holdout_variance
+    return attacker_sets(differences, np.sqrt(variance, out=variance), mass, prior)
+
+
+def _share(
+    counts: NDArray[np.int64], weight: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shares of one class, shape (B, K), and the variances of weight * share."""
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1).astype(np.float64)
+    share = counts / totals
+    variance = share * (weight * weight)
+    variance *= 1 - share
+    variance /= totals
+    return share, variance
+
+
+def trials(blocks: NDArray[np.int64], burn_in: int, prior: float) -> Trials:
+    """Return what is trained and scored, block by block, from the counts.
+
+    Args:
+        blocks: int64, shape (64, K, 2), by micro-block, cell and class.
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+    """
+    halves = burn_in_halves(blocks, burn_in)
+    later = evaluation_blocks(blocks, burn_in)
+    burned = halves[0] + halves[1]
+    mass = burned.sum(axis=1) / max(1, int(burned.sum()))
+    scored, trained = (_tables(2 + EVALUATION_BLOCKS, mass.size) for _ in range(2))
+    scored[:2], scored[2:] = halves[::-1], later
+    trained[:2], trained[2] = halves, burned
+    for block in range(2, trained.shape[0] - 1):
+        np.add(trained[block], scored[block], out=trained[block + 1])
+    return Trials(sets=fit(trained, mass, prior), scored=scored, seeds=2)
+
+
+def held_out(blocks: NDArray[np.int64], burn_in: int, prior: float) -> HeldOut:
+    """Return the pooled held-out rates of the attacker that had done best so far.
+
+    Args:
+        blocks: int64, shape (64, K, 2), by micro-block, cell and (holdout, member).
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+    """
+    return held_out_together([blocks], burn_in, prior)
+
+
+def held_out_together(scores: Sequence[NDArray[np.int64]], burn_in: int, prior: float) -> HeldOut:
+    """Return the held-out rates of one attacker at a time, chosen among several scores.
+
+    Each block is scored by the attacker, on whichever score, that had done best so far:
+    a lower limit of the advantage of all the scores seen together, and of the largest
+    of their advantages, without a share of the error for the choice.
+
+    Args:
+        scores: for each score the counts of the *same rows*, shape (64, K, 2); K may differ.
+        burn_in: micro-blocks that only train, the same for all.
+        prior: p in (0, 1).
+    """
+    runs = [trials(blocks, burn_in, prior) for blocks in scores]
+    totals = runs[0].scored.sum(axis=1)
+    exact = bool(totals.max() < _SINGLE_EXACT)
+    hits = np.concatenate([_hits(run, exact_in_single=exact) for run in runs], axis=1)
+    usable = (totals > 0).all(axis=1)
+    weight = _block_weights(totals, usable, prior)
+    rates = hits / np.maximum(totals, 1)[:, None, :]
+    gains = prior * rates[..., _MEMBER] - (1 - prior) * rates[..., _HOLDOUT]
+    payoff = np.cumsum(weight[:, None] * gains, axis=0)
+    seeds = runs[0].seeds
+    best = payoff[seeds - 1 : -1].argmax(axis=1)
+    block = np.arange(seeds, payoff.shape[0])
+    scored = block[usable[block]]
+    return pool(hits[scored, best[usable[block]]], totals[scored], prior)
+
+
+def _hits(run: Trials, *, exact_in_single: bool) -> NDArray[np.float64]:
+    """Return the scored rows that each set guesses to be members, shape (B, E, 2).
+
+    Whole numbers as floats: sums of products of those are vectorised. Not a matrix
+    product: BLAS would start threads, which cost more than all the rest.
+    """
+    kind: type[np.floating] = np.float32 if exact_in_single else np.float64
+    counts = run.scored.astype(kind)
+    hits = np.empty((*run.sets.shape[:2], 2))
+    # A few blocks at a time, so that the floats stay in the cache.
+    for first in range(0, len(hits), _BLOCKS_AT_ONCE):
+        part = slice(first, first + _BLOCKS_AT_ONCE)
+        sets = run.sets[part].astype(kind)
+        for side in (_HOLDOUT, _MEMBER):
+            hits[part, :, side] = np.einsum("bek,bk->be", sets, counts[part, :, side])
+    return hits
+
+
+def pool(hits: NDArray[np.float64], sizes: NDArray[np.int64], prior: float) -> HeldOut:
+    """Average both classes over the blocks with the same precision weights.
+
+    Args:
+        hits: rows guessed 'member' by block and (holdout, member), shape (B, 2).
+        sizes: rows by block and class, all above 0, shape (B, 2).
+        prior: p in (0, 1).
+    """
+    if not sizes.size:
+        return HeldOut(tpr=0.0, fpr=0.0, n_members=0.0, n_holdout=0.0, prior=prior)
+    weight = _block_weights(sizes, np.ones(len(sizes), dtype=bool), prior)
+    weight = (weight / weight.sum())[:, None]
+    rates = np.minimum((weight * hits / sizes).sum(axis=0), 1.0)
+    effective = 1 / (weight**2 / sizes).sum(axis=0)
+    return HeldOut(
+        tpr=float(rates[_MEMBER]),
+        fpr=float(rates[_HOLDOUT]),
+        n_members=float(effective[_MEMBER]),
+        n_holdout=float(effective[_HOLDOUT]),
+        prior=prior,
+    )
+
+
+def _block_weights(
+    totals: NDArray[np.int64], usable: NDArray[np.bool_], prior: float
+) -> NDArray[np.float64]:
+    """Return the precision of each block, common to both classes; 0 where one is missing."""
+    sizes = np.maximum(totals, 1)
+    variance = prior**2 / sizes[:, _MEMBER] + (1 - prior) ** 2 / sizes[:, _HOLDOUT]
+    return np.where(usable, 1 / variance, 0.0)

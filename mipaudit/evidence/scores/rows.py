@@ -1,0 +1,204 @@
+"""The rows of the report for one score: each limit at its share of the error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.evidence.scores.evidence import BINS
+from mipaudit.maths.class_limits.operating_point import fewest_holdout
+from mipaudit.statements.estimate import Estimate
+
+if TYPE_CHECKING:
+    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.statements.estimate import Attackers, Validity
+
+FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)
+_NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
+_NO_UPPER: Final = (
+    "a continuous score has no upper limit for all attackers; see the classes of attackers"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorShare:
+    """The two-sided error of one score column: (1 - confidence) over the columns.
+
+    Where all rows share it, ``columns`` counts their pairs of limits.
+    """
+
+    confidence: float
+    columns: int
+
+    @property
+    def two_sided(self) -> float:
+        """Return the error of an interval."""
+        return (1 - self.confidence) / self.columns
+
+    @property
+    def one_sided(self) -> float:
+        """Return the error of one limit."""
+        return self.two_sided / 2
+
+
+def pairs_of_limits(evidence: Evidence) -> int:
+    """Return how many statements of a score can be wrong on their own.
+
+    Excess, eta and accuracy are the advantage in other terms.
+    """
+    if not evidence.ordered:
+        return 1
+    one_sided = 0 if evidence.vectorial else 1 + len(FALSE_POSITIVE_RATES)
+    return 1 + len(evidence.classes) + one_sided
+
+
+def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+    """Return every row of one score, the advantage first."""
+    for_any = _restated(_any_advantage(evidence, share), evidence.prior)
+    if not evidence.ordered:
+        return for_any
+    return [
+        *for_any,
+        *(_class_advantage(evidence, share, attackers) for attackers in evidence.classes),
+        _auc(evidence, share),
+        *(_tpr(evidence, share, fpr) for fpr in FALSE_POSITIVE_RATES),
+    ]
+
+
+def advantage_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+    """Return the rows on the advantage alone: any attacker first, then the named classes."""
+    return [
+        _any_advantage(evidence, share),
+        *(_class_advantage(evidence, share, attackers) for attackers in evidence.classes),
+    ]
+
+
+def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
+    strict = evidence.strict
+    upper = evidence.upper("any", share.one_sided)
+    sizes = evidence.counts.scored.sum(axis=0)
+    return Estimate(
+        quantity="advantage",
+        score=evidence.score,
+        method="exact blocks" if strict else "prequential with MOVER",
+        attackers="any",
+        value=evidence.held_out.value,
+        lower=evidence.lower(share.one_sided),
+        upper=upper,
+        upper_reason=_NO_UPPER if upper is None else None,
+        confidence=share.confidence,
+        plugin=evidence.plugin,
+        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
+        validity="finite-sample" if strict else "approximate",
+        n_members=int(sizes[1]),
+        n_holdout=int(sizes[0]),
+    )
+
+
+def _restated(advantage: Estimate, prior: float) -> list[Estimate]:
+    """Return the advantage with the same statement as excess, eta and accuracy."""
+    baseline = abs(2 * prior - 1)
+
+    def moved(scale: float, shift: float, quantity: str) -> Estimate:
+        def move(value: float | None) -> float | None:
+            return None if value is None else value * scale + shift
+
+        return replace(
+            advantage,
+            quantity=quantity,  # type: ignore[arg-type]
+            value=move(advantage.value),
+            lower=move(advantage.lower),
+            upper=move(advantage.upper),
+            plugin=move(advantage.plugin),
+        )
+
+    return [
+        advantage,
+        moved(1.0, -baseline, "excess"),
+        moved(0.5, -baseline / 2, "eta"),
+        moved(0.5, 0.5, "accuracy"),
+    ]
+
+
+def _class_advantage(evidence: Evidence, share: ErrorShare, attackers: Attackers) -> Estimate:
+    observed, n_members, n_holdout = evidence.observed(attackers)
+    validity: Validity = "finite-sample" if evidence.strict else "approximate"
+    upper = evidence.upper(attackers, share.one_sided)
+    on_burn_in = f"{BINS} cells of equal mass cut on the burn-in, the other rows counted"
+    return Estimate(
+        quantity="advantage",
+        score=evidence.score,
+        method="oracle limit of the class supremum",
+        attackers=attackers,
+        value=None,
+        value_reason="only the same-data optimum is known; it is biased upward (plugin)",
+        plugin=observed,
+        lower=None,
+        lower_reason=_NO_CLASS_LOWER,
+        upper=upper,
+        upper_reason="too few rows in the burn-in to cut 16 bins" if upper is None else None,
+        confidence=share.confidence,
+        selection=on_burn_in if attackers == "bins-16" else "all rows; the class was fixed before",
+        validity=validity,
+        n_members=n_members,
+        n_holdout=n_holdout,
+    )
+
+
+def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
+    area = evidence.auc(share.one_sided)
+    everyone = evidence.counts.everyone
+    given = evidence.member_side is not None
+    return Estimate(
+        quantity="auc",
+        score=evidence.score,
+        method=area.method,
+        attackers="thresholds",
+        value=area.value,
+        lower=area.lower,
+        upper=area.upper,
+        confidence=share.confidence,
+        selection=f"all rows, side {'given' if given else 'chosen on them'}",
+        validity="approximate",
+        n_members=everyone.n_members,
+        n_holdout=everyone.n_holdout,
+        side=evidence.area[1],
+    )
+
+
+def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
+    ladder = evidence.one_sided
+    point = evidence.tpr(fpr, share.one_sided)
+    upper = evidence.tpr_upper(fpr, share.one_sided)
+    needed = fewest_holdout(fpr, share.one_sided)
+    short = None
+    if point.lower is None:
+        short = (
+            f"not estimable: {ladder.n_holdout} holdout records count, {needed} are needed "
+            "at this FPR and confidence"
+        )
+    return Estimate(
+        quantity="tpr_at_fpr",
+        score=evidence.score,
+        method="staircase of holdout ranks, ties broken at random",
+        attackers="thresholds",
+        value=point.value if short is None else None,
+        value_reason=short,
+        lower=point.lower,
+        lower_reason=short,
+        upper=upper if upper < 1 else None,
+        upper_reason="the holdout is too small for a limit below 1" if upper >= 1 else None,
+        confidence=share.confidence,
+        selection=_side_selection(evidence) + "; upper limit over both sides on all rows",
+        validity="finite-sample",
+        n_members=ladder.n_members,
+        n_holdout=ladder.n_holdout,
+        fpr=fpr,
+        side=evidence.side,
+    )
+
+
+def _side_selection(evidence: Evidence) -> str:
+    if evidence.member_side is not None:
+        return "side given, all rows"
+    return "side chosen on the burn-in, the other rows counted"

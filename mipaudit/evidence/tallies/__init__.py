@@ -1,0 +1,1 @@
+"""Rows in memory and rows by group, as several commands count them."""

@@ -1,0 +1,130 @@
+"""Rows by group: how many there are, and the counts of each; mergeable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from mipaudit.summaries.identity.row_rank import rank_bytes
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.tally import Tally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.tally import ColumnCounts
+
+
+class GroupCensus:
+    """The number of members and holdout records of every group.
+
+    Attributes:
+        sizes: (members, holdout) by the hash of the group.
+    """
+
+    __slots__ = ("sizes",)
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.sizes: dict[int, tuple[int, int]] = {}
+
+    def add(self, rows: Rows) -> None:
+        """Count a batch, read with groups."""
+        assert rows.groups is not None  # noqa: S101 - read with group columns
+        found, code = np.unique(rows.groups, return_inverse=True)
+        members = np.bincount(code[rows.member], minlength=found.size)
+        holdout = np.bincount(code[~rows.member], minlength=found.size)
+        for group, inside, outside in zip(
+            found.tolist(), members.tolist(), holdout.tolist(), strict=True
+        ):
+            self._count(group, inside, outside)
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another part."""
+        for group, (inside, outside) in other.sizes.items():
+            self._count(group, inside, outside)
+
+    def _count(self, group: int, inside: int, outside: int) -> None:
+        before = self.sizes.get(group, (0, 0))
+        self.sizes[group] = before[0] + inside, before[1] + outside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grouping:
+    """Which groups are told apart, and which are taken together or left out.
+
+    Attributes:
+        kept: hashes of the groups, increasing, uint64, shape (g,); group i is number i.
+        merged: hashes of the groups that are taken together as number g, increasing.
+    """
+
+    kept: NDArray[np.uint64]
+    merged: NDArray[np.uint64]
+
+    @property
+    def count(self) -> int:
+        """Return the number of groups, the merged one included."""
+        return int(self.kept.size) + bool(self.merged.size)
+
+    def numbers(self, groups: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Return the group's number of each row; -1 for a group that is left out."""
+        at = _position(self.kept, groups)
+        if self.merged.size:
+            other = (at < 0) & (_position(self.merged, groups) >= 0)
+            at[other] = self.kept.size
+        return at
+
+
+def _position(known: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return where each value is in a sorted array, -1 where it is not."""
+    if not known.size:
+        return np.full(groups.size, -1, dtype=np.intp)
+    at = np.minimum(np.searchsorted(known, groups), known.size - 1)
+    return np.where(known[at] == groups, at, -1)
+
+
+class GroupTally:
+    """The counts of every group, in the same cells."""
+
+    __slots__ = ("_grouping", "_seed", "_tallies")
+
+    def __init__(self, plan: Plan, grouping: Grouping) -> None:
+        """Start empty."""
+        self._seed = plan.seed
+        self._grouping = grouping
+        self._tallies = [Tally(plan) for _ in range(grouping.count)]
+
+    def add(self, rows: Rows) -> None:
+        """Count a batch, read with groups."""
+        assert rows.groups is not None  # noqa: S101 - read with group columns
+        number = self._grouping.numbers(rows.groups)
+        order = np.argsort(number, kind="stable")
+        ends = np.searchsorted(number[order], np.arange(self._grouping.count + 1))
+        top = rank_bytes(rows, self._seed)
+        for tally, first, end in zip(self._tallies, ends[:-1], ends[1:], strict=True):
+            if end > first:
+                chosen = order[first:end]
+                tally.take(_among(rows, chosen), top[chosen])
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another part."""
+        for mine, theirs in zip(self._tallies, other._tallies, strict=True):
+            mine.merge(theirs)
+
+    def counts(self) -> tuple[ColumnCounts, ...]:
+        """Return the finished counts of the one score column, group by group."""
+        return tuple(tally.counts()[0] for tally in self._tallies)
+
+
+def _among(rows: Rows, chosen: NDArray[np.intp]) -> Rows:
+    return Rows(
+        first_row=rows.first_row,
+        source_rows=rows.source_rows,
+        kept=chosen if rows.kept is None else rows.kept[chosen],
+        keys=None if rows.keys is None else rows.keys[chosen],
+        member=rows.member[chosen],
+        scores=tuple(score[chosen] for score in rows.scores),
+    )

@@ -1,0 +1,1 @@
+"""What a score of several numbers shows about membership."""

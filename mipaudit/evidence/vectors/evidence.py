@@ -1,0 +1,204 @@
+"""What a score of several numbers shows about membership, from its derived scores.
+
+The same questions as of a single number are asked: the policy, the claims and the table
+need no other answers. The lower limit is of one attacker at a time on any of the
+derived scores; each upper limit is of the attackers on one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
+from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.evidence.vectors.derivation import Derivation
+    from mipaudit.evidence.vectors.derived_score import Form
+    from mipaudit.maths.class_limits.auc import Area
+    from mipaudit.maths.class_limits.operating_point import OperatingPoint
+    from mipaudit.maths.class_limits.roc_counts import Ladder
+    from mipaudit.statements.estimate import Attackers, Side
+    from mipaudit.summaries.tally import ColumnCounts
+
+# What an upper limit is asked of: a derived score, and a class of attackers on it.
+_CLASSES: Final[dict[Attackers, tuple[Form | None, Attackers]]] = {
+    "any": ("joint", "any"),
+    "learned": (None, "thresholds"),
+    "product-grid": ("product-grid", "any"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VectorCounts:
+    """The counts of a vector's derived scores, the same rows each.
+
+    Attributes:
+        derivation: how they were made.
+        counts: of each derived score; the fitting rows are in no block.
+        width: number of coordinates.
+        constant: positions of the coordinates that are the same in all rows.
+        infinite: number of infinite values of all coordinates together.
+    """
+
+    derivation: Derivation
+    counts: tuple[ColumnCounts, ...]
+    width: int
+    constant: tuple[int, ...]
+    infinite: int
+
+    def of(self, form: Form) -> ColumnCounts | None:
+        """Return the counts of a derived score of this form, None where there is none."""
+        at = self.derivation.index(form)
+        return None if at is None else self.counts[at]
+
+    @property
+    def learned(self) -> tuple[ColumnCounts, ...]:
+        """Return the counts of the learned scores."""
+        pairs = zip(self.derivation.derived, self.counts, strict=True)
+        return tuple(counts for one, counts in pairs if one.learned)
+
+    @property
+    def chosen(self) -> ColumnCounts:
+        """Return the counts of the learned score that was chosen on the burn-in."""
+        return self.counts[self.derivation.chosen]
+
+
+def without_fitting_rows(counts: Sequence[ColumnCounts], fit_blocks: int) -> list[ColumnCounts]:
+    """Return counts whose blocks leave out the rows that derived scores were fitted on."""
+    found = []
+    for one in counts:
+        blocks = one.blocks.copy()
+        blocks[:fit_blocks] = 0
+        found.append(replace(one, blocks=blocks))
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VectorEvidence(Evidence):
+    """The counts of a vector's derived scores, and what they show.
+
+    ``counts`` are those of the chosen learned score.
+
+    Attributes:
+        vector: the counts of all derived scores.
+    """
+
+    vector: VectorCounts
+
+    @property
+    def vectorial(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
+    def discrete(self) -> bool:
+        """Tell whether all coordinates together have few values, so that 'any' has a limit."""
+        return self.vector.of("joint") is not None
+
+    @property
+    def classes(self) -> tuple[Attackers, ...]:
+        """Return the named classes: thresholds on the learned score, and sets of cells."""
+        grid: tuple[Attackers, ...] = ("product-grid",)
+        return ("learned", *(grid if self.vector.of("product-grid") is not None else ()))
+
+    @cached_property
+    def held_out(self) -> HeldOut | ExactBlocks:
+        """Return the held-out guesses of one attacker at a time on any derived score.
+
+        Exact blocks need one table: that of the derived score which did best on the
+        burn-in.
+        """
+        counts, burn_in = self.vector.counts, self.counts.burn_in
+        if self.strict:
+            one = counts[self.vector.derivation.strongest]
+            return exact_blocks(one.blocks, burn_in, self.prior, self._rng(0))
+        return held_out_together([one.blocks for one in counts], burn_in, self.prior)
+
+    @cached_property
+    def plugin(self) -> float:
+        """Return the largest W_N over the cells of a derived score: biased upward."""
+        return max(self._part(one).plugin for one in self.vector.counts)
+
+    @cached_property
+    def one_sided(self) -> Ladder:
+        """Return the rows outside the burn-in by the learned score, members on the high side."""
+        return self._learned.one_sided
+
+    @cached_property
+    def area(self) -> tuple[Area, Side]:
+        """Return the AUC of the learned score on the rows outside the burn-in."""
+        return self._learned.area
+
+    def observed(self, attackers: Attackers) -> tuple[float, int, int]:
+        """Return the best observed advantage of a class, and the rows behind it."""
+        part, own = self.asked(attackers)
+        if part is None:
+            raise ValueError(f"a vector score has no attackers of class {attackers}")
+        return part.observed(own)
+
+    def upper(self, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit for a class, one-sided alpha; None where there is none."""
+        part, own = self.asked(attackers)
+        return None if part is None else part.upper(own, alpha)
+
+    def tpr_upper(self, fpr: float, alpha: float) -> float:
+        """Return an upper limit of TPR at an FPR of thresholds on the learned score."""
+        return self._learned.tpr_upper(fpr, alpha)
+
+    def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
+        """Return TPR at an FPR of thresholds on the learned score, one-sided alpha."""
+        return self._learned.tpr(fpr, alpha)
+
+    @cached_property
+    def _learned(self) -> Evidence:
+        return self._part(self.vector.chosen)
+
+    def asked(self, attackers: Attackers) -> tuple[Evidence | None, Attackers]:
+        """Return the evidence of the derived score that a class is about, None for none."""
+        if attackers not in _CLASSES:
+            return None, attackers
+        form, own = _CLASSES[attackers]
+        if form is None:
+            return self._learned, own
+        counts = self.vector.of(form)
+        return (None if counts is None else self._part(counts)), own
+
+    def _part(self, counts: ColumnCounts) -> Evidence:
+        """Return the evidence of one derived score on the rows that it was not made from."""
+        return Evidence(
+            score=self.score,
+            counts=replace(counts, everyone=counts.evaluated),
+            prior=self.prior,
+            strict=self.strict,
+            member_side="high",
+            seed=self.seed,
+        )
+
+
+def vector_evidence(
+    score: str, vector: VectorCounts, *, prior: float, strict: bool, seed: int
+) -> VectorEvidence:
+    """Return the evidence of a vector score.
+
+    Args:
+        score: its name.
+        vector: its counts.
+        prior: p in (0, 1).
+        strict: use finite-sample methods where there are any.
+        seed: for the draws of the strict methods.
+    """
+    return VectorEvidence(
+        score=score,
+        counts=vector.chosen,
+        prior=prior,
+        strict=strict,
+        member_side="high",
+        seed=seed,
+        vector=vector,
+    )

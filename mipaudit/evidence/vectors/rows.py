@@ -1,0 +1,150 @@
+"""The rows of the report for a score of several numbers, and what must be said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.evidence.scores.rows import score_estimates
+from mipaudit.evidence.vectors.evidence import VectorEvidence
+from mipaudit.maths.learners.boosting import Boosting
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.rounding import value_text
+from mipaudit.summaries.cells.product_grid import ProductGrid
+
+if TYPE_CHECKING:
+    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.evidence.scores.rows import ErrorShare
+    from mipaudit.evidence.vectors.derived_score import DerivedScore, Form
+    from mipaudit.statements.estimate import Estimate
+
+_NO_UPPER: Final = (
+    "a score of several continuous numbers has no upper limit for all attackers; see the "
+    "classes of attackers"
+)
+_OUTSIDE: Final = "the rows outside the burn-in counted"
+_NAMES: Final[dict[Form, str]] = {
+    "product-grid": "cells of a product grid",
+    "joint": "combinations of values",
+    "logistic": "logistic regression",
+    "neighbours": "nearest neighbours",
+    "boosting": "gradient boosting",
+    "coordinate": "single coordinates",
+}
+
+
+def vector_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
+    """Return every row of a vector score, the advantage first.
+
+    Args:
+        evidence: a `VectorEvidence`.
+        share: of the error.
+    """
+    evidence = _vector(evidence)
+    return [_reworded(row, evidence) for row in score_estimates(evidence, share)]
+
+
+def learned_name(evidence: VectorEvidence) -> str:
+    """Return what the chosen learned score is, with the library that grew it."""
+    return _named(evidence.vector.derivation.derived[evidence.vector.derivation.chosen])
+
+
+def vector_findings(name: str, evidence: Evidence, infinite: int | None = None) -> list[Finding]:
+    """Return how a vector score was audited and what is unusual.
+
+    Args:
+        name: shown as it is.
+        evidence: a `VectorEvidence`.
+        infinite: number of infinite coordinates where its counts hold missing ones as such.
+    """
+    evidence = _vector(evidence)
+    vector = evidence.vector
+    found = [Finding(code="vector_score", text=_made_of(name, evidence))]
+    if vector.constant:
+        text = (
+            f"Score '{name}': {len(vector.constant)} of its {vector.width} coordinates "
+            "hold the same value in all rows."
+        )
+        found.append(Finding(code="constant_coordinates", text=text))
+    infinite = vector.infinite if infinite is None else infinite
+    if infinite:
+        text = f"Score '{name}' has {infinite:,} infinite coordinates: kept, as extreme values."
+        found.append(Finding(code="infinite_scores", text=text))
+    return found
+
+
+def shuffled_finding(name: str, value: float, shuffled: float, prior: float) -> Finding:
+    """Return what the published estimator reads where nothing can leak, and so its bias there."""
+    baseline = abs(2 * prior - 1)
+    return Finding(
+        code="mace_bias",
+        text=(
+            f"Score '{name}': MACE's estimator reads {value_text(value)}; with shuffled "
+            f"membership, where nothing leaks and blind guessing has {value_text(baseline)}, "
+            f"it reads {value_text(shuffled)}: there its bias is {value_text(shuffled - baseline)}."
+        ),
+    )
+
+
+def _vector(evidence: Evidence) -> VectorEvidence:
+    if not isinstance(evidence, VectorEvidence):
+        raise TypeError("the evidence is of a single number")
+    return evidence
+
+
+def _made_of(name: str, evidence: VectorEvidence) -> str:
+    derivation = evidence.vector.derivation
+    forms = [
+        _NAMES[form] + (f" ({derivation.library})" if form == "boosting" else "")
+        for form in derivation.tried
+    ]
+    without = ""
+    if "boosting" not in derivation.tried:
+        without = (
+            " Gradient boosting was not tried: scikit-learn is not installed, or the burn-in is "
+            "too small."
+        )
+    return (
+        f"Score '{name}' is a vector of {evidence.vector.width} numbers. Attackers on it use "
+        f"{', '.join(forms)}, fitted on a part of the burn-in; the rest of the burn-in chose "
+        f"{learned_name(evidence)} as the learned score.{without}"
+    )
+
+
+def _named(one: DerivedScore) -> str:
+    if isinstance(one.fitted, Boosting):
+        return f"{_NAMES[one.form]} ({one.fitted.library})"
+    return _NAMES[one.form]
+
+
+def _reworded(row: Estimate, evidence: VectorEvidence) -> Estimate:
+    """Return a row with the words and classes that are true of a vector."""
+    learned = learned_name(evidence)
+    if row.attackers == "any":
+        return replace(
+            row,
+            selection=f"{_on_what(evidence)}, {row.selection}",
+            upper_reason=None if row.upper is not None else _NO_UPPER,
+        )
+    if row.attackers == "product-grid":
+        shape = _grid_shape(evidence)
+        return replace(row, selection=f"{shape} cells cut on the burn-in, {_OUTSIDE}")
+    return replace(
+        row,
+        attackers="learned",
+        selection=f"{learned} fitted and chosen on the burn-in, {_OUTSIDE}",
+    )
+
+
+def _on_what(evidence: VectorEvidence) -> str:
+    derivation = evidence.vector.derivation
+    if evidence.strict:
+        return f"on {_named(derivation.derived[derivation.strongest])}, chosen on the burn-in"
+    forms = dict.fromkeys(_named(one) for one in derivation.derived)
+    return f"on {', '.join(forms)}"
+
+
+def _grid_shape(evidence: VectorEvidence) -> str:
+    found = evidence.vector.derivation.find("product-grid")
+    grid = None if found is None else found.fitted
+    return " x ".join(str(n) for n in grid.shape) if isinstance(grid, ProductGrid) else ""

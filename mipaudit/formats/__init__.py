@@ -1,0 +1,1 @@
+"""A report in every format: text, HTML, Markdown, JUnit, CSV."""

@@ -1,0 +1,1 @@
+"""The parts that pages share: limits and verdicts, origin, tables by class."""

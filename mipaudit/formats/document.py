@@ -1,0 +1,130 @@
+"""A report as a document: blocks of text and tables, whatever it will be written in.
+
+Named tuples: to make as many dataclasses takes a third of the time in which `noise` and
+`bounds` have to answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Mood = Literal["good", "bad", "open", "plain"]
+
+
+class Heading(NamedTuple):
+    """A heading below the title."""
+
+    text: str
+    level: Literal[2, 3] = 2
+
+
+class Paragraph(NamedTuple):
+    """Running text; ``hyphens`` says whether a line may end with one of its hyphens."""
+
+    text: str
+    hyphens: bool = True
+
+
+class Note(NamedTuple):
+    """Small print below a table."""
+
+    text: str
+
+
+class Bullets(NamedTuple):
+    """A list."""
+
+    texts: tuple[str, ...]
+
+
+class Pairs(NamedTuple):
+    """Terms and what is said of each."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+class Grid(NamedTuple):
+    """A table of text.
+
+    Attributes:
+        caption: what it shows, for those who do not see what stands above it.
+        head: one for each column.
+        rows: cells, as many as heads.
+        words: how many columns at the start are words; the others are numbers.
+        prose: whether the last column is running text, behind the numbers.
+        marked: rows that matter more, by position.
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int
+    prose: bool = False
+    marked: frozenset[int] = frozenset()
+
+
+class Picture(NamedTuple):
+    """A drawing, and the same in words.
+
+    Attributes:
+        svg: one ``svg`` element without scripts.
+        alt: what it shows, for those who do not see it.
+        caption: below it.
+    """
+
+    svg: str
+    alt: str
+    caption: str
+
+
+Block = Heading | Paragraph | Note | Bullets | Pairs | Grid | Picture
+# Blocks that belong together: no blank line stands between them.
+Section = tuple[Block, ...]
+
+
+def bulleted(title: str, texts: Sequence[str]) -> Section:
+    """Return a list under its heading, or nothing where there is nothing to list."""
+    return (Heading(text=title), Bullets(texts=tuple(texts))) if texts else ()
+
+
+class Case(NamedTuple):
+    """One thing that a pipeline waits for.
+
+    Attributes:
+        group: what it is about, such as a score.
+        name: what was to be shown.
+        status: ``passed``, ``failed``, ``open`` (nobody can tell yet) or ``skipped``.
+        text: why.
+    """
+
+    group: str
+    name: str
+    status: Literal["passed", "failed", "open", "skipped"]
+    text: str
+
+
+class Document(NamedTuple):
+    """All that a report shows.
+
+    Attributes:
+        title: the command that made it.
+        headline: the outcome in a line; empty where nothing was to be decided.
+        mood: of the headline.
+        summary: the paragraph that can be read alone.
+        sections: the rest, in order.
+        cases: what a pipeline waits for.
+        created: UTC time, as the provenance has it.
+        leads: the summary begins with the outcome: text without a layout has no headline.
+    """
+
+    title: str
+    headline: str
+    mood: Mood
+    summary: str
+    sections: tuple[Section, ...]
+    cases: tuple[Case, ...]
+    created: str
+    leads: bool = False

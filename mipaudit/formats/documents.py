@@ -1,0 +1,79 @@
+"""From any report to its document and its forms; what draws the other kinds is not loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, assert_never
+
+from mipaudit.statements.reports.kinds import kind_of, named
+
+if TYPE_CHECKING:
+    from mipaudit.formats.document import Document
+    from mipaudit.statements.reports.kinds import AnyReport
+
+Form = Literal["csv", "markdown", "html", "junit"]
+
+
+def report_as(report: AnyReport, form: Form) -> str:
+    """Return the report in a form that people or servers read; programs read its JSON."""
+    if form == "csv":
+        from mipaudit.formats.csv import report_csv
+
+        return report_csv(report)
+    document = document_of(report, illustrated=form == "html")
+    match form:
+        case "markdown":
+            from mipaudit.formats.markdown import document_markdown
+
+            return document_markdown(document)
+        case "html":
+            from mipaudit.formats.html import document_html
+
+            return document_html(document)
+        case "junit":
+            from mipaudit.formats.junit import document_junit
+
+            return document_junit(document)
+        case _:
+            assert_never(form)
+
+
+def document_of(report: AnyReport, *, illustrated: bool = False) -> Document:
+    """Return all that a report shows, and where it comes from.
+
+    Args:
+        report: of any command.
+        illustrated: with pictures, where there are any and they can be drawn.
+    """
+    from mipaudit.formats.blocks.origin import origin_section
+
+    document = _document(report, illustrated=illustrated)
+    return document._replace(sections=(*document.sections, origin_section(report.provenance)))
+
+
+def headline_of(report: AnyReport) -> str:
+    """Return the outcome in a line; empty where nothing was to be decided."""
+    return _document(report, illustrated=False).headline
+
+
+def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
+    """Return the report as text for a terminal.
+
+    Args:
+        report: of any command.
+        width: characters in a line, where tables allow; prose is up to 100 wide.
+        color: whether to use terminal colours, where there are any.
+    """
+    text = kind_of(report.command).text
+    if text is not None:
+        page: str = named(text)(report, width=width, color=color)
+        return page
+    from mipaudit.formats.text import document_text
+
+    return document_text(_document(report, illustrated=False), width=width)
+
+
+def _document(report: AnyReport, *, illustrated: bool) -> Document:
+    kind = kind_of(report.command)
+    asked = {"illustrated": illustrated} if kind.illustrated else {}
+    document: Document = named(kind.document)(report, **asked)
+    return document

@@ -1,0 +1,66 @@
+"""A drawing as one SVG element for a page, the same for equal reports."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import MissingExtraError
+from mipaudit.formats.document import Picture
+from mipaudit.formats.plotting import own_style, require_plotting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+
+# Inches. Narrower ones can still be read on a phone.
+_WIDE: Final = 5.0
+
+
+def plotting() -> bool:
+    """Tell whether pictures can be drawn: the plotting library is an extra."""
+    try:
+        require_plotting()
+    except MissingExtraError:
+        return False
+    return True
+
+
+def drawn(
+    draw: Callable[[Figure], None], *, name: str, size: tuple[float, float], alt: str, caption: str
+) -> Picture:
+    """Return a picture.
+
+    Args:
+        draw: draws on an empty figure.
+        name: tells the picture from the others of a page: short, letters and digits.
+        size: width and height in inches.
+        alt: the same in words.
+        caption: stands below it.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    text = StringIO()
+    with own_style():
+        # Text stays text: smaller, searchable, and in the reader's own font.
+        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": name})
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    svg = _element(text.getvalue(), name)
+    if size[0] < _WIDE:
+        svg = svg.replace("<svg", '<svg class="narrow"', 1)  # it may shrink to a phone's width
+    return Picture(svg=svg, alt=alt, caption=caption)
+
+
+def _element(svg: str, name: str) -> str:
+    """Return the ``svg`` element alone, with ids that no other picture of a page has."""
+    start = svg.index("<svg")
+    found = re.sub(r"<metadata>.*?</metadata>", "", svg[start:], flags=re.DOTALL)
+    for pattern in (r'\bid="', r'href="#', r"url\(#"):
+        found = re.sub(f"({pattern})", rf"\g<1>{name}-", found)
+    return re.sub(r"\n\s*", "\n", found).strip()

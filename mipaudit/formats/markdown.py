@@ -1,0 +1,71 @@
+"""A document in markdown (GitHub's), for job summaries and pull requests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, assert_never
+
+from mipaudit.formats.document import Bullets, Grid, Heading, Note, Pairs, Paragraph, Picture
+from mipaudit.formats.wording import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.formats.document import Block, Document
+
+# What would be read as markup. An underscore is so only at the edge of a word.
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_AT_START: Final = re.compile(r"^(\s*)([#+=-]|\d+[.)])")
+
+
+def document_markdown(document: Document) -> str:
+    """Return the document as markdown; nothing in it can become markup or a link.
+
+    Where the text is posted, a site may still read a name such as ``@somebody`` in its own way.
+    """
+    parts = [f"# {_safe(document.title)}\n"]
+    if document.headline:
+        parts.append(f"**{_safe(document.headline)}**\n")
+    if document.summary:
+        parts.append(f"{_line(document.summary)}\n")
+    parts += (part for section in document.sections for one in section for part in _block(one))
+    return "\n".join(parts)
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Heading():
+            yield f"{'#' * block.level} {_safe(block.text)}\n"
+        case Paragraph() | Note():
+            yield f"{_line(block.text)}\n"
+        case Bullets():
+            yield "".join(f"- {_safe(text)}\n" for text in block.texts)
+        case Pairs():
+            yield "".join(f"- **{_safe(term)}**: {_safe(text)}\n" for term, text in block.pairs)
+        case Grid():
+            yield _grid(block)
+        case Picture():
+            yield f"*{_safe(block.alt)}*\n"
+        case _:
+            assert_never(block)
+
+
+def _grid(grid: Grid) -> str:
+    last = ["---"] * grid.prose
+    rule = ["---"] * grid.words + ["--:"] * (len(grid.head) - grid.words - grid.prose) + last
+    rows = [
+        [f"**{_safe(cell)}**" if at in grid.marked and cell else _safe(cell) for cell in row]
+        for at, row in enumerate(grid.rows)
+    ]
+    lines = [[_safe(cell) for cell in grid.head], rule, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _line(text: str) -> str:
+    """Return a paragraph that does not begin a list or a heading."""
+    return _AT_START.sub(r"\1\\\2", _safe(text))
+
+
+def _safe(text: str) -> str:
+    """Return text that is markdown for itself, in a cell too."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", plain(text).replace("\n", " "))

@@ -1,0 +1,1 @@
+"""Accountants of privacy: compositions and DP-SGD, by privacy losses."""

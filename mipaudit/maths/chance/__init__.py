@@ -1,0 +1,1 @@
+"""Exact tests of whether groups differ more than chance would have it."""

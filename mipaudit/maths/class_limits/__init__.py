@@ -1,0 +1,1 @@
+"""Limits of what the best attacker of a class achieves."""

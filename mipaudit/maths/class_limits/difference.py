@@ -1,0 +1,297 @@
+"""Lower limits of how much more one query gives away than another, for a named class.
+
+A *challenger* is an attacker on one query that was fixed before the rows it is judged
+on. The *rival* is the best attacker of a class on another query: unknown, but fixed. A
+limit of 'challenger minus rival' that holds for each fixed rival holds for the unknown
+best one, and so does the least of these limits over the class: no union bound is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.class_limits.best_on_cells import ListedRivals, best_rival, listed_rivals
+from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.maths.class_limits.best_on_cells import RivalClass
+
+_ROUNDS: Final = 10
+# (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.
+_MOST_SPREAD: Final = 3.0
+_FACTORS: Final = (0.85, 1.18)
+# A row on which the two attackers change places moves X from 1 to -1.
+_SWING: Final = 2.0
+# By enumeration: with it no error from 0.25 down is exceeded by more than a fiftieth of it.
+_ALLOWANCE: Final = 1.06
+_HOLDOUT, _MEMBER = 0, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Encounter:
+    """A challenger's guesses beside the cells of the rival's score, on the same rows.
+
+    Attributes:
+        rates: float64, shape (2, 2, K): by class (holdout, member), by the challenger's
+            guess (holdout, member) and by cell; each class adds up to 1.
+        single: bool, shape (K,), cells that hold one value of the rival's score.
+        n_members: effective number of members behind the rates, above 0.
+        n_holdout: effective number of holdout records.
+        prior: p in (0, 1).
+    """
+
+    rates: NDArray[np.float64]
+    single: NDArray[np.bool_]
+    n_members: float
+    n_holdout: float
+    prior: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Weighing:
+    """The parts of a limit that do not depend on the rival, by class (holdout, member)."""
+
+    rates: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    tpr: NDArray[np.float64]
+    z: float
+    least: float
+
+
+def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float:
+    """Return a lower limit of challenger minus best rival, one-sided alpha.
+
+    For one fixed rival B and challenger A, the difference is a weighted sum over the two
+    classes of the means of X = 1{A} - 1{B}, and its limit is D - k z^2/2 - z sqrt(V +
+    k^2 z^2/4): a score limit, with V the empirical variance and k the most by which one row
+    can move the sum, from X = 1 to X = -1, so that no row of disagreement seen does not mean
+    that there is none. Its error for rare rows was enumerated (docs/compare.md). The
+    least of it is found among all thresholds, and all sets of few cells. Over the other
+    classes it is bounded from below: for any c and s > 0 the variance of X is at most
+    E(X - c)^2 and sqrt(V) at most s V + 1/(4 s), which makes the limit a sum over cells,
+    and the best rival one search.
+
+    Args:
+        encounter: the same rows under both queries.
+        rivals: the class on the rival's query.
+        alpha: one-sided error in (0, 1).
+
+    Returns:
+        A limit in [-(1 - |2p-1|), 1 - |2p-1|]: the challenger must be no worse than blind
+        guessing, as those are that may guess blindly.
+    """
+    room = 1 - abs(2 * encounter.prior - 1)
+    return min(max(named_lower(encounter, rivals, alpha), -room), room)
+
+
+def named_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> float:
+    """Return a lower limit of a challenger that may be worse than blind minus the best rival.
+
+    As `paired_lower`, which says how.
+
+    Returns:
+        A limit in [-2, 2].
+    """
+    weighing = _weigh(encounter, alpha)
+    single = encounter.single
+    listed = listed_rivals(encounter.rates, single, rivals)
+    if listed is not None:
+        return min(max(_least(weighing, listed), -2.0), 2.0)
+    # The rival that was best observed is where the search for the two numbers starts.
+    gains = (weighing.rates * weighing.scale[:, None, None]).reshape(4, -1)
+    rival = best_rival(gains, single, rivals)[1]
+    centre = _centre(weighing, rival)
+    best, slope = -math.inf, 0.0
+    for step in range(_ROUNDS):
+        wanted = 1 / (2 * math.sqrt(_spread(weighing, rival, centre) + weighing.least))
+        slope = wanted if step == 0 else math.sqrt(slope * wanted)
+        limit, rival = _bound(weighing, single, rivals, slope, centre)
+        best = max(best, limit)
+        # The bound is concave in the centre: these are steps uphill, ever smaller.
+        centre = centre + (_centre(weighing, rival) - centre) / (step + 2)
+    for factor in _FACTORS:
+        best = max(best, _climb(weighing, single, rivals, slope, centre, factor))
+    return min(max(best, -2.0), 2.0)
+
+
+def fixed_lower(encounter: Encounter, rival: NDArray[np.bool_], alpha: float) -> float:
+    """Return a lower limit of challenger minus one rival that was fixed beforehand.
+
+    The limit that `paired_lower` takes the least of over a class.
+
+    Args:
+        encounter: the same rows under both attackers.
+        rival: the cells in which the rival guesses 'member', shape (K,).
+        alpha: one-sided error in (0, 1).
+
+    Returns:
+        A limit in [-2, 2]: neither need be better than blind guessing.
+    """
+    taken = encounter.rates @ rival.astype(np.float64)
+    weighing = _weigh(encounter, alpha)
+    found = _least(weighing, ListedRivals(taken=taken[:, :, None], part=None))
+    return min(max(found, -2.0), 2.0)
+
+
+def _least(weighing: _Weighing, listed: ListedRivals) -> float:
+    """Return the least of the limits of all rivals, each with its own variance."""
+    difference = weighing.tpr[:, None] - listed.taken.sum(axis=1)
+    disagree = weighing.tpr[:, None] - listed.taken[:, 1] + listed.taken[:, 0]
+    spread = weighing.variance @ np.maximum(disagree - difference**2, 0.0)
+    value = weighing.scale @ difference
+    if listed.part is not None:
+        # A part of one more cell: the most that it gains, and the most that it can spread.
+        gains = (weighing.scale[:, None, None] * listed.part).reshape(4, -1)
+        value = value - np.maximum(gains, 0.0).sum(axis=0)
+        spread = spread + _MOST_SPREAD * (weighing.variance @ listed.part.sum(axis=1))
+    slack = weighing.z * (np.sqrt(spread + weighing.least) + math.sqrt(weighing.least))
+    return float((value - slack).min())
+
+
+def _climb(
+    weighing: _Weighing,
+    single: NDArray[np.bool_],
+    rivals: RivalClass,
+    slope: float,
+    centre: NDArray[np.float64],
+    factor: float,
+) -> float:
+    """Return the best bound from a slope on, going by a factor while it rises."""
+    best = -math.inf
+    while True:
+        limit, _ = _bound(weighing, single, rivals, slope, centre)
+        if limit <= best:
+            return best
+        best, slope = limit, slope * factor
+
+
+def _centre(weighing: _Weighing, rival: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of challenger minus rival by class, shape (2,)."""
+    return np.asarray(weighing.tpr - weighing.rates.sum(axis=1) @ rival)
+
+
+def _weigh(encounter: Encounter, alpha: float) -> _Weighing:
+    p = encounter.prior
+    z = NormalDist().inv_cdf(1 - alpha)
+    sizes = np.array([encounter.n_holdout, encounter.n_members])
+    scale = np.array([-2 * (1 - p), 2 * p])
+    heaviest = _SWING * _patience(alpha, z) * float((np.abs(scale) / sizes).max())
+    return _Weighing(
+        rates=encounter.rates,
+        scale=scale,
+        variance=scale**2 / sizes,
+        tpr=encounter.rates[:, 1].sum(axis=1),
+        z=z,
+        least=(heaviest * z / 2) ** 2,
+    )
+
+
+def _patience(alpha: float, z: float) -> float:
+    """Return how much wider the limit must be where z^2 is less than what no event allows.
+
+    Events that were not seen may still have a mean of -ln alpha; z^2 is less for errors above
+    0.03, and hardly more below. So this is above 1 for errors above 0.022: 1.02 at 0.025, 1.49
+    at 0.1.
+    """
+    return max(1.0, -_ALLOWANCE * math.log(alpha) / z**2) if z > 0 else math.inf
+
+
+def _spread(weighing: _Weighing, rival: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
+    """Return the variance about a centre of challenger minus rival, given as cell shares."""
+    rates = weighing.rates
+    alone, both = rates @ (1 - rival), rates @ rival
+    squares = alone[:, 1] * (1 - centre) ** 2 + alone[:, 0] * centre**2
+    squares += both[:, 1] * centre**2 + both[:, 0] * (1 + centre) ** 2
+    return float((weighing.variance * squares).sum())
+
+
+def _bound(
+    weighing: _Weighing,
+    single: NDArray[np.bool_],
+    rivals: RivalClass,
+    slope: float,
+    centre: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64]]:
+    """Return a value that no rival's limit falls below, and about the best rival."""
+    price = weighing.z * slope
+    nobody = np.zeros(weighing.rates.shape[2])
+    fixed = float((weighing.scale * weighing.tpr).sum())
+    fixed -= price * (_spread(weighing, nobody, centre) + weighing.least)
+    fixed -= weighing.z / (4 * slope) + weighing.z * math.sqrt(weighing.least)
+    # What a rival gains in a cell, by class and by the challenger's guess there.
+    gain = np.stack([1 + 2 * centre, 2 * centre - 1], axis=1)
+    gain *= price * weighing.variance[:, None]
+    gain += weighing.scale[:, None]
+    most, rival = best_rival((weighing.rates * gain[:, :, None]).reshape(4, -1), single, rivals)
+    return fixed - most, rival
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One query by itself: what a challenger on it reached, or the best of its class.
+
+    Attributes:
+        value: observed advantage, not clipped.
+        slack: from it to its limit, at least 0.
+    """
+
+    value: float
+    slack: float
+
+
+def challenger_standing(
+    tpr: float, fpr: float, n_members: float, n_holdout: float, *, prior: float, alpha: float
+) -> Standing:
+    """Return a challenger's advantage and the slack to its lower limit, neither clipped.
+
+    Args:
+        tpr: observed share of members guessed to be members.
+        fpr: observed share of holdout records guessed to be members.
+        n_members: effective number of members, above 0.
+        n_holdout: effective number of holdout records, above 0.
+        prior: p in (0, 1).
+        alpha: one-sided error in (0, 1).
+    """
+    below = tpr - float(clopper_pearson_lower(n_members * tpr, n_members, alpha))
+    above = float(clopper_pearson_upper(n_holdout * fpr, n_holdout, alpha)) - fpr
+    return Standing(
+        value=1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr),
+        slack=2 * math.hypot(prior * below, (1 - prior) * above),
+    )
+
+
+def independent_lower(challenger: Standing, rival: Standing, prior: float) -> float:
+    """Return a lower limit of a difference between two independent inputs.
+
+    The method of variance estimates recovery (Zou and Donner 2008): the root of the
+    squared slacks. It falls as the rival's observed advantage grows, so the best rival
+    observed may stand for the unknown best one.
+
+    Args:
+        challenger: with the slack to a lower limit, one-sided at the error wanted.
+        rival: the best observed of its class, with the slack to its upper limit.
+        prior: p in (0, 1).
+
+    Returns:
+        A limit in [-(1 - |2p-1|), 1 - |2p-1|].
+    """
+    room = 1 - abs(2 * prior - 1)
+    slack = math.hypot(challenger.slack, rival.slack)
+    return min(max(challenger.value - rival.value - slack, -room), room)
+
+
+def separate_lower(lower: float, upper: float, prior: float) -> float:
+    """Return a lower limit of a difference from two limits at half the error each.
+
+    Valid however the two inputs depend on each other.
+    """
+    room = 1 - abs(2 * prior - 1)
+    return min(max(lower - upper, -room), room)

@@ -1,0 +1,1 @@
+"""The largest epsilon that two rates refute."""

@@ -1,0 +1,1 @@
+"""Confidence limits of proportions, means and sums."""

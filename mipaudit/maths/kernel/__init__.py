@@ -1,0 +1,1 @@
+"""Gaussian kernel densities, and limits from them."""

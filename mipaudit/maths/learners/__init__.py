@@ -1,0 +1,1 @@
+"""Scores that are learned: logistic, boosted, nearest rows."""

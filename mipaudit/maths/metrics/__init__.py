@@ -1,0 +1,1 @@
+"""Metrics of an attacker's guesses, and limits of their best values."""

@@ -1,0 +1,1 @@
+"""How surprising guesses about the canaries of one run are."""

@@ -1,0 +1,316 @@
+"""Right guesses about canaries that coins of any share included, fair or not.
+
+Let each of m canaries be included by its own coin of share s, and let C be the number of
+right guesses among k1 that say *included* and k0 that say *left out*. Fix a canary, the
+other coins and a set of counts. Turning its coin over turns a right guess into a wrong
+one, and (epsilon, delta) bounds s P1(A) by e^epsilon s / (1 - s) times (1 - s) P0(A),
+plus s delta: guesses *included* are right at odds of at most x1 = e^epsilon s / (1 - s),
+and m s delta is all that is left over for them. For guesses *left out* the odds are
+x0 = e^epsilon (1 - s) / s and the rest is m (1 - s) delta.
+
+Let B and b be the upper tail and the term at v of Bin(k1, q1) + Bin(k0, q0), q = x / (1 + x).
+
+**Theorem.** P(C >= v) <= B + (D / v) (1 - B) B / b, where D is m s delta if all guesses say
+*included*, m (1 - s) delta if all say *left out*, and m delta s / (1 - s) for both, with s
+the larger of the two shares. It rises in epsilon and delta.
+
+*Guesses of one kind.* The proof of `mipaudit.maths.one_run.p_value` with the odds x for e^epsilon
+and D for m delta; at fair coins half of the delta term is gone.
+
+*Guesses of both kinds.* Let w be the law of the independent right guesses (j of k1, k of
+k0), p = w g that of the mechanism, x1 >= x0 and u = x1 / x0. The sums over j + k = c of w and p are
+b_c and b_c g_c, and as in `mipaudit.maths.one_run.p_value`
+
+    P(C >= v)  <=  B + sum over c of (g_c - g_(c-1))+ (B_max(c,v) - B_v B_c).
+
+J given c - 1 and J given c can be drawn together so that one of the two counts grows by
+1: the flow along J is F_(c-1)(j) - F_c(j), along K the rest. So g_c - g_(c-1) is at most
+a sum over these steps of flow times the growth of g, and a step along J costs j w(j, k)
+of the budget for each unit of growth. If from a draw at c one right guess is dropped at
+random, the flow along J is j/c of w/b_c, and the law below is w(., c-1) tilted by
+x1 (k1 - j) + x0 (k0 - k), which falls in j: it is too low, so the true flow along J is at
+most that much. If guesses *left out* are dropped u times as readily, the tilt is
+(k1 - j) / (j + 1 + u k) + (k0 - k) / (j + u (k + 1)), which rises in j: the law below is
+too high, so the true flow along K is at most u k / (j + u k) of w/b_c, no more than u times
+k/c. A unit of budget thus buys at most 1 / (c b_c) along J and u / (c b_c) along K. The
+budgets are m s delta and m (1 - s) delta, and s + (1 - s) u is s / (1 - s) as u is the
+square of that. Newton's inequalities (c b_c / b_(c-1) falls in c, for any sum of independent
+trials) make c = v the best place.
+
+*It rises.* With S and H the sums of the terms from v on and below v, each over b, the bound is
+S (1 + D H / v) / (S + H). S rises and H falls in epsilon; where D S <= v that raises the
+bound, and where not it exceeds 1 and stays there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.bisection import crossing, reach
+from mipaudit.maths.one_run.p_value import pure_epsilon_one_run, sharp_bound
+from mipaudit.maths.one_run.shares import FAIR, CanaryCount, CoinShares
+from mipaudit.maths.one_run.weighed import weighed_bound
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Pieces of an interval of shares are about this wide in their log odds.
+_FINEST: Final = 0.006
+# Terms further from the mean than so many standard deviations are below 1e-14.
+_SPREADS: Final = 8
+_SPARE_TERMS: Final = 40
+_LARGEST_EXPONENT: Final = 700.0
+# Guesses of one kind that are at most one in so many canaries leave enough for their share.
+_FEW: Final = 8
+# Of a limit over an interval of shares, beside its size.
+_TOLERANCE: Final = 1e-4
+
+
+def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
+    count: CanaryCount,
+    *,
+    epsilon: float,
+    delta: float,
+    shares: CoinShares = FAIR,
+    least: float | None = None,
+) -> float:
+    """Return a bound of P(at least ``correct`` right) under (epsilon, delta).
+
+    The bound holds for every share in the interval at once: with both kinds of guesses it
+    takes for each kind the end that favours it, so it is sharp for narrow ones.
+
+    Args:
+        count: the guesses.
+        epsilon: at least 0; may be infinite.
+        delta: in [0, 1].
+        shares: that the coins may have.
+        least: an epsilon from which on the bound holds for every one up to ``epsilon``.
+    """
+    low, high = _log_odds(shares.low), _log_odds(shares.high)
+    m, first = count.canaries, epsilon if least is None else least
+    if count.guessed_in is None:
+        larger = max(high, -low)
+        return _alike(count, epsilon + larger, m * delta)
+    if count.guessed_in == count.guesses:
+        budget = m * delta * shares.high
+        if _weighs(count, shares):
+            return weighed_bound(count, (first + low, epsilon + high), budget, shares)
+        return _alike(count, epsilon + high, budget)
+    if count.guessed_in == 0:
+        budget = m * delta * (1 - shares.low)
+        if _weighs(count, shares):
+            odds = first - high, epsilon - low
+            return weighed_bound(count, odds, budget, _mirrored(shares, m))
+        return _alike(count, epsilon - low, budget)
+    ratio = math.exp(min(abs(high + low), _LARGEST_EXPONENT))
+    weights = (1.0, ratio) if high + low >= 0 else (ratio, 1.0)
+    budget = m * delta * (shares.high * weights[0] + (1 - shares.low) * weights[1])
+    if high + low == 0:
+        return _alike(count, epsilon + high, budget)
+    return _unlike(count, (epsilon + high, epsilon - low), budget)
+
+
+def coin_refutes(
+    count: CanaryCount,
+    *,
+    epsilon: float,
+    delta: float,
+    alpha: float,
+    shares: CoinShares = FAIR,
+    least: float | None = None,
+) -> bool:
+    """Return whether the guesses refute (epsilon, delta), whichever share the coins have.
+
+    Args:
+        count: the guesses.
+        epsilon: at least 0.
+        delta: in [0, 1].
+        alpha: one-sided error in (0, 1).
+        shares: that the coins may have.
+        least: an epsilon from which on every one up to ``epsilon`` must be refuted.
+    """
+
+    def p_value(piece: CoinShares) -> float:
+        return coin_p_value(count, epsilon=epsilon, delta=delta, shares=piece, least=least)
+
+    def every(low: float, high: float, halvings: int) -> bool:
+        """Tell it for the shares between, cut finer where the whole does not settle it."""
+        if p_value(replace(shares, low=low, high=high)) <= alpha:
+            return True
+        middle = (low + high) / 2
+        if halvings == 0 or p_value(replace(shares, low=middle, high=middle)) > alpha:
+            return False
+        return every(low, middle, halvings - 1) and every(middle, high, halvings - 1)
+
+    return every(shares.low, shares.high, _halvings(count, shares))
+
+
+def coin_epsilon(
+    count: CanaryCount, *, delta: float, alpha: float, shares: CoinShares = FAIR
+) -> float:
+    """Return the least epsilon at ``delta`` that the guesses do not refute, at least 0.
+
+    A mechanism that is (epsilon, delta)-private has a limit above its epsilon with
+    probability at most ``alpha``, if the coins' share is in the interval.
+
+    Args:
+        count: the guesses.
+        delta: in [0, 1].
+        alpha: one-sided error in (0, 1).
+        shares: that the coins may have.
+
+    Returns:
+        A finite limit; with an interval of shares and guesses of both kinds correct to 1e-4 of
+        its size, and never above.
+    """
+    # Greater odds can only be refuted by more; guesses of both kinds cannot both profit.
+    most = pure_epsilon_one_run(guesses=count.guesses, correct=count.correct, alpha=alpha)
+    most += largest_gain(count.guessed_in, count.guesses, shares)
+    if most <= 0:
+        return 0.0
+
+    def refuted(least: float, epsilon: float) -> bool:
+        given = {"delta": delta, "alpha": alpha, "least": least}
+        return coin_refutes(count, epsilon=epsilon, shares=shares, **given)
+
+    if _weighs(count, shares):  # the bound need not rise in epsilon
+        return reach(refuted, limit=most, tolerance=_TOLERANCE * most)
+    if _halvings(count, shares) == 0:
+        return min(crossing(lambda e: not refuted(e, e), start=most / 2, limit=most), most)
+    if not refuted(0.0, 0.0):
+        return 0.0
+    low, high = 0.0, most
+    while high - low > _TOLERANCE * most:
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle, middle) else (low, middle)
+    return low
+
+
+def largest_gain(guessed_in: int | None, guesses: int, shares: CoinShares) -> float:
+    """Return by how much such shares may raise the limit of fair coins at most; may be below 0.
+
+    Args:
+        guessed_in: of the guesses, how many say *included*; None if that is not known.
+        guesses: r, at least 1.
+        shares: that the coins may have.
+    """
+    inside, outside = _log_odds(shares.high), -_log_odds(shares.low)
+    if shares.included is not None and guessed_in is not None:
+        return max(abs(inside), abs(outside))
+    if guessed_in is None:
+        return -max(inside, outside)
+    if guessed_in == guesses:
+        return -inside
+    return -outside if guessed_in == 0 else max(inside, outside)
+
+
+def coin_claim_p_value(
+    count: CanaryCount, *, epsilon: float, delta: float, shares: CoinShares = FAIR
+) -> float:
+    """Return the least error at which the guesses refute (epsilon, delta), at most 1.
+
+    Args:
+        count: the guesses.
+        epsilon: at least 0.
+        delta: in [0, 1].
+        shares: that the coins may have.
+    """
+    pieces = 2 ** _halvings(count, shares)
+    edges = [shares.low + at / pieces * (shares.high - shares.low) for at in range(pieces + 1)]
+    return max(
+        coin_p_value(
+            count,
+            epsilon=epsilon,
+            delta=delta,
+            shares=replace(shares, low=edges[at], high=edges[at + 1]),
+        )
+        for at in range(pieces)
+    )
+
+
+def _log_odds(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
+def _halvings(count: CanaryCount, shares: CoinShares) -> int:
+    """Return how often the interval is halved; never where one end is the worst for all guesses."""
+    width = _log_odds(shares.high) - _log_odds(shares.low)
+    settled = count.one_sided and not _weighs(count, shares)
+    if settled or count.guessed_in is None or width <= _FINEST:
+        return 0
+    return math.ceil(math.log2(width / _FINEST))
+
+
+def _weighs(count: CanaryCount, shares: CoinShares) -> bool:
+    """Tell whether what the canaries not guessed say of the share is weighed with the guesses."""
+    return shares.included is not None and count.guesses * _FEW <= count.canaries
+
+
+def _mirrored(shares: CoinShares, canaries: int) -> CoinShares:
+    """Return the shares of being left out."""
+    included = canaries - (shares.included or 0)
+    return replace(shares, low=1 - shares.high, high=1 - shares.low, included=included)
+
+
+def _alike(count: CanaryCount, log_odds: float, budget: float) -> float:
+    """Return the bound where the odds of every guess are the same."""
+    return sharp_bound(budget, count.guesses, count.correct, log_odds)
+
+
+def _unlike(count: CanaryCount, log_odds: tuple[float, float], budget: float) -> float:
+    """Return the bound for guesses of two kinds, each at its own odds."""
+    guessed_in = count.guessed_in or 0
+    right = count.correct
+    if right == 0:
+        return 1.0
+    first, law = _terms(guessed_in, log_odds[0])
+    others = count.guesses - guessed_in
+    points = _points(right - first, others, log_odds[1])
+    tail = min(1.0, float(law @ _tails(points, right - first[0], others, log_odds[1])))
+    term = float(law @ points)
+    if budget == 0 or tail >= 1:
+        return tail
+    if term <= 0:  # so far out that the greater odds for all cost nothing that is seen
+        return _alike(count, max(log_odds), budget)
+    return min(1.0, tail + budget / right * (1 - tail) * tail / term)
+
+
+def _terms(trials: int, log_odds: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the counts that a binomial may have, and their probabilities."""
+    rate = 1 / (1 + math.exp(-log_odds))
+    reach = _SPREADS * math.sqrt(trials * rate * (1 - rate)) + _SPARE_TERMS
+    counts = np.arange(
+        max(0, math.floor(trials * rate - reach)), min(trials, math.ceil(trials * rate + reach)) + 1
+    ).astype(np.float64)
+    return counts, _points(counts, trials, log_odds)
+
+
+def _points(counts: NDArray[np.float64], trials: int, log_odds: float) -> NDArray[np.float64]:
+    """Return P(Bin = count), 0 outside of [0, trials]."""
+    from scipy.special import gammaln
+
+    inside = np.clip(counts, 0, trials)
+    log_choose = gammaln(trials + 1) - gammaln(inside + 1) - gammaln(trials - inside + 1)
+    log_rest = -np.logaddexp(0.0, log_odds)  # ln(1 - q)
+    terms = np.exp(log_choose + inside * log_odds + trials * log_rest)
+    return np.where(counts == inside, terms, 0.0)
+
+
+def _tails(
+    points: NDArray[np.float64], largest: float, trials: int, log_odds: float
+) -> NDArray[np.float64]:
+    """Return P(Bin >= count) at falling counts in steps of 1, from P(Bin = count)."""
+    from scipy.special import betainc
+
+    if largest > trials:
+        first = 0.0
+    elif largest <= 0:
+        first = 1.0
+    else:
+        first = float(betainc(largest, trials - largest + 1, 1 / (1 + math.exp(-log_odds))))
+    tails: NDArray[np.float64] = first + np.cumsum(points) - points[0]
+    return tails

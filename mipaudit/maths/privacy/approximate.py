@@ -1,0 +1,107 @@
+"""The trade-off curves of (epsilon, delta)-differential privacy. Standard library only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mipaudit.maths.privacy.tradeoff import TradeOff, exp, scaled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateDP(TradeOff):
+    """(epsilon, delta)-differential privacy, between the neighbours it is stated for.
+
+    The ROC is at most min(delta + e^epsilon F, 1 - e^-epsilon (1 - delta - F), 1)
+    (Kairouz, Oh and Viswanath 2015, Theorem 2.1), and some mechanism reaches it.
+
+    Attributes:
+        epsilon: at least 0; may be infinite.
+        delta: in [0, 1].
+    """
+
+    epsilon: float
+    delta: float
+
+    @property
+    def corner(self) -> float:
+        """The false-positive rate at the corner of the ROC; there TPR = 1 - FPR."""
+        inverse = math.exp(-self.epsilon)
+        return (1 - self.delta) * inverse / (1 + inverse)
+
+    @property
+    def loss(self) -> float:
+        """The claim's epsilon if delta is 0; no limit otherwise."""
+        return self.epsilon if self.delta == 0 else math.inf
+
+    def profile(self, epsilon: float) -> float:
+        """Return delta(epsilon): the claim's delta from its own epsilon on."""
+        if epsilon >= self.epsilon:
+            return self.delta
+        share = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
+        return self.delta + (1 - self.delta) * share
+
+    def tpr(self, fpr: float) -> float:
+        """Return the most true positives at a false-positive rate."""
+        if fpr <= self.corner:
+            return min(1.0, self.delta + scaled(fpr, self.epsilon))
+        return 1 - self.fnr(fpr)
+
+    def fnr(self, fpr: float) -> float:
+        """Return the least false negatives at a false-positive rate."""
+        if fpr == 0:  # the corner may be there too, by underflow
+            return 1 - self.delta
+        if fpr <= self.corner:
+            # Counted from the corner, where the plain formula would cancel.
+            return self.corner + scaled(self.corner - fpr, self.epsilon)
+        return self.fnr_beyond(1 - fpr)
+
+    def fnr_beyond(self, tnr: float) -> float:
+        """Return the least false negatives at a true-negative rate up to 1 - ``corner``."""
+        return math.exp(-self.epsilon) * max(0.0, tnr - self.delta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoStepDP(TradeOff):
+    """Substituting a record under (epsilon, delta) by adding or removing one.
+
+    A substitution is a removal and an addition, so the attacker's ROC is at most
+    T(T(F)), T being that of one step (Dong, Roth and Su 2022, Theorem 2.14). It is
+    inside the usual (2 epsilon, (1 + e^epsilon) delta), which keeps only its two outer
+    edges: at delta = 0 the advantage is at most 1 - e^-epsilon, not tanh(epsilon), and
+    the Laplace mechanism reaches it.
+
+    Attributes:
+        step: the guarantee by adding or removing one record.
+    """
+
+    step: ApproximateDP
+
+    @property
+    def loss(self) -> float:
+        """Twice the claim's epsilon if delta is 0; no limit otherwise."""
+        return 2 * self.step.loss
+
+    def profile(self, epsilon: float) -> float:
+        """Return delta(epsilon), the greater of two corners of the curve."""
+        start = self.step.tpr(self.step.delta)
+        claimed, delta = self.step.epsilon, self.step.delta
+        # Not from the corner on: at a large epsilon the corner, too, is 0 in floats.
+        if delta > self.step.corner or epsilon >= 2 * claimed:
+            return start
+        # Where T(F) meets the corner of the outer T; written without cancellation.
+        share = -math.expm1(epsilon - 2 * claimed) / (1 + math.exp(-claimed))
+        rest = math.exp(-claimed) + math.exp(epsilon - 2 * claimed)
+        spent = exp(epsilon - claimed) + rest / (1 + math.exp(-claimed))
+        return min(1.0, max(start, share + (delta * spent if delta > 0 else 0.0)))
+
+    def tpr(self, fpr: float) -> float:
+        """Return the most true positives at a false-positive rate."""
+        return self.step.tpr(self.step.tpr(fpr))
+
+    def fnr(self, fpr: float) -> float:
+        """Return the least false negatives at a false-positive rate."""
+        between = self.step.tpr(fpr)
+        if between <= self.step.corner:
+            return self.step.fnr(between)
+        return self.step.fnr_beyond(self.step.fnr(fpr))

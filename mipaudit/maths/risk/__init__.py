@@ -1,0 +1,1 @@
+"""The risk of the records in a cell."""

@@ -1,0 +1,1 @@
+"""What may be asked: the options that commands share, and their ranges."""

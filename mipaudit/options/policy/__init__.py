@@ -1,0 +1,1 @@
+"""The limits and waivers that a policy lists."""

@@ -1,0 +1,207 @@
+"""The listed limits of a policy, checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from mipaudit.maths.metrics.names import parse_metric
+from mipaudit.options.plain_values import one_of, require
+from mipaudit.options.policy.keys import check_keys, number_of, quantity_of, share_of, text_of
+from mipaudit.options.policy.metrics import check_metric_limit
+from mipaudit.statements.estimate import Against
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.policy import Limit, OnInconclusive, restatement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.statements.waiver import Waiver
+
+# What the commands judge; a policy file is for all of them together.
+OF_SCORES: Final = frozenset(
+    {"advantage", "excess", "eta", "accuracy", "auc", "tpr_at_fpr", "metric", "any_difference"}
+)
+OF_GROUPS: Final = frozenset({"advantage", "difference"})
+_AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
+_OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference"})
+LIMIT_NEEDS: Final = ("quantity", "max")
+LIMIT_KEYS: Final = (*LIMIT_NEEDS, "score", "against", "fpr", "metric", "group", "prior")
+_LARGEST_DIFFERENCE: Final = 2.0
+_HALF: Final = 0.5
+
+
+def check_on_inconclusive(value: str) -> OnInconclusive:
+    """Return what an open answer counts as.
+
+    Raises:
+        UsageError: ``on_inconclusive``: another word.
+    """
+    one_of("on_inconclusive", value, get_args(OnInconclusive))
+    return value  # type: ignore[return-value]
+
+
+def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limit, ...]:
+    """Return the listed limits.
+
+    Args:
+        given: mappings with the keys of `Limit`.
+        prior: the audit's p in (0, 1), checked.
+
+    Raises:
+        UsageError: ``limits``: an unknown key, or a value out of its range.
+    """
+    return tuple(_limit(f"Limit {at}", one, prior) for at, one in enumerate(given, start=1))
+
+
+def limited_metrics(
+    limits: Iterable[Limit], prior: float, least: float
+) -> tuple[tuple[Limit, ...], dict[str, Metric]]:
+    """Return the limits with the metrics' tidy names, and those metrics by name.
+
+    Raises:
+        UsageError: a metric is unknown, or its limit can never be kept or always is.
+    """
+    found: dict[str, Metric] = {}
+    tidied = []
+    for limit in limits:
+        if limit.metric is None:
+            tidied.append(limit)
+            continue
+        metric = parse_metric(limit.metric, prior=prior, least=least)
+        check_metric_limit(metric, limit.max)
+        found[metric.name] = metric
+        tidied.append(replace(limit, metric=metric.name))
+    return tuple(tidied), found
+
+
+def _limit(name: str, given: Mapping[str, Any], prior: float) -> Limit:
+    check_keys("limits", name, given, LIMIT_KEYS, needed=LIMIT_NEEDS)
+    quantity = quantity_of("limits", name, given)
+    against = text_of("limits", name, given, "against")
+    if against is not None:
+        one_of("limits", against, get_args(Against))
+    fpr = share_of("limits", name, given, "fpr")
+    own = share_of("limits", name, given, "prior")
+    limit = Limit(
+        quantity=quantity,
+        max=number_of("limits", name, given, "max"),
+        score=text_of("limits", name, given, "score"),
+        against=against,  # type: ignore[arg-type]
+        fpr=fpr,
+        metric=text_of("limits", name, given, "metric"),
+        group=text_of("limits", name, given, "group"),
+        prior=None if own == prior else own,
+    )
+    _check_parts(name, limit)
+    _check_range(name, limit, prior if own is None else own)
+    return limit
+
+
+def _check_parts(name: str, limit: Limit) -> None:
+    """Refuse what makes no sense beside the quantity."""
+    quantity = limit.quantity
+
+    def needs(holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
+        require(holds, "limits", f"{name}: {message}", hint)
+
+    needs(
+        (limit.fpr is not None) == (quantity == "tpr_at_fpr"),
+        "'fpr' goes with the quantity tpr_at_fpr, and with no other.",
+    )
+    needs(
+        (limit.metric is not None) == (quantity == "metric"),
+        "'metric' (its name) goes with the quantity metric, and with no other.",
+    )
+    needs(
+        limit.group is not None if quantity == "difference" else True,
+        "a difference is that of a group from the rest: it needs 'group'.",
+        "group = '*' means every group.",
+    )
+    needs(
+        limit.group is None or quantity in OF_GROUPS,
+        "within a group only 'advantage' and 'difference' can be limited.",
+    )
+    needs(
+        limit.prior is None or (quantity in _AT_PRIOR and limit.group is None),
+        f"'{quantity}' cannot be judged at another prior than the audit's.",
+        "Run an audit at that prior.",
+    )
+    needs(
+        limit.against in {None, "thresholds"} or quantity not in {*_OF_ONE_THRESHOLD, "risk"},
+        f"'against' cannot be chosen for '{quantity}'.",
+    )
+    needs(
+        limit.against is None or quantity != "any_difference",
+        "'against' cannot be chosen for 'any_difference'.",
+    )
+
+
+def _check_range(name: str, limit: Limit, prior: float) -> None:
+    """A limit that a score which says nothing breaks could never be met."""
+    if limit.quantity == "any_difference":
+        require(
+            limit.max == 0,
+            "limits",
+            f"{name}: the limit on any_difference must be 0: nothing may show.",
+            "How much may show is what the other quantities say.",
+        )
+        return
+    baseline = abs(2 * prior - 1)
+    ends = {
+        "auc": (_HALF, 1.0),
+        "tpr_at_fpr": (limit.fpr or 0.0, 1.0),
+        "risk": (baseline, 1.0),
+        "difference": (0.0, _LARGEST_DIFFERENCE),
+    }
+    if limit.quantity == "metric":
+        return  # its ends depend on the metric
+    scale, shift = restatement(limit.quantity, prior)
+    lowest, highest = ends.get(limit.quantity, (scale * baseline + shift, scale + shift))
+    require(
+        lowest < limit.max <= highest,
+        "limits",
+        f"{name}: the limit on {limit.quantity} must be above {lowest:g}, which blind guessing "
+        f"reaches, and at most {highest:g}.",
+    )
+
+
+def of_scores(limit: Limit | Waiver) -> bool:
+    """Tell whether ``estimate`` judges it."""
+    return limit.group is None and limit.quantity in OF_SCORES
+
+
+def of_records(limit: Limit | Waiver) -> bool:
+    """Tell whether ``records`` judges it."""
+    return limit.group is not None or limit.quantity == "risk"
+
+
+def limits_elsewhere(command: str, count: int) -> list[Finding]:
+    """Return the finding that limits were left to another command.
+
+    Args:
+        command: the one that judges them.
+        count: how many.
+    """
+    if not count:
+        return []
+    text = (
+        f"{count} {'limit' if count == 1 else 'limits'} of the policy not judged here: that is "
+        f"what `mipaudit {command}` is for."
+    )
+    return [Finding(code="limits_elsewhere", text=text)]
+
+
+def check_advantage_limit(limit: float | None, baseline: float) -> None:
+    """Refuse a limit on the advantage that blind guessing reaches, or that nobody can exceed.
+
+    Raises:
+        UsageError: ``max_advantage``.
+    """
+    require(
+        limit is None or baseline < limit <= 1,
+        "max_advantage",
+        f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
+        "this prior, and at most 1.",
+    )

@@ -1,0 +1,109 @@
+"""The metrics that an audit is asked for, and the limits on them, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric, split_limit
+from mipaudit.options.plain_values import number, require
+
+if TYPE_CHECKING:
+    from mipaudit.maths.metrics.metric import Metric
+
+_LIMITS = "max_metric must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTerms:
+    """The metrics of an audit, each once, and the limits on them."""
+
+    metrics: tuple[Metric, ...]
+    limits: tuple[tuple[str, float], ...]
+
+
+def names_of(metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - one name or several
+    """Return metric names as a tuple; a single name is one.
+
+    Raises:
+        UsageError: ``metric``: not text.
+    """
+    return _texts("metric", metric, "metric must be a name, or several names.")
+
+
+def limits_of(max_metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - a mapping, or texts
+    """Return limits on metrics as ``NAME=LIMIT``.
+
+    Raises:
+        UsageError: ``max_metric``: another form.
+    """
+    if isinstance(max_metric, Mapping):
+        return tuple(
+            f"{name}={number('max_metric', limit, _LIMITS)!r}" for name, limit in max_metric.items()
+        )
+    return _texts("max_metric", max_metric, _LIMITS)
+
+
+def _texts(code: str, given: Any, accepted: str) -> tuple[str, ...]:  # noqa: ANN401
+    """Return one text or several as a tuple."""
+    listed = (given,) if isinstance(given, str) else given or ()
+    require(isinstance(listed, Iterable), code, accepted)
+    texts = tuple(listed)
+    require(all(isinstance(text, str) for text in texts), code, accepted)
+    return texts
+
+
+def check_metrics(
+    metric: Iterable[str], max_metric: Iterable[str], min_recall: float | None, prior: float
+) -> MetricTerms:
+    """Return the metrics asked for and limited.
+
+    Args:
+        metric: names.
+        max_metric: ``NAME=LIMIT`` each.
+        min_recall: least recall, or specificity, of the metrics that need one; None for
+            the default.
+        prior: p in (0, 1), checked.
+
+    Raises:
+        UsageError: a name is unknown, or a limit can never be kept or always is.
+    """
+    least = LEAST_RECALL if min_recall is None else number("min_recall", min_recall)
+    require(0 < least < 1, "min_recall", "The least recall must be above 0 and below 1.")
+    found: dict[str, Metric] = {}
+    for name in metric:
+        one = parse_metric(name, prior=prior, least=least)
+        found[one.name] = one
+    limits: dict[str, float] = {}
+    for text in max_metric:
+        name, limit = split_limit(text)
+        one = parse_metric(name, prior=prior, least=least)
+        found[one.name] = one
+        check_metric_limit(one, limit)
+        require(one.name not in limits, "max_metric", f"'{one.name}' has two limits.")
+        limits[one.name] = limit
+    return MetricTerms(metrics=tuple(found.values()), limits=tuple(limits.items()))
+
+
+def check_metric_limit(metric: Metric, limit: float) -> None:
+    """Refuse a limit that the trivial attacker breaks, or that nobody ever passes.
+
+    Raises:
+        UsageError: ``max_metric``.
+    """
+    lowest, highest = metric.baseline, metric.most
+    require(
+        not metric.trivial,
+        "max_metric",
+        f"A limit on '{metric.name}' tests nothing: an attacker who guesses the same of everybody "
+        f"reaches {lowest:g}, the largest value.",
+        "Limit ppv, am or TPR at FPR instead.",
+    )
+    require(
+        lowest < limit < highest,
+        "max_metric",
+        f"The limit on '{metric.name}' must be above {lowest:g}, which blind guessing "
+        f"reaches at this prior, and below {highest:g}, which nobody passes.",
+        "A larger value is a better attacker; a cost is given as its negative.",
+    )

@@ -1,1 +1,0 @@
-"""Noise for membership-inference privacy: calibration and mechanisms, on arrays."""

@@ -1,1 +1,0 @@
-"""Records to scores, and the named adversaries of the literature, on arrays."""

@@ -1,0 +1,1 @@
+"""Reads scores, tables, vectors and summaries, whatever holds them."""

@@ -1,0 +1,1 @@
+"""The bytes of inputs: paths, archives, hashes, how much may be unpacked."""

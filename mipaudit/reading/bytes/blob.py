@@ -1,0 +1,312 @@
+"""The bytes of one input, readable from the start as often as needed."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import IO, TYPE_CHECKING, Final, Literal, NoReturn, Protocol
+
+from mipaudit.errors import InputError
+from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _typeshed import WriteableBuffer
+
+Format = Literal["csv", "gzip", "zstd", "parquet"]
+
+# Above this size an input is told by its size and ends unless asked otherwise.
+HASHED_WHOLE: Final = 64 << 20
+_END: Final = 1 << 20
+_BLOCK: Final = 1 << 20
+ZIP_MAGIC: Final = b"PK\x03\x04"
+_ENCRYPTED_MAGIC: Final = b"PARE"
+_MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
+    (b"PAR1", "parquet"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+)
+
+
+class Blob(Protocol):
+    """Bytes that can be opened again and again, from several threads.
+
+    What other processes can open, too, can be pickled; standard input and pipes cannot.
+    """
+
+    @property
+    def name(self) -> str:
+        """What messages call it, already safe to print."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        ...
+
+    def open(self) -> IO[bytes]:
+        """Return a new reader at the start."""
+        ...
+
+    def changed(self) -> bool:
+        """Tell whether the bytes may have changed since they were first seen."""
+        ...
+
+    def close(self) -> None:
+        """Release what is held."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBlob:
+    """A file on disk, with the state in which it was found."""
+
+    path: Path
+    size: int
+    modified: int
+    identity: tuple[int, int] | None
+    typed: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The path as it was typed, made safe."""
+        return safe_name(self.typed or str(self.path), longest=400)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel with the whole path: another process may work in another folder.
+
+        Device and inode stay: another machine has others.
+        """
+        typed = self.typed or str(self.path)
+        return _file_elsewhere, (self.path.absolute(), self.size, self.modified, typed)
+
+    def open(self) -> IO[bytes]:
+        """Open the file anew.
+
+        Raises:
+            InputError: ``unreadable``: it is no longer there, or may no longer be read.
+        """
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise _unreadable(self.name, error) from None
+
+    def changed(self) -> bool:
+        """Compare size, time of change, device and inode."""
+        try:
+            state = self.path.stat()
+        except OSError:
+            return True
+        if (state.st_size, state.st_mtime_ns) != (self.size, self.modified):
+            return True
+        return self.identity not in {None, (state.st_dev, state.st_ino)}
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def _file_elsewhere(path: Path, size: int, modified: int, typed: str) -> FileBlob:
+    return FileBlob(path=path, size=size, modified=modified, identity=None, typed=typed)
+
+
+def file_blob(path: Path) -> FileBlob:
+    """Return ``path`` as a blob.
+
+    Raises:
+        InputError: ``unreadable``.
+    """
+    try:
+        state = path.stat()
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise _unreadable(safe_name(str(path), longest=400), error) from None
+    return FileBlob(
+        path=path,
+        size=state.st_size,
+        modified=state.st_mtime_ns,
+        identity=(state.st_dev, state.st_ino),
+    )
+
+
+def _unreadable(name: str, error: OSError) -> InputError:
+    return InputError("unreadable", f"{name}: cannot be read ({error.strerror}).")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBlob:
+    """Bytes in memory."""
+
+    name: str
+    data: bytes
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be sent to another process."""
+        raise _bound_here(self.name)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.data)
+
+    def open(self) -> IO[bytes]:
+        """Return a reader of the bytes."""
+        return io.BytesIO(self.data)
+
+    def changed(self) -> bool:
+        """Never."""
+        return False
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemporaryBlob:
+    """An unlinked file that only its owner can read: gone when closed."""
+
+    name: str
+    file: IO[bytes]
+    size: int
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be sent to another process."""
+        raise _bound_here(self.name)
+
+    def open(self) -> IO[bytes]:
+        """Return a reader with a position of its own."""
+        return io.BufferedReader(_PositionedReader(self.file.fileno(), self.size), _BLOCK)
+
+    def changed(self) -> bool:
+        """Never: nobody else can open it."""
+        return False
+
+    def close(self) -> None:
+        """Give the space back."""
+        self.file.close()
+
+
+def _bound_here(name: str) -> InputError:
+    return InputError(
+        "bound_to_process",
+        f"{name}: other processes cannot read it, because it is no file.",
+        hint="Save it to a file, or run with threads only.",
+    )
+
+
+class _PositionedReader(io.RawIOBase):
+    """Reads a shared descriptor at its own position, so threads do not disturb each other."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor, self._size, self._at = descriptor, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, self._size)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = os.pread(self._descriptor, len(view), self._at)
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
+    """Return the rest of ``stream``: in memory when small, else in a temporary file."""
+    import tempfile
+
+    head = _read_up_to(stream, in_memory + 1)
+    if len(head) <= in_memory:
+        return MemoryBlob(name=name, data=head)
+    # Not in a with statement: the blob owns it and closes it.
+    file = tempfile.TemporaryFile(prefix="mipaudit-")  # noqa: SIM115
+    size = file.write(head)
+    while block := stream.read(_BLOCK):
+        size += file.write(block)
+    file.flush()
+    return TemporaryBlob(name=name, file=file, size=size)
+
+
+def _read_up_to(stream: IO[bytes], size: int) -> bytes:
+    """Return ``size`` bytes, or all there are: a web server's stream gives what has arrived."""
+    blocks: list[bytes] = []
+    while size > 0 and (block := stream.read(size)):
+        blocks.append(block)
+        size -= len(block)
+    return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+
+def blob_format(blob: Blob) -> Format:
+    """Tell the format by the first bytes.
+
+    Raises:
+        InputError: ``empty_file``, or ``encrypted_parquet``.
+    """
+    with blob.open() as stream:
+        head = stream.read(8)
+    if not head:
+        raise InputError("empty_file", f"{blob.name}: the file is empty.")
+    if head.startswith(_ENCRYPTED_MAGIC):
+        raise encrypted(blob.name)
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), "csv")
+
+
+def encrypted(name: str, column: str | None = None) -> InputError:
+    """Return the error for a Parquet file, or a column of one, that takes a key to read."""
+    what = "the Parquet file is" if column is None else f"column {quoted_name(column)} is"
+    return InputError(
+        "encrypted_parquet",
+        f"{name}: {what} encrypted, and no key is taken here.",
+        hint="Write a decrypted copy of the columns to audit, where you may keep one.",
+    )
+
+
+def describe_blob(
+    blob: Blob, rows: int, *, hash_all: bool, together: int | None = None
+) -> InputFile:
+    """Return how the report names ``blob``.
+
+    Args:
+        blob: the bytes.
+        rows: in it.
+        hash_all: sha256 whatever the size.
+        together: bytes of all inputs of the run, this one among them; None for it alone.
+    """
+    if (blob.size if together is None else together) <= HASHED_WHOLE or hash_all:
+        return InputFile(name=blob.name, rows=rows, bytes=blob.size, sha256=_hash_whole(blob))
+    return InputFile(name=blob.name, rows=rows, bytes=blob.size, fingerprint=_hash_ends(blob))
+
+
+def _hash_whole(blob: Blob) -> str:
+    digest = sha256()
+    with blob.open() as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _hash_ends(blob: Blob) -> str:
+    """Hash the size, the first MiB, and the last MiB or the whole Parquet footer."""
+    with blob.open() as stream:
+        head = stream.read(_END)
+        stream.seek(-min(8, blob.size), os.SEEK_END)
+        tail = stream.read(8)
+        footer = int.from_bytes(tail[:4], "little") + 8 if tail[4:] == b"PAR1" else 0
+        last = min(max(_END, footer), blob.size)
+        stream.seek(-last, os.SEEK_END)
+        digest = sha256(str(blob.size).encode() + b"\0" + head + stream.read(last))
+    return f"size-and-ends:{digest.hexdigest()}"

@@ -1,0 +1,1 @@
+"""Columns: which are scores, which membership, which rows count."""

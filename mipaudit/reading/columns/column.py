@@ -1,0 +1,251 @@
+"""One column of a chunk of rows, as numpy arrays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from mipaudit.reading.bytes.hashing import mix64, words64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.dates import Moment
+
+# "empty" is a column without a single value; "other" cannot be read as a score.
+Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
+
+# Beyond it, different integers are the same float64.
+_EXACT = 2**53
+# Marks of numbers that lose digits.
+FRACTIONS, INTEGERS = 1, 2
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+# A string is a score only as a category: 53 bits fit a float64 exactly.
+_SCORE_BITS = 53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A column of an input before any choice is made.
+
+    ``storage`` names the stored type of floats, such as ``float32``; None for text. A
+    ``folder`` column is a key of the folders that files lie in: one value a file. A column
+    of kind ``other`` that is read as days has a ``moment``; one of ``lists`` has lists of
+    numbers in its cells.
+    """
+
+    name: str
+    kind: Kind
+    storage: str | None = None
+    folder: bool = False
+    moment: Moment | None = None
+    lists: bool = False
+
+
+class Vocabulary:
+    """The distinct words of one chunk, with what is derived from them once."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        """Keep ``words``; codes index into them."""
+        self.words = words
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """A 64-bit hash per word: the same for equal words anywhere."""
+        return words64(self.words)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A 64-bit hash per word that tells rows apart: the same for 12 and "12"."""
+        return word_hashes(self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Numbers:
+    """Booleans, integers or floats; ``missing`` marks the nulls, None for none.
+
+    ``rounded`` marks those that were written with more digits than a float64 tells apart, or
+    beyond all that it holds: `INTEGERS` by 2, others by 1; None for none.
+    """
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+    rounded: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labels:
+    """Strings as codes into a vocabulary; a negative code is a null."""
+
+    codes: NDArray[Any]
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hashes:
+    """64-bit hashes of what was a key; ``missing`` marks the nulls."""
+
+    values: NDArray[np.uint64]
+    missing: NDArray[np.bool_] | None = None
+
+
+Column = Numbers | Labels | Hashes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chunk:
+    """Consecutive rows: ``first_row`` is global, counted from 0."""
+
+    first_row: int
+    rows: int
+    columns: Mapping[str, Column]
+
+
+def column_missing(column: Column) -> NDArray[np.bool_] | None:
+    """Return where ``column`` is null or NaN, or None when nowhere."""
+    match column:
+        case Labels():
+            mask = column.codes < 0
+        case Numbers(values=values) if values.dtype.kind == "f":
+            mask = np.isnan(values)
+            if column.missing is not None:
+                mask |= column.missing
+        case _:
+            return column.missing
+    return mask if mask.any() else None
+
+
+def at_precision(scores: NDArray[np.float64], precision: str) -> NDArray[np.float64]:
+    """Return float64 rounded to the float type ``precision``; infinite beyond its largest."""
+    with np.errstate(over="ignore"):
+        return scores.astype(precision).astype(np.float64)
+
+
+def column_scores(column: Column, precision: str | None = None) -> NDArray[np.float64]:
+    """Return ``column`` as float64 with NaN where it is missing.
+
+    A string becomes a 53-bit hash of itself, which orders nothing but tells
+    different strings apart, whatever chunk they come from.
+
+    Args:
+        column: a chunk of it.
+        precision: the float type, such as ``float32``, that its numbers are rounded to.
+    """
+    if precision is not None:
+        return at_precision(column_scores(column), precision)
+    if isinstance(column, Labels):
+        return _label_scores(column)
+    if isinstance(column, Numbers):
+        scores = column.values.astype(np.float64, copy=False)
+    else:
+        scores = _hash_scores(column.values)
+    return scores if column.missing is None else np.where(column.missing, np.nan, scores)
+
+
+def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
+    """Return where integers are beyond 2^53, so that a float64 merges them; None for nowhere.
+
+    Args:
+        column: a chunk of a score column.
+        kind: of the whole column: missing cells may have made its integers floats.
+    """
+    if not isinstance(column, Numbers) or not column.values.size:
+        return None
+    values = column.values
+    if column.rounded is not None:
+        mask = column.rounded == INTEGERS
+    elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
+        low, high = (-_EXACT, _EXACT) if values.dtype.kind == "i" else (0, _EXACT)
+        if low <= values.min() and values.max() <= high:
+            return None
+        mask = (values < low) | (values > high)
+    elif kind == "integer" and values.dtype.kind == "f":
+        # What was rounded to 2^53 may have been beyond it.
+        mask = np.isfinite(values) & (np.abs(values) >= _EXACT)
+    else:
+        return None
+    if column.missing is not None:
+        mask &= ~column.missing
+    return mask if mask.any() else None
+
+
+def rounded_decimals(column: Column) -> NDArray[np.bool_] | None:
+    """Return where numbers with a fraction lose digits in a float64; None for nowhere."""
+    if not isinstance(column, Numbers) or column.rounded is None:
+        return None
+    return np.asarray(column.rounded == FRACTIONS)
+
+
+def met_numbers(column: Column, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which rows of ``mask`` have the float64 of another row, shape (rows,).
+
+    Args:
+        column: a chunk of numbers.
+        mask: rows that lost digits, perhaps those in which they differed.
+    """
+    assert isinstance(column, Numbers)  # noqa: S101 - others lose no digits
+    values = column.values
+    found, counts = np.unique(values[np.isin(values, values[mask])], return_counts=True)
+    return np.asarray(mask & np.isin(values, found[counts > 1]))
+
+
+def _hash_scores(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return (hashes >> np.uint64(64 - _SCORE_BITS)).astype(np.float64)
+
+
+def _label_scores(labels: Labels) -> NDArray[np.float64]:
+    # One entry more, at the end: a null's code -1 finds NaN there.
+    table = np.append(_hash_scores(labels.vocabulary.hashes), np.nan)
+    scores: NDArray[np.float64] = table[labels.codes]
+    return scores
+
+
+def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """Return the hash of each word as a key: of 12 as text that of the number 12.
+
+    Where a file has no types, or one of several parts has an id with a letter in it, the same
+    id is a number here and text there.
+    """
+    hashes = words64(words)
+    # Most ids of words have letters: those are told for a third of what a pattern takes.
+    whole = [
+        at
+        for at, word in enumerate(words)
+        if word.lstrip("-").isdecimal() and _WHOLE.fullmatch(word)
+    ]
+    numbers = [int(words[at]) for at in whole]
+    held = [at for at, number in enumerate(numbers) if -(2**63) <= number < 2**63]
+    if held:
+        values = np.array([numbers[at] for at in held], dtype=np.int64)
+        hashes[[whole[at] for at in held]] = mix64(_words(values))
+    return hashes
+
+
+def column_hashes(column: Column) -> Hashes:
+    """Return a 64-bit hash per row that depends on the row's value alone."""
+    match column:
+        case Hashes():
+            return column
+        case Labels(codes=codes, vocabulary=vocabulary):
+            table = np.append(vocabulary.keys, np.uint64(0))
+            return Hashes(values=table[codes], missing=column_missing(column))
+        case Numbers(values=values):
+            return Hashes(values=mix64(_words(values)), missing=column_missing(column))
+
+
+def _words(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers as 64-bit words; equal numbers of any width get equal words."""
+    if values.dtype.kind == "f":
+        floats = values.astype(np.float64)
+        whole = (np.abs(floats) < 2.0**63) & (np.floor(floats) == floats)
+        integers = np.where(whole, floats, 0.0).astype(np.int64).view(np.uint64)
+        return np.where(whole, integers, floats.view(np.uint64))
+    if values.dtype == np.uint64:
+        return values
+    return values.astype(np.int64).view(np.uint64)

@@ -1,0 +1,143 @@
+"""Parsed columns kept between the passes: in memory, then in a temporary file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.reading.columns.column import Hashes, Labels, Numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.column import Column
+
+    Mask = NDArray[np.bool_] | None
+    Marks = NDArray[np.uint8] | None
+    Arrays = tuple[NDArray[Any], Mask, Marks]
+
+IN_MEMORY_BYTES: Final = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OnDisk:
+    """An array in the temporary file."""
+
+    offset: int
+    dtype: np.dtype[Any]
+    count: int
+
+
+class ChunkStore:
+    """Chunks of columns, appended once and read often, from any thread.
+
+    The first ``in_memory`` bytes (256 MiB unless told) stay in memory; the rest goes to an unlinked
+    temporary file that only its owner can read.
+    """
+
+    def __init__(self, *, in_memory: int | None = None) -> None:
+        """Start empty."""
+        self.rows: list[int] = []
+        self._chunks: list[dict[str, tuple[Column, tuple[_OnDisk | None, ...]]]] = []
+        self._left = IN_MEMORY_BYTES if in_memory is None else in_memory
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def append(self, columns: Mapping[str, Column], rows: int) -> None:
+        """Add a chunk of ``rows`` rows."""
+        self.rows.append(rows)
+        self._chunks.append({name: self._put(column) for name, column in columns.items()})
+
+    def get(self, at: int, names: Collection[str]) -> dict[str, Column]:
+        """Return the named columns of chunk ``at``."""
+        chunk = self._chunks[at]
+        return {name: self._take(*chunk[name]) for name in names}
+
+    def close(self) -> None:
+        """Give memory and disk space back."""
+        self._chunks.clear()
+        self.rows.clear()
+        if self._file is not None:
+            self._file.close()
+
+    def _put(self, column: Column) -> tuple[Column, tuple[_OnDisk | None, ...]]:
+        arrays = column_arrays(column)
+        size = sum(one.nbytes for one in arrays if one is not None)
+        if size <= self._left:
+            self._left -= size
+            return column, ()
+        self._left = 0
+        empty = with_arrays(column, (arrays[0][:0], None, None))
+        return empty, tuple(None if one is None else self._write(one) for one in arrays)
+
+    def _write(self, array: NDArray[Any]) -> _OnDisk:
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile(prefix="mipaudit-", buffering=0)  # noqa: SIM115
+        place = _OnDisk(offset=self._end, dtype=array.dtype, count=array.size)
+        view = np.ascontiguousarray(array).view(np.uint8).data
+        while view:
+            view = view[self._file.write(view) :]
+        self._end += array.nbytes
+        return place
+
+    def _take(self, column: Column, places: tuple[_OnDisk | None, ...]) -> Column:
+        if not places:
+            return column
+        first, missing, rounded = (None if at is None else self._read(at) for at in places)
+        return column if first is None else with_arrays(column, (first, missing, rounded))
+
+    def _read(self, place: _OnDisk) -> NDArray[Any]:
+        assert self._file is not None  # noqa: S101 - a place exists only with a file
+        size = place.count * place.dtype.itemsize
+        data = os.pread(self._file.fileno(), size, place.offset)
+        return np.frombuffer(data, dtype=place.dtype)
+
+
+def column_arrays(column: Column) -> Arrays:
+    """Return the arrays that hold ``column``'s rows: what they are, and the marks."""
+    match column:
+        case Labels():
+            return column.codes, None, None
+        case Numbers():
+            return column.values, column.missing, column.rounded
+        case Hashes():
+            return column.values, column.missing, None
+
+
+def with_arrays(column: Column, arrays: Arrays) -> Column:
+    """Return a column like ``column`` with other rows."""
+    first, missing, rounded = arrays
+    match column:
+        case Labels(vocabulary=vocabulary):
+            return Labels(codes=first, vocabulary=vocabulary)
+        case Numbers():
+            return Numbers(values=first, missing=missing, rounded=rounded)
+        case Hashes():
+            return Hashes(values=first, missing=missing)
+
+
+def slice_column(column: Column, start: int, stop: int) -> Column:
+    """Return rows ``start`` to ``stop`` of ``column``, without copying."""
+    first, missing, rounded = column_arrays(column)
+    missing = None if missing is None else missing[start:stop]
+    rounded = None if rounded is None else rounded[start:stop]
+    return with_arrays(column, (first[start:stop], missing, rounded))
+
+
+def compact_column(column: Column) -> Column:
+    """Return ``column`` with the narrowest type that holds its integers or codes."""
+    first, missing, rounded = column_arrays(column)
+    if isinstance(column, Hashes) or first.dtype.kind not in "iu" or not first.size:
+        return column
+    low, high = int(first.min()), int(first.max())
+    for narrow in (np.int8, np.int16, np.int32):
+        if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
+            return with_arrays(column, (first.astype(narrow, copy=False), missing, rounded))
+    return column

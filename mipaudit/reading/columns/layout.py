@@ -1,0 +1,274 @@
+"""Which columns an input has in common, and which of them are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.columns.column import Field
+from mipaudit.reading.columns.id_names import id_kind, splits_audits
+from mipaudit.reading.columns.score_names import is_id_like
+from mipaudit.reading.columns.score_selection import (
+    candidate_columns,
+    find_column,
+    is_candidate,
+    select_named,
+    select_scores,
+    selection_findings,
+)
+from mipaudit.reading.columns.where import parse_where
+from mipaudit.statements.checks.copies import COPY_COLUMN
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mipaudit.reading.columns.column import Kind
+    from mipaudit.reading.columns.score_selection import VectorColumns
+    from mipaudit.reading.columns.where import Where
+    from mipaudit.reading.source.part import Part
+    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.statements.finding import Finding
+
+# Floats that round more than text and float64 do, the coarsest first.
+_COARSE: Final = ("float16", "float32")
+_NAMED: Final = 3
+_NUMBERS: Final = frozenset({"float", "integer", "bool", "empty"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The columns that are read, and what for.
+
+    ``candidates`` may say membership; ``hashed`` are needed as hashes alone, ``carried``
+    with the values that groups and keys are written with. Of the ``scores`` that are read,
+    the ``scalars`` are audited by themselves. ``ids`` name records, persons or runs, and
+    ``splits`` may say to which of several audits a row belongs. ``told`` is what the reader must
+    know of the choice, ``copies`` whether the input tells which records were released.
+    """
+
+    scores: tuple[Field, ...]
+    skipped: tuple[tuple[str, str], ...]
+    candidates: tuple[str, ...]
+    where: Where | None
+    ids: tuple[str, ...]
+    splits: tuple[str, ...]
+    needed: frozenset[str]
+    hashed: frozenset[str]
+    carried: frozenset[str] = frozenset()
+    vectors: tuple[VectorColumns, ...] = ()
+    scalars: frozenset[str] = frozenset()
+    told: tuple[Finding, ...] = ()
+    copies: bool = False
+
+
+def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
+    """Return the columns of all parts, each once, with the kind that fits everywhere."""
+    kinds: dict[str, Kind] = {}
+    folders: set[str] = set()
+    lists: set[str] = set()
+    for part in parts:
+        for field in part.fields:
+            known = kinds.get(field.name)
+            kinds[field.name] = field.kind if known is None else merged_kind({known, field.kind})
+            if field.folder:
+                folders.add(field.name)
+            if field.lists:
+                lists.add(field.name)
+    return tuple(
+        Field(name=name, kind=kind, folder=name in folders, lists=name in lists)
+        for name, kind in kinds.items()
+    )
+
+
+def merged_kind(kinds: set[Kind]) -> Kind:
+    """Return the kind of a column that has these kinds in different places."""
+    present = kinds - {"empty"}
+    if not present:
+        return "empty"
+    if len(present) == 1:
+        return next(iter(present))
+    if present <= {"float", "integer"}:
+        return "float"
+    return "integer" if present == {"integer", "bool"} else "other"
+
+
+def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRequest) -> Layout:
+    """Choose the columns by the request and the rules.
+
+    Raises:
+        UsageError: a column is asked to play two roles.
+        InputError: a named column is not there, or there is no score.
+    """
+    where = None if request.where is None else parse_where(request.where)
+    unreadable = _unreadable(parts)
+    roles = _roles(fields, where, request, unreadable)
+    if request.score_columns:
+        selection = select_named(fields, request.score_columns, vectors=request.vectors)
+    else:
+        _check_kinds(fields, parts)
+        selection = select_scores(fields, frozenset(roles))
+    scores = {field.name for field in selection.scores}
+    if request.member_column in scores:
+        raise UsageError("two_roles", "A column cannot be both score and membership.")
+    candidates = (
+        candidate_columns(fields) if request.member_column is None else (request.member_column,)
+    )
+    candidates = tuple(n for n in candidates if n not in scores and n not in unreadable)
+    plain = scores | set(candidates) | ({where.column} if where else set())
+    carried = set(request.group_columns)
+    if request.named and request.key_column is not None:
+        carried.add(request.key_column)
+    plain |= carried
+    copies = _tells_copies(fields)
+    plain |= {COPY_COLUMN} if copies else set()
+    ids, splits = _id_columns(parts, request, unreadable | scores)
+    hashed = {request.unit_column, request.key_column, *ids, *splits} - {None}
+    return Layout(
+        scores=selection.scores,
+        skipped=selection.skipped,
+        candidates=candidates,
+        where=where,
+        ids=ids,
+        splits=splits,
+        needed=frozenset(plain | {name for name in hashed if name is not None}),
+        hashed=frozenset(name for name in hashed if name is not None and name not in plain),
+        vectors=selection.vectors,
+        scalars=selection.scalars,
+        told=selection_findings(selection),
+        copies=copies,
+        carried=frozenset(carried),
+    )
+
+
+def _tells_copies(fields: Sequence[Field]) -> bool:
+    """Tell whether a column says which records were released word for word."""
+    kinds = {"bool", "integer", "float"}
+    return any(field.name == COPY_COLUMN and field.kind in kinds for field in fields)
+
+
+def _roles(
+    fields: Sequence[Field],
+    where: Where | None,
+    request: ReadRequest,
+    unreadable: frozenset[str],
+) -> set[str]:
+    """Return the columns that the request gives another role than score."""
+    if request.unit_column is not None and request.key_column is not None:
+        raise UsageError("two_keys", "Give --unit-col or --key-col, not both.")
+    named = (
+        ("--where", None if where is None else where.column),
+        ("--unit-col", request.unit_column),
+        ("--key-col", request.key_column),
+        ("--member-col", request.member_column),
+        *((request.group_option, name) for name in request.group_columns),
+    )
+    present = [(option, name) for option, name in named if name is not None]
+    for option, name in present:
+        find_column(fields, name, option=option)
+        if name in unreadable:
+            raise unreadable_column(name, option=option)
+    return {name for _, name in present}
+
+
+def _unreadable(parts: Sequence[Part]) -> frozenset[str]:
+    """Return the columns that hold neither numbers nor text in some part."""
+    return frozenset(field.name for part in parts for field in part.fields if field.kind == "other")
+
+
+def unreadable_column(name: str, *, option: str) -> InputError:
+    """Return the error for a column whose type cannot play the role of ``option``."""
+    return InputError(
+        "unreadable_column",
+        f"{option}: column {quoted_name(name)} holds neither numbers nor text.",
+        hint="Store it as text, integers or booleans.",
+    )
+
+
+def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
+    """Raise when a column that may be a score is numbers here and something else there."""
+    for field in fields:
+        clash = field.kind == "other" and any(
+            other.name == field.name and other.kind in {"float", "integer"}
+            for part in parts
+            for other in part.fields
+        )
+        if clash and not is_id_like(field.name) and not is_candidate(field.name):
+            raise InputError(
+                "columns_differ",
+                f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
+                hint="Name the columns to audit with --score-col.",
+            )
+
+
+def differing_types(fields: Sequence[Field]) -> bool:
+    """Tell whether a column is stored differently in different parts; as `stored_fields`."""
+    kinds = {field.kind for field in fields} - {"empty"}
+    return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
+
+
+def common_precision(fields: Sequence[Field]) -> str | None:
+    """Return the coarse float type that some parts store a column in and some do not.
+
+    Scores on a coarser grid in one class tell the classes apart although nothing leaks. After
+    loading; text and integers are taken for as fine as can be.
+    """
+    stored = {field.storage for field in fields if field.kind != "empty"}
+    if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
+        return None
+    return next((one for one in _COARSE if one in stored), None)
+
+
+def parts_with(name: str, storage: str, parts: Sequence[Part]) -> str:
+    """Name the parts that store column ``name`` as ``storage``, the first of them and how many."""
+    found = [
+        part.name
+        for part in parts
+        if part.rows_about and any(f.name == name and f.storage == storage for f in part.fields)
+    ]
+    more = len(found) - _NAMED
+    return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def stored_fields(parts: Iterable[Part]) -> dict[str, list[Field]]:
+    """Return every column as each part that has rows stores it; of loaded parts.
+
+    For all columns at once: a file may have thousands.
+    """
+    found: dict[str, list[Field]] = {}
+    for part in parts:
+        for field in part.fields if part.rows_about else ():
+            found.setdefault(field.name, []).append(field)
+    return found
+
+
+def _id_columns(
+    parts: Sequence[Part], request: ReadRequest, taken: frozenset[str] | set[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that name records in every part, and those that may split them.
+
+    What the request gives another role is not among them.
+    """
+    asked = {request.unit_column, request.key_column, *request.group_columns}
+    where = None if request.where is None else parse_where(request.where).column
+    others = {*taken, *asked, request.member_column, where}
+    common = set.intersection(*({field.name for field in part.fields} for part in parts))
+    names = sorted(common - others)
+    ids = tuple(name for name in names if id_kind(name) is not None)
+    found = ids or (request.unit_column is not None)
+    return ids, tuple(name for name in names if found and splits_audits(name))
+
+
+def require_columns(part: Part, layout: Layout) -> None:
+    """Raise InputError ``columns_differ`` when ``part`` lacks a column that is read."""
+    present = {field.name for field in part.fields}
+    needed = [field.name for field in layout.scores]
+    needed += [layout.where.column] if layout.where else []
+    needed += sorted(layout.hashed | layout.carried)
+    for name in needed:
+        if name not in present:
+            raise InputError(
+                "columns_differ",
+                f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
+            )

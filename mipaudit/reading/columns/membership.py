@@ -1,0 +1,168 @@
+"""Which label of the membership column means a member."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.reading.columns.column import Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.column import Column, Hashes, Numbers
+
+# A number (booleans are 0 and 1) or a string without case and outer spaces.
+Label = float | str
+
+CANDIDATES: Final = (
+    "member",
+    "is_member",
+    "membership",
+    "in_train",
+    "is_train",
+    "canary",
+    "included",
+    "inclusion",
+    "coin",
+    "split",
+)
+MEMBER_LABELS: Final = frozenset[Label](
+    {1.0}
+    | {"1", "true", "t", "yes", "y", "in", "included", "member", "members", "train", "training"}
+    | {"in_train", "in-train", "is_member", "canary"}
+)
+HOLDOUT_LABELS: Final = frozenset[Label](
+    {0.0, -1.0}
+    | {"0", "-1", "false", "f", "no", "n", "out", "excluded", "holdout", "hold-out", "hold_out"}
+    | {"held-out", "held_out", "heldout", "test", "testing", "non-member", "non-members"}
+    | {"nonmember", "nonmembers", "non_member", "non_members", "not_in_train", "not_member"}
+    | {"reference", "val", "valid", "validation"}
+)
+_TRUE: Final = frozenset({"true", "t", "yes", "y"})
+_FALSE: Final = frozenset({"false", "f", "no", "n"})
+
+_HOLDOUT, _MEMBER, _UNKNOWN, _NULL = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberRule:
+    """Tells members from holdout in one column.
+
+    ``holdout`` is None when every label that is not a member's is holdout.
+    """
+
+    column: str
+    members: frozenset[Label]
+    holdout: frozenset[Label] | None
+
+    def decode(self, column: Column) -> Decoded:
+        """Return the membership of every row, and the rows that have none."""
+        if isinstance(column, Labels):
+            table = [self._code(normal_label(word)) for word in column.vocabulary.words]
+            return _decoded(np.array([*table, _NULL], dtype=np.uint8)[column.codes])
+        if column.missing is None and self._plain(column.values):
+            # One byte a row, each 0 or 1: booleans as they are.
+            return Decoded(member=column.values.view(np.bool_), unknown=None, null=None)
+        return _decoded(self._number_codes(column))
+
+    def _plain(self, values: NDArray[Any]) -> bool:
+        if self.members != {1.0} or not (self.holdout is None or 0.0 in self.holdout):
+            return False
+        if values.dtype == np.bool_:
+            return True
+        byte = values.dtype.kind in "iu" and values.dtype.itemsize == 1 and values.size > 0
+        return byte and bool(values.min() >= 0) and bool(values.max() <= 1)
+
+    def _code(self, label: Label) -> int:
+        if label in self.members:
+            return _MEMBER
+        return _HOLDOUT if self.holdout is None or label in self.holdout else _UNKNOWN
+
+    def _number_codes(self, column: Numbers | Hashes) -> NDArray[np.uint8]:
+        values = column.values
+        start = _HOLDOUT if self.holdout is None else _UNKNOWN
+        codes = np.full(values.shape, start, dtype=np.uint8)
+        for labels, code in ((self.holdout or (), _HOLDOUT), (self.members, _MEMBER)):
+            for label in labels:
+                if isinstance(label, float):
+                    codes[values == label] = code
+        if values.dtype.kind == "f":
+            codes[np.isnan(values)] = _NULL
+        if column.missing is not None:
+            codes[column.missing] = _NULL
+        return codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decoded:
+    """Membership per row; the masks are None when no row is marked."""
+
+    member: NDArray[np.bool_]
+    unknown: NDArray[np.bool_] | None
+    null: NDArray[np.bool_] | None
+
+
+def _decoded(codes: NDArray[np.uint8]) -> Decoded:
+    member = codes == _MEMBER
+    if not codes.size or codes.max() <= _MEMBER:
+        return Decoded(member=member, unknown=None, null=None)
+    unknown, null = codes == _UNKNOWN, codes == _NULL
+    return Decoded(
+        member=member,
+        unknown=unknown if unknown.any() else None,
+        null=null if null.any() else None,
+    )
+
+
+def normal_label(word: str) -> Label:
+    """Return ``word`` as labels are compared: no outer spaces, no case."""
+    return word.strip().casefold()
+
+
+def distinct_labels(column: Column) -> set[Label]:
+    """Return the labels that occur in ``column``, nulls left out."""
+    if isinstance(column, Labels):
+        used = np.unique(column.codes[column.codes >= 0])
+        return {normal_label(column.vocabulary.words[int(code)]) for code in used}
+    values, missing = column.values, column.missing
+    return _distinct_numbers(values if missing is None else values[~missing])
+
+
+def _distinct_numbers(values: NDArray[Any]) -> set[Label]:
+    if values.dtype.kind == "f":
+        values = values[~np.isnan(values)]
+    if not values.size:
+        return set()
+    low, high = float(values.min()), float(values.max())
+    if low == high or values.dtype == np.bool_:
+        return {low, high}
+    return {float(value) for value in np.unique(values)}
+
+
+def rule_from_labels(column: str, labels: Iterable[Label]) -> MemberRule | None:
+    """Return the rule for well-known labels, or None when they are not a known pair."""
+    known = frozenset(labels)
+    members, holdout = known & MEMBER_LABELS, known & HOLDOUT_LABELS
+    if members | holdout != known or len(members) > 1 or len(holdout) > 1:
+        return None
+    return MemberRule(column=column, members=members, holdout=holdout)
+
+
+def rule_from_value(column: str, value: str) -> MemberRule:
+    """Return the rule "equal to ``value`` is a member, everything else is holdout"."""
+    word = value.strip().casefold()
+    labels: set[Label] = {word}
+    if word in _TRUE:
+        labels.add(1.0)
+    elif word in _FALSE:
+        labels.add(0.0)
+    else:
+        with suppress(ValueError):
+            labels.add(float(word))
+    return MemberRule(column=column, members=frozenset(labels), holdout=None)

@@ -1,0 +1,147 @@
+"""The cells of one CSV column as numbers or labels."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
+from mipaudit.reading.csv.cell_digits import lost_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.column import Column, Kind
+
+# What an empty cell may be written as; a score that says so is missing.
+MISSING: Final = frozenset(
+    {"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "-NaN", "null", "NULL", "Null"}
+    | {"None", "<NA>", "#N/A"}
+)
+TRUE: Final = frozenset({"true", "True", "TRUE"})
+FALSE: Final = frozenset({"false", "False", "FALSE"})
+_DECIMAL_COMMA: Final = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+_PROBED: Final = 100
+
+
+def is_decimal_comma(cell: str) -> bool:
+    """Tell whether ``cell`` looks like a number with a comma for its point."""
+    return _DECIMAL_COMMA.fullmatch(cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether ``cell`` is a number as every reader here understands it."""
+    if not cell.isascii() or "_" in cell:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_numbers(cells: Sequence[str]) -> Numbers | None:
+    """Return ``cells`` as integers or floats, or None when one is not a number."""
+    has_missing = not MISSING.isdisjoint(cells)
+    present = [cell for cell in cells if cell not in MISSING] if has_missing else cells
+    values = _parse_present(present)
+    if values is None:
+        return None
+    rounded = lost_digits(present, values) if values.dtype.kind == "f" else None
+    if not has_missing:
+        return Numbers(values=values, rounded=rounded)
+    missing = np.array([cell in MISSING for cell in cells], dtype=np.bool_)
+    spread = np.zeros(missing.shape, dtype=values.dtype)
+    spread[~missing] = values
+    if rounded is None:
+        return Numbers(values=spread, missing=missing)
+    marks = np.zeros(missing.shape, dtype=np.uint8)
+    marks[~missing] = rounded
+    return Numbers(values=spread, missing=missing, rounded=marks)
+
+
+def _parse_present(cells: Sequence[str]) -> NDArray[Any] | None:
+    values = _parse_integers(cells)
+    if values is None:
+        try:
+            values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+        except ValueError:
+            return None
+    # Python takes 1_000 and digits of any script for numbers; no other reader does.
+    joined = "".join(cells)
+    return values if joined.isascii() and "_" not in joined else None
+
+
+def _parse_integers(cells: Sequence[str]) -> NDArray[Any] | None:
+    try:
+        integers = list(map(int, cells))
+    except ValueError:
+        return None
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.array(integers, dtype=dtype)
+        except OverflowError:
+            continue
+    return None
+
+
+def parse_booleans(cells: Sequence[str]) -> Numbers | None:
+    """Return ``cells`` as booleans, or None when one is not."""
+    words = set(cells)
+    if not words <= (TRUE | FALSE | MISSING) or words <= MISSING:
+        return None
+    values = np.array([cell in TRUE for cell in cells], dtype=np.bool_)
+    if words.isdisjoint(MISSING):
+        return Numbers(values=values)
+    missing = np.array([cell in MISSING for cell in cells], dtype=np.bool_)
+    return Numbers(values=values, missing=missing)
+
+
+def parse_keys(cells: Sequence[str]) -> Column:
+    """Return ``cells`` that name records, persons or groups.
+
+    Numbers where each is written as its number always is: as text 007 and 7 are two, and so are
+    1.0 and 1, or 1000 and 1e3.
+    """
+    numbers = parse_numbers(cells)
+    if numbers is None:
+        return parse_booleans(cells) or parse_labels(cells)
+    missing = numbers.missing
+    values = numbers.values if missing is None else numbers.values[~missing]
+    written = [cell.strip() for cell in cells if cell not in MISSING]
+    return numbers if written == [str(value) for value in values.tolist()] else parse_labels(cells)
+
+
+def parse_labels(cells: Sequence[str]) -> Labels:
+    """Return ``cells`` as labels."""
+    words = sorted(set(cells) - MISSING)
+    code = {word: at for at, word in enumerate(words)}
+    codes = np.fromiter((code.get(cell, -1) for cell in cells), dtype=np.int64, count=len(cells))
+    return Labels(codes=codes, vocabulary=Vocabulary(tuple(words)))
+
+
+def looks_numeric(cells: Iterable[str], *, score_like: bool) -> bool:
+    """Tell whether a column that is not all numbers was meant to be one.
+
+    True when more than half of its first cells are numbers, or a single one in a
+    column whose name says that it is a score. Such a column is never passed
+    over as text: its bad cell is an error.
+    """
+    probed = [cell for cell in islice(cells, _PROBED) if cell not in MISSING]
+    numbers = sum(is_number(cell) or is_decimal_comma(cell) for cell in probed)
+    return numbers > 0 and (score_like or 2 * numbers > len(probed))
+
+
+def column_kind(column: Column) -> Kind:
+    """Return the kind of a parsed column."""
+    if not isinstance(column, Numbers):
+        return "string"
+    if column.missing is not None and bool(column.missing.all()):
+        return "empty"
+    kinds: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer"}
+    return kinds.get(column.values.dtype.kind, "float")

@@ -1,0 +1,221 @@
+"""The header of a CSV file: its delimiter, its columns, where the rows begin."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final
+
+from mipaudit.errors import InputError
+from mipaudit.reading.csv.cells import is_decimal_comma
+
+if TYPE_CHECKING:
+    from _csv import Reader
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mipaudit.reading.bytes.blob import Blob, Format
+
+DELIMITERS: Final = (",", ";", "\t", "|")
+# Python's readers of text know no other byte order mark.
+_BOM: Final = b"\xef\xbb\xbf"
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+# The most that fits a C long everywhere.
+_LONGEST_CELL: Final = (1 << 31) - 1
+_DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a CSV file is written.
+
+    Attributes:
+        delimiter: one of comma, semicolon, tab and bar.
+        names: the columns; one without a name is called ``unnamed:<position>``.
+        header_lines: physical lines up to and with the header.
+        header_bytes: bytes up to the first row, a byte order mark included.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    header_lines: int
+    header_bytes: int
+
+
+@contextmanager
+def plain_stream(blob: Blob, kind: Format) -> Iterator[IO[bytes]]:
+    """Open ``blob`` without its compression.
+
+    Raises:
+        InputError: ``truncated`` when the compressed bytes end early or are damaged.
+    """
+    import gzip
+    import zlib
+
+    try:
+        with blob.open() as raw:
+            if kind == "gzip":
+                with gzip.open(raw) as stream:
+                    # gzip's reader is a buffered binary stream in all but its type.
+                    yield stream  # type: ignore[misc]
+            elif kind == "zstd":
+                import pyarrow as pa
+
+                with pa.input_stream(raw, compression="zstd") as stream:
+                    yield stream
+            else:
+                yield raw
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise _damaged(blob) from None
+    except OSError as error:
+        # A full disk or a failing one has a number, a decoder's complaint has none.
+        if kind == "csv" or error.errno is not None:
+            raise
+        raise _damaged(blob) from None
+
+
+def _damaged(blob: Blob) -> InputError:
+    return InputError("truncated", f"{blob.name}: the compressed file is cut off or damaged.")
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Return ``data`` as text.
+
+    Raises:
+        InputError: ``not_utf8`` or ``binary``.
+    """
+    if data.startswith(_UTF16):
+        raise not_utf8(name, 1)
+    if b"\0" in data:
+        raise binary(name)
+    try:
+        return data.removeprefix(_BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, data.count(b"\n", 0, error.start) + 1) from None
+
+
+def not_utf8(name: str, line: int) -> InputError:
+    """Return the error for bytes that are not UTF-8."""
+    return InputError(
+        "not_utf8", f"{name}: line {line} is not UTF-8 text.", hint="Save the file as UTF-8."
+    )
+
+
+def not_utf8_after(name: str, line: int) -> InputError:
+    """Return the error for bytes that are not UTF-8, somewhere after ``line``."""
+    return InputError(
+        "not_utf8",
+        f"{name}: not UTF-8 text somewhere after line {line}.",
+        hint="Save the file as UTF-8.",
+    )
+
+
+def binary(name: str) -> InputError:
+    """Return the error for bytes that are no text at all."""
+    return InputError(
+        "not_a_table", f"{name}: neither CSV text nor Parquet (it contains zero bytes)."
+    )
+
+
+def read_dialect(data: bytes, text: str, name: str) -> Dialect:
+    """Find the header in ``text``, the decoded form of ``data``.
+
+    Raises:
+        InputError: ``no_header``, ``duplicate_columns`` or ``bad_quotes``.
+    """
+    lines = io.StringIO(text, newline="")
+    blank = _skip_blank(lines)
+    start = lines.tell()
+    delimiter = _delimiter(lines.readline())
+    lines.seek(start)
+    reader = csv_rows(lines, delimiter)
+    try:
+        cells = next(reader)
+    except (csv.Error, StopIteration):
+        raise InputError("bad_quotes", f"{name}: the header's quotes do not match.") from None
+    taken = sum(len(line.encode()) for line in _first_lines(text, blank + reader.line_num))
+    bom = len(_BOM) if data.startswith(_BOM) else 0
+    return Dialect(
+        delimiter=delimiter,
+        names=_column_names(cells, name),
+        header_lines=blank + reader.line_num,
+        header_bytes=taken + bom,
+    )
+
+
+def csv_rows(lines: Iterable[str], delimiter: str) -> Reader:
+    """Return a strict reader of ``lines`` that takes cells of any length."""
+    # The limit is the process's; raising it takes nothing from anybody else.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    return csv.reader(lines, delimiter=delimiter, strict=True)
+
+
+def _skip_blank(lines: io.StringIO) -> int:
+    """Move to the first line with something on it; return how many were skipped."""
+    skipped = 0
+    while True:
+        start = lines.tell()
+        line = lines.readline()
+        if line.strip() or not line:
+            lines.seek(start)
+            return skipped
+        skipped += 1
+
+
+def _first_lines(text: str, count: int) -> Iterator[str]:
+    lines = io.StringIO(text, newline="")
+    for _ in range(count):
+        yield lines.readline()
+
+
+def _delimiter(line: str) -> str:
+    """Return the delimiter that occurs most in ``line`` outside quotes; comma if none does."""
+    counts: Counter[str] = Counter()
+    for part in line.split('"')[::2]:
+        counts.update(char for char in part if char in DELIMITERS)
+    return max(DELIMITERS, key=lambda delimiter: counts[delimiter])
+
+
+def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
+    stripped = [cell.strip() for cell in cells]
+    if any(_is_value(cell) for cell in stripped):
+        # Later messages name columns: a record must not be taken for their names.
+        raise InputError(
+            "no_header",
+            f"{name}: the first line holds values where column names are expected "
+            "(a number, a date or an address).",
+            hint="Add a header line, or give such columns a name that begins with a letter.",
+        )
+    names = tuple(cell or f"unnamed:{at}" for at, cell in enumerate(stripped))
+    unique_names(names, name)
+    return names
+
+
+def unique_names(names: Sequence[str], source: str) -> None:
+    """Raise InputError ``duplicate_columns`` when two of ``names`` are equal.
+
+    The columns are told by position: without a header the name would be a value.
+    """
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if first.setdefault(name, at) != at:
+            raise InputError(
+                "duplicate_columns",
+                f"{source}: columns {first[name] + 1} and {at + 1} have the same name.",
+            )
+
+
+def _is_value(cell: str) -> bool:
+    """Tell whether ``cell`` cannot be a column's name: a number, a date or an address."""
+    if is_decimal_comma(cell) or _DATE.fullmatch(cell) or _EMAIL.fullmatch(cell):
+        return True
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    # A column may be called "nan" or "inf".
+    return any(char.isdigit() for char in cell)

@@ -1,0 +1,376 @@
+"""CSV files of any size, by pandas in blocks.
+
+pandas is the fastest reader here, but fills short rows with nulls and ignores
+cells beyond the last column. Three cheap sums catch both; only when they do not
+add up are the rows walked one by one.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.columns.column import (
+    Labels,
+    Numbers,
+    Vocabulary,
+    column_hashes,
+    column_missing,
+)
+from mipaudit.reading.columns.column_cache import column_arrays, compact_column, slice_column
+from mipaudit.reading.columns.layout import merged_kind
+from mipaudit.reading.csv.cell_digits import needs_text
+from mipaudit.reading.csv.cells import FALSE, MISSING, TRUE, column_kind, parse_keys, parse_numbers
+from mipaudit.reading.csv.diagnosis import diagnose_csv
+from mipaudit.reading.csv.dialect import csv_rows, plain_stream
+from mipaudit.reading.csv.stream import CountedStream as _CountedStream
+from mipaudit.reading.source.part import CHUNK_ROWS
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.bytes.blob import Blob, Format
+    from mipaudit.reading.columns.column import Column, Kind
+    from mipaudit.reading.columns.column_cache import ChunkStore
+    from mipaudit.reading.csv.dialect import Dialect
+
+# Rows that pandas parses at once: fewer cost more per row, more need more memory.
+_BLOCK_ROWS: Final = 4 * CHUNK_ROWS
+# And fewer rows where they are long.
+_BLOCK_BYTES: Final = 32 << 20
+# Python reads "nan" in any case, with a sign and after a space; pandas only as it is listed.
+_NAN: Final = frozenset(
+    blank + sign + "".join(letters)
+    for blank in ("", " ")
+    for sign in ("", "+", "-")
+    for letters in product("nN", "aA", "nN")
+)
+_NUMBERS: Final = frozenset({"float", "integer", "empty"})
+# pandas' words where its stream raised something that pandas then lost.
+_LOST: Final = "Error tokenizing data. C error: Calling read(nbytes)"
+
+
+class SeenLateError(Exception):
+    """Columns that must be read otherwise than their first rows said.
+
+    Attributes:
+        exact: those whose numbers must be read as text first.
+        words: those of keys that are no numbers, or not written as those always are.
+    """
+
+    def __init__(self, exact: frozenset[str], words: frozenset[str]) -> None:
+        """Keep the names."""
+        super().__init__()
+        self.exact, self.words = exact, words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeCsv:
+    """A CSV file to parse: ``kinds`` are those of its first rows.
+
+    ``exact`` columns are read as text first, and then as numbers, which tells what a float64
+    takes from them. ``keys`` name records, persons or groups, as `parse_keys` reads them.
+    ``row_bytes`` is about the length of a row, at least 1.
+    """
+
+    blob: Blob
+    format: Format
+    dialect: Dialect
+    kinds: Mapping[str, Kind]
+    exact: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    row_bytes: int = 1
+
+    def parse(
+        self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
+    ) -> dict[str, Kind]:
+        """Parse the named columns into ``store``; return the kinds found in all rows.
+
+        Raises:
+            InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
+            SeenLateError: columns that are not in ``exact`` should be, or keys are words.
+        """
+        wanted = [name for name in self.dialect.names if name in names]
+        run = _Run(csv=self, wanted=wanted, hashed=hashed)
+        with plain_stream(self.blob, self.format) as stream:
+            stream.read(self.dialect.header_bytes)
+            single = len(self.dialect.names) == 1
+            counted = _CountedStream(
+                stream, self.dialect.delimiter, single=single, name=self.blob.name
+            )
+            understood = run.parse(counted, store)
+        if not understood:
+            run.diagnose(certain=True)
+        width = len(self.dialect.names)
+        if run.last_missing or counted.delimiters != run.rows * (width - 1):
+            run.diagnose(certain=False)
+        run.refuse_mixed()
+        run.doubt_lines(counted.lines)
+        words = frozenset(name for name, forms in run.forms.items() if len(forms) > 1)
+        if words or run.doubtful - self.exact:
+            raise SeenLateError(frozenset(run.doubtful), words)
+        return {name: merged_kind(kinds) for name, kinds in run.found.items()}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The state of one parse."""
+
+    csv: LargeCsv
+    wanted: list[str]
+    hashed: Collection[str]
+    rows: int = 0
+    last_missing: bool = False
+    found: dict[str, set[Kind]] = field(default_factory=dict)
+    doubtful: set[str] = field(default_factory=set)
+    forms: dict[str, set[str]] = field(default_factory=dict)
+    stream: _CountedStream | None = None
+
+    def parse(self, counted: _CountedStream, store: ChunkStore) -> bool:
+        """Parse everything; return False on something that does not fit.
+
+        pandas' errors quote the data: they end here, and are not even the
+        context of ours.
+        """
+        try:
+            self._parse(counted, store)
+        except ValueError as error:
+            if isinstance(counted.failure, ValueError):
+                return False
+            if counted.failure is not None:
+                raise counted.failure from None
+            if str(error).startswith(_LOST):
+                # Nothing but control-C comes between pandas and our read.
+                raise KeyboardInterrupt from None
+            return False
+        return True
+
+    def _parse(self, counted: _CountedStream, store: ChunkStore) -> None:
+        self.found = {name: set() for name in self.wanted}
+        self.stream = counted
+        for frame in self._frames(counted):
+            counted.in_block = 0
+            columns = {name: self._column(frame, name) for name in self.wanted}
+            rows = len(frame)
+            for start in range(0, rows, CHUNK_ROWS):
+                stop = min(start + CHUNK_ROWS, rows)
+                store.append(
+                    {n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start
+                )
+            self.rows += rows
+            last = frame[len(self.csv.dialect.names) - 1]
+            self.last_missing = self.last_missing or bool(last.isna().any())
+
+    def _frames(self, counted: _CountedStream) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        names = self.csv.dialect.names
+        last = len(names) - 1
+        used = sorted({*(names.index(name) for name in self.wanted), last})
+        with pd.read_csv(
+            counted,
+            sep=self.csv.dialect.delimiter,
+            header=None,
+            names=list(range(len(names))),
+            usecols=used,
+            dtype={at: dtype for at in used if (dtype := self._dtype(names[at]))},
+            index_col=False,
+            engine="c",
+            low_memory=False,
+            chunksize=max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // self.csv.row_bytes)),
+            na_values={at: self._missing(names[at]) for at in used},
+            keep_default_na=False,
+            **_exact_floats(pd.__version__),
+        ) as reader:
+            yield from reader
+
+    def _missing(self, name: str) -> Sequence[str]:
+        if name not in self.wanted:
+            # The last column, read only to tell where a row is short.
+            return [""]
+        words = MISSING | _NAN if self.csv.kinds[name] in _NUMBERS else MISSING
+        return sorted(words)
+
+    def _dtype(self, name: str) -> str | None:
+        match self.csv.kinds[name]:
+            case "float" | "integer" | "empty" if name in self.csv.exact | self.csv.keys:
+                return "object"
+            case "float" if name in self.wanted:
+                return "float64"
+            case "float" | "integer" | "empty":
+                # Left to pandas, block by block: int64, or float64 where some are missing.
+                return None
+            case _:
+                # pandas' categories become numbers where all of a block look so: 007 and 7 one.
+                return "object"
+
+    def _column(self, frame: pd.DataFrame, name: str) -> Column:
+        series = frame[self.csv.dialect.names.index(name)]
+        column: Column
+        if name in self.csv.keys and self.csv.kinds[name] in _NUMBERS:
+            column = self._key(series, name)
+        elif name in self.csv.exact and self.csv.kinds[name] in _NUMBERS:
+            column = _exact_numbers(series)
+        elif self.csv.kinds[name] not in _NUMBERS:
+            column = _categories(series, boolean=self.csv.kinds[name] == "bool")
+        else:
+            numbers = _from_numbers(series.to_numpy(), self.csv.kinds[name])
+            self._doubt(name, numbers)
+            column = numbers
+        if self.csv.kinds[name] != "float" or name in self.csv.keys:
+            self.found[name].add(column_kind(column))
+        else:
+            self.found[name].add("float")
+        return column_hashes(column) if name in self.hashed else compact_column(column)
+
+    def _key(self, series: pd.Series[Any], name: str) -> Column:
+        """Return keys that were numbers so far, and note in which form they are."""
+        import pandas as pd
+
+        codes, words = pd.factorize(series)
+        table = parse_keys([str(word) for word in words])
+        kind = column_kind(table)
+        if kind == "empty":
+            return Numbers(values=np.zeros(len(codes), np.int64), missing=codes < 0)
+        forms = self.forms.setdefault(name, set())
+        forms.add(kind)
+        if isinstance(table, Labels):
+            # The rows before were read as numbers.
+            forms.add("late")
+        return _spread(table, codes)
+
+    def _doubt(self, name: str, column: Numbers) -> None:
+        """Note a column of which only the text says what a float64 takes from it."""
+        values, _, _ = column_arrays(column)
+        if values.dtype.kind != "f" or name in self.doubtful:
+            return
+        extreme = self.stream is not None and self.stream.extreme
+        if needs_text(values, extreme=extreme):
+            self.doubtful.add(name)
+
+    def doubt_lines(self, lines: Sequence[bytes]) -> None:
+        """Note the columns that lose digits in some of the lines."""
+        text = b"\n".join(lines).decode("utf-8", errors="replace")
+        names = self.csv.dialect.names
+        with suppress(csv.Error):
+            rows = [
+                cells
+                for cells in csv_rows(text.splitlines(), self.csv.dialect.delimiter)
+                if len(cells) == len(names)
+            ]
+            for name in self.wanted:
+                at = names.index(name)
+                column = parse_numbers([cells[at] for cells in rows])
+                numeric = self.csv.kinds[name] in _NUMBERS and name not in self.csv.keys
+                if numeric and column is not None and column.rounded is not None:
+                    self.doubtful.add(name)
+
+    def refuse_mixed(self) -> None:
+        """Raise InputError when a column is booleans in one block and text in another.
+
+        The same cell would have two values: 1 here, a hash of its text there.
+        """
+        for name, kinds in self.found.items():
+            if kinds >= {"bool", "string"}:
+                raise InputError(
+                    "mixed_column",
+                    f"{self.csv.blob.name}: column {quoted_name(name)} holds true and false "
+                    "in most rows and other words in some.",
+                    hint="Write one kind of value in all rows of a column.",
+                )
+
+    def diagnose(self, *, certain: bool) -> None:
+        """Walk the rows and raise the fault; one must be there when ``certain``."""
+        file = self.csv
+        numeric = [name for name in self.wanted if file.kinds[name] in _NUMBERS]
+        with plain_stream(file.blob, file.format) as stream:
+            stream.read(file.dialect.header_bytes)
+            diagnose_csv(stream, file.dialect, numeric, file.blob.name)
+        if certain:
+            raise InputError("unparsable", f"{file.blob.name}: some rows cannot be read as CSV.")
+
+
+def _exact_floats(version: str) -> dict[str, Any]:
+    """Return the options that make pandas read floats as Python does.
+
+    Before 3.1 pandas' own parser is off by one unit in the last place in a third
+    of the cells, so that equal scores of a small and a large file would differ;
+    from 3.1 on it is exact, and the option deprecated.
+    """
+    release = re.match(r"(\d+)\.(\d+)", version)
+    exact = release is not None and (int(release[1]), int(release[2])) >= (3, 1)
+    return {} if exact else {"float_precision": "round_trip"}
+
+
+def _from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:
+    """Return what pandas parsed without labels.
+
+    Raises:
+        ValueError: the block holds something else than numbers.
+    """
+    if values.dtype.kind not in "iuf":
+        raise ValueError
+    numbers = Numbers(values=values)
+    if kind == "float" or values.dtype.kind != "f":
+        return numbers
+    return _whole_again(numbers)
+
+
+def _whole_again(numbers: Numbers) -> Numbers:
+    """Return integers that became floats because some are missing as integers."""
+    missing = column_missing(numbers)
+    if missing is None:
+        return numbers
+    filled = np.where(missing, 0.0, numbers.values)
+    whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
+    return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
+
+
+def _exact_numbers(series: pd.Series[Any]) -> Column:
+    """Return numbers that were read as text, and which of them lose digits.
+
+    Raises:
+        ValueError: a cell is no number.
+    """
+    import pandas as pd
+
+    codes, words = pd.factorize(series)
+    table = parse_numbers([str(word) for word in words])
+    if table is None:
+        raise ValueError
+    return _spread(table, codes)
+
+
+def _spread(table: Column, codes: NDArray[np.intp]) -> Column:
+    """Return the column whose distinct cells are ``table``; a negative code is a null."""
+    if isinstance(table, Labels):
+        places = np.append(table.codes, -1)
+        return Labels(codes=places[codes], vocabulary=table.vocabulary)
+    missing = codes < 0
+    numbers, _, lost = column_arrays(table)
+    values = np.append(numbers, numbers.dtype.type(0))[codes]
+    rounded = None if lost is None else np.append(lost, np.zeros(1, dtype=np.uint8))[codes]
+    return Numbers(values=values, missing=missing if missing.any() else None, rounded=rounded)
+
+
+def _categories(series: pd.Series[Any], *, boolean: bool) -> Column:
+    import pandas as pd
+
+    codes, found = pd.factorize(series)
+    words = tuple(str(word) for word in found)
+    if not boolean or not set(words) <= TRUE | FALSE:
+        return Labels(codes=codes, vocabulary=Vocabulary(words))
+    values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[codes]
+    missing = codes < 0
+    return Numbers(values=values, missing=missing if missing.any() else None)

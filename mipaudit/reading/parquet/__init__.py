@@ -1,0 +1,1 @@
+"""Parquet files, and Arrow's columns."""

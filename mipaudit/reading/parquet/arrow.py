@@ -1,0 +1,248 @@
+"""Arrow columns as numpy arrays, by their buffers.
+
+Arrow's own conversions import pandas wherever it is installed; buffers do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Labels, Numbers, Vocabulary
+from mipaudit.reading.columns.dates import moment_days, moment_of, tick_dtype
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.column import Column, Kind
+
+
+def arrow_fields(schema: pa.Schema) -> tuple[Field, ...]:
+    """Return the columns of ``schema`` by kind."""
+    return tuple(
+        Field(
+            name=field.name,
+            kind=arrow_kind(field.type),
+            storage=_storage(field.type),
+            moment=moment_of(_value_type(field.type)),
+            lists=_lists_numbers(field.type),
+        )
+        for field in schema
+    )
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether ``kind`` is a list of anything."""
+    from pyarrow import types
+
+    found = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return any(one(kind) for one in found)
+
+
+def _lists_numbers(kind: pa.DataType) -> bool:
+    """Tell whether ``kind`` is a list of numbers, or of such lists."""
+    if not is_list(kind):
+        return False
+    inner = _value_type(kind.value_type)
+    numbers: bool = arrow_kind(inner) in {"float", "integer", "bool"}
+    return numbers or _lists_numbers(inner)
+
+
+def _storage(kind: pa.DataType) -> str | None:
+    """Return the name of a type that rounds."""
+    return _dtype(_value_type(kind)) if arrow_kind(kind) == "float" else None
+
+
+def read_columns(
+    batch: pa.RecordBatch, readers: Mapping[str, ArrowReader], source: str
+) -> dict[str, Column]:
+    """Convert the columns of ``batch`` that have a reader.
+
+    Raises:
+        InputError: ``unreadable_column``, such as text that is not UTF-8; or
+            ``damaged_column``, where cells refer to words that are not there.
+    """
+    return {name: _read(batch.column(name), readers[name], name, source) for name in readers}
+
+
+def _read(array: pa.Array, reader: ArrowReader, name: str, source: str) -> Column:
+    import pyarrow as pa
+
+    try:
+        return reader.read(array)
+    except _DanglingError:
+        raise InputError(
+            "damaged_column",
+            f"{source}: column {quoted_name(name)} refers to values that are not there.",
+            hint="Was the file damaged while it was written or copied?",
+        ) from None
+    except (pa.ArrowException, UnicodeDecodeError):
+        # Their messages may quote the data.
+        raise InputError(
+            "unreadable_column", f"{source}: column {quoted_name(name)} cannot be read."
+        ) from None
+
+
+class _DanglingError(Exception):
+    """A cell's code has no word: Arrow does not look, and would read beyond the dictionary."""
+
+
+def arrow_kind(kind: pa.DataType) -> Kind:
+    """Return what ``kind`` is to an audit."""
+    from pyarrow import types
+
+    kind = _value_type(kind)
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "float"
+    if types.is_boolean(kind):
+        return "bool"
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "string"
+    return "empty" if types.is_null(kind) else "other"
+
+
+class ArrowReader:
+    """Converts the arrays of one column, one after the other.
+
+    It remembers the last dictionary: consecutive batches of a row group share it.
+    """
+
+    def __init__(self) -> None:
+        """Start without a dictionary."""
+        self._dictionary: pa.Array | None = None
+        self._vocabulary = Vocabulary(())
+
+    def read(self, array: pa.Array) -> Column:
+        """Return ``array`` as a column."""
+        import pyarrow as pa
+        from pyarrow import types
+
+        kind = array.type
+        if arrow_kind(kind) == "string":
+            if not types.is_dictionary(kind):
+                if types.is_string_view(kind):
+                    array = array.cast(pa.large_string())
+                array = array.dictionary_encode()
+            return self._labels(array)
+        if types.is_dictionary(kind):
+            _codes(array)
+            array = array.dictionary_decode()
+        if types.is_decimal(array.type):
+            return _decimals(array)
+        if types.is_null(array.type):
+            return Numbers(values=np.full(len(array), np.nan))
+        if moment_of(array.type) is not None:
+            return _moments(array)
+        return _numbers(array)
+
+    def _labels(self, array: pa.DictionaryArray) -> Labels:
+        signed = _codes(array)
+        words = array.dictionary
+        if self._dictionary is None or not words.equals(self._dictionary):
+            self._dictionary, self._vocabulary = words, Vocabulary(tuple(words.to_pylist()))
+        return _without_null_words(signed, self._vocabulary)
+
+
+def _codes(array: pa.DictionaryArray) -> NDArray[np.int64]:
+    """Return the place of every cell in the dictionary, -1 where it is missing."""
+    codes = _numbers(array.indices)
+    signed = codes.values.astype(np.int64)
+    words = len(array.dictionary)
+    if signed.min(initial=0) < 0 or signed.max(initial=-1) >= words:
+        wild = (signed < 0) | (signed >= words)
+        if codes.missing is None or (wild & ~codes.missing).any():
+            raise _DanglingError
+    if codes.missing is not None:
+        signed[codes.missing] = -1
+    return signed
+
+
+def _without_null_words(codes: NDArray[np.int64], vocabulary: Vocabulary) -> Labels:
+    """Return labels whose nulls are negative codes, also where the dictionary holds a null."""
+    words: tuple[str | None, ...] = vocabulary.words
+    if None not in words:
+        return Labels(codes=codes, vocabulary=vocabulary)
+    null = np.append(np.array([word is None for word in words], dtype=np.bool_), [True])
+    codes[null[codes]] = -1
+    return Labels(codes=codes, vocabulary=Vocabulary(tuple(word or "" for word in words)))
+
+
+def _numbers(array: pa.Array) -> Numbers:
+    from pyarrow import types
+
+    if types.is_boolean(array.type):
+        validity, data = array.buffers()
+        size, offset = len(array), array.offset
+        missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
+        return Numbers(values=_bits(data, offset, size), missing=missing)
+    return _fixed_width(array, _dtype(array.type))
+
+
+def _fixed_width(array: pa.Array, name: str) -> Numbers:
+    """Return the stored numbers of an array, whose type numpy calls ``name``."""
+    validity, data = array.buffers()
+    size, offset = len(array), array.offset
+    missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
+    dtype = np.dtype(name)
+    if data is None:
+        return Numbers(values=np.zeros(size, dtype=dtype), missing=missing)
+    return Numbers(
+        values=np.frombuffer(data, dtype=dtype, count=size, offset=offset * dtype.itemsize),
+        missing=missing,
+    )
+
+
+def _moments(array: pa.Array) -> Numbers:
+    """Return days, in which all that is stored about time has its place."""
+    ticks = _fixed_width(array, tick_dtype(array.type))
+    return Numbers(
+        values=moment_days(ticks.values.astype(np.int64), array.type), missing=ticks.missing
+    )
+
+
+def _decimals(array: pa.Array) -> Numbers:
+    """Return the nearest float64 of each, and which of them others may have, too."""
+    from mipaudit.reading.parquet.decimal_digits import decimal_floats, merges_decimals
+
+    size, offset = len(array), array.offset
+    missing = None if not array.null_count else ~_bits(array.buffers()[0], offset, size)
+    mask = merges_decimals(array)
+    mark = INTEGERS if array.type.scale <= 0 else FRACTIONS
+    if mask is not None and missing is not None:
+        mask &= ~missing
+    return Numbers(
+        values=decimal_floats(array),
+        missing=missing,
+        rounded=None if mask is None or not mask.any() else mask * np.uint8(mark),
+    )
+
+
+def _dtype(kind: pa.DataType) -> str:
+    """Return numpy's name of a fixed-width number: Arrow's, but for half, float and double."""
+    name = str(kind)
+    return {"halffloat": "float16", "float": "float32", "double": "float64"}.get(name, name)
+
+
+def _bits(buffer: pa.Buffer | None, offset: int, size: int) -> NDArray[np.bool_]:
+    """Return ``size`` bits from bit ``offset`` on."""
+    if size == 0 or buffer is None:
+        return np.zeros(size, dtype=np.bool_)
+    first = offset // 8
+    packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + size + 7) // 8]
+    start = offset - 8 * first
+    bits = np.unpackbits(packed, count=start + size, bitorder="little")
+    return bits[start:].view(np.bool_)

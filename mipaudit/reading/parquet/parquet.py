@@ -1,0 +1,342 @@
+"""Parquet files: one piece per row group, only the columns that are needed."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.at_once import is_remote
+from mipaudit.reading.bytes.bad_parts import input_changed
+from mipaudit.reading.bytes.blob import FileBlob, MemoryBlob, TemporaryBlob, encrypted
+from mipaudit.reading.columns.column import Chunk
+from mipaudit.reading.csv.dialect import unique_names
+from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
+from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, Footer
+from mipaudit.reading.source.part import CHUNK_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from io import RawIOBase
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.columns.column import Field
+    from mipaudit.reading.parquet.footer import ColumnPlace
+    from mipaudit.reading.source.part import Piece
+    from mipaudit.reading.stores.remote_blob import RemoteBlob
+
+# A larger column chunk is read through a buffer instead of at once: a file with
+# a single huge row group must not be held in memory.
+_READ_AT_ONCE: Final = 32 << 20
+_BUFFER: Final = 4 << 20
+# The same for all columns of a row group together, where there are many.
+_READ_TOGETHER: Final = 32 << 20
+_LEAST_BUFFER: Final = 1 << 16
+# Bytes of a dictionary that is worth keeping: with a large one every batch would
+# carry all words of its row group.
+_SMALL_DICTIONARY: Final = 1 << 14
+# What is read of a file's end at once, in the hope that it holds the footer.
+_LIKELY_FOOTER: Final = 1 << 16
+
+
+@contextmanager
+def arrow_errors(name: str) -> Iterator[None]:
+    """Turn Arrow's errors into ours: theirs may quote the data.
+
+    For Arrow's own calls alone: a ValueError of ours is a bug, not a damaged file.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError:  # Arrow's own is one of its errors, too
+        raise
+    except (pa.ArrowException, OSError, EOFError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise
+        if isinstance(error, OSError) and error.strerror and error.errno:
+            raise InputError("unreadable", f"{name}: {error.strerror}.") from None
+        raise _incomplete(name) from None
+
+
+def _incomplete(name: str) -> InputError:
+    return InputError(
+        "bad_parquet",
+        f"{name}: not a complete Parquet file.",
+        hint="Was it cut off or damaged while it was written or copied?",
+    )
+
+
+_LOCK: Final = threading.Lock()
+# The last file that this process opened, by its blob. Its row groups come one after the other.
+_LAST: Final[dict[Blob, ParquetPart]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ParquetPart:
+    """A Parquet file.
+
+    Attributes:
+        blob: its bytes.
+        fields: its columns.
+        metadata: its footer as pyarrow reads it, to open the file with; never to be asked
+            about row groups.
+        footer: its row groups.
+        leaves: the place of every column without parts in a row group.
+    """
+
+    blob: Blob
+    fields: tuple[Field, ...]
+    metadata: pq.FileMetaData
+    footer: Footer
+    leaves: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.blob.name
+
+    @property
+    def rows_about(self) -> int:
+        """The rows that the footer states."""
+        return sum(self.footer.rows)
+
+    def load(
+        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+    ) -> None:
+        """Do nothing: rows are decoded as they are asked for."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the row groups that have rows."""
+        return tuple(
+            RowGroup(part=self, group=group, rows=rows)
+            for group, rows in enumerate(self.footer.rows)
+            if rows
+        )
+
+    def close(self) -> None:
+        """Release the bytes."""
+        self.blob.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowGroup:
+    """One row group. Every call opens the file anew, so threads share nothing."""
+
+    part: ParquetPart
+    group: int
+    rows: int
+
+    @property
+    def stays(self) -> bool:
+        """Whether the bytes are in this process, as those of standard input are."""
+        return isinstance(self.part.blob, MemoryBlob | TemporaryBlob)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as place and number: the footer of a file may be larger than its rows."""
+        return DistantRowGroup, (self.part.blob, self.group, self.rows)
+
+    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
+        """Decode the named columns in chunks."""
+        readers = {name: ArrowReader() for name in names}
+        left = self.rows
+        for batch in self._batches(names):
+            columns = read_columns(batch, readers, self.part.name)
+            yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
+            first_row += batch.num_rows
+            left -= batch.num_rows
+        if left:
+            raise _incomplete(self.part.name)
+
+    def _require_readable(self, names: Iterable[str]) -> None:
+        for name in names:
+            if any(place.encrypted for place in _places(self.part, self.group, [name])):
+                raise encrypted(self.part.name, name)
+
+    def _batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
+        self._require_readable(names)
+        with arrow_errors(self.part.name), _opened(self.part.blob) as source:
+            file = _parquet_file(source, self.part, self.group, names)
+            yield from file.iter_batches(
+                batch_size=CHUNK_ROWS,
+                row_groups=[self.group],
+                columns=list(names),
+                use_threads=False,
+            )
+
+
+def blob_ranges(blob: Blob) -> IO[bytes] | RawIOBase:
+    """Open ``blob`` to read nothing but what is asked for."""
+    return cast("RemoteBlob", blob).open_ranges() if is_remote(blob) else blob.open()
+
+
+@contextmanager
+def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
+    if isinstance(blob, FileBlob):
+        # Arrow reads a path without Python in between.
+        yield str(blob.path)
+        return
+    with blob_ranges(blob) as stream:
+        yield stream
+
+
+def _parquet_file(
+    source: str | IO[bytes] | RawIOBase, part: ParquetPart, group: int, names: Collection[str]
+) -> pq.ParquetFile:
+    import pyarrow.parquet as pq
+
+    strings = [f.name for f in part.fields if f.name in names and f.kind == "string"]
+    few = [name for name in strings if _few_words(part, group, name)]
+    buffer = _buffer_size(part, group, names)
+    return pq.ParquetFile(
+        source,
+        metadata=part.metadata,
+        # Neighbouring columns in one request. Of a file it would only take memory.
+        pre_buffer=buffer == 0 and is_remote(part.blob),
+        buffer_size=buffer,
+        read_dictionary=few or None,
+        page_checksum_verification=True,
+    )
+
+
+def _places(part: ParquetPart, group: int, names: Iterable[str]) -> list[ColumnPlace]:
+    """Return where the named columns without parts are in a row group."""
+    leaves = (part.leaves[name] for name in names if name in part.leaves)
+    return [part.footer.column(group, leaf) for leaf in leaves]
+
+
+def _few_words(part: ParquetPart, group: int, name: str) -> bool:
+    """Tell whether a string column has a small dictionary, which is cheaper as it is."""
+    return any(
+        place.dictionary is not None and 0 < place.data - place.dictionary <= _SMALL_DICTIONARY
+        for place in _places(part, group, [name])
+    )
+
+
+def _buffer_size(part: ParquetPart, group: int, names: Collection[str]) -> int:
+    """Return the bytes to read of a column at once, 0 for all: many columns share the room."""
+    sizes = [place.size for place in _places(part, group, names)]
+    if max(sizes, default=0) > _READ_AT_ONCE:
+        return _BUFFER
+    if sum(sizes) > _READ_TOGETHER:
+        return max(_READ_TOGETHER // len(sizes), _LEAST_BUFFER)
+    return 0
+
+
+def open_parquet(blob: Blob) -> ParquetPart:
+    """Read the footer of a Parquet file.
+
+    Raises:
+        InputError: ``bad_parquet`` when it is truncated or something else,
+            ``duplicate_columns``.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data = _footer_bytes(blob)
+    trailer = len(data).to_bytes(4, "little") + MAGIC
+    with arrow_errors(blob.name):
+        # The rows are not there, which nobody asks for yet.
+        file = pq.ParquetFile(pa.BufferReader(MAGIC + data + trailer), pre_buffer=False)
+        schema, metadata = file.schema_arrow, file.metadata
+        leaves = _leaves(metadata.schema)
+    unique_names(schema.names, blob.name)
+    try:
+        footer = Footer.parse(data, metadata.num_columns)
+    except BadFooterError:
+        raise _incomplete(blob.name) from None
+    _require_values(footer, leaves.values(), blob.name)
+    return ParquetPart(
+        blob=blob, fields=arrow_fields(schema), metadata=metadata, footer=footer, leaves=leaves
+    )
+
+
+def _footer_bytes(blob: Blob) -> bytes:
+    """Return the footer of a file, read in one request if it is not large."""
+    with blob_ranges(blob) as stream:
+        tail = _tail(stream, blob, _LIKELY_FOOTER)
+        size = int.from_bytes(tail[-TRAILER:-4], "little") + TRAILER
+        if not tail.endswith(MAGIC) or size + len(MAGIC) > blob.size:
+            raise _incomplete(blob.name)
+        if size > len(tail):
+            tail = _tail(stream, blob, size)
+    return tail[-size:-TRAILER]
+
+
+def _tail(stream: IO[bytes] | RawIOBase, blob: Blob, size: int) -> bytes:
+    """Return the last ``size`` bytes of a file, or all where it has fewer."""
+    size = min(size, blob.size)
+    stream.seek(blob.size - size)
+    blocks: list[bytes] = []
+    while size and (block := stream.read(size)):
+        blocks.append(block)
+        size -= len(block)
+    if size:  # somebody has cut it since
+        raise _incomplete(blob.name)
+    return b"".join(blocks)
+
+
+def _leaves(schema: pq.ParquetSchema) -> dict[str, int]:
+    """Return the places of the columns without parts, which have one value in each row."""
+    columns = (schema.column(leaf) for leaf in range(len(schema)))
+    return {
+        column.path: leaf
+        for leaf, column in enumerate(columns)
+        if column.path == column.name and not column.max_repetition_level
+    }
+
+
+def _require_values(footer: Footer, leaves: Iterable[int], name: str) -> None:
+    """Refuse a file whose columns are not as long as it says: rows of it would be lost."""
+    for leaf in leaves:
+        # Of an encrypted column the footer may say nothing.
+        if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
+            raise _incomplete(name)
+
+
+@dataclass(frozen=True, slots=True)
+class DistantRowGroup:
+    """One row group; its file's footer is read where the rows are."""
+
+    blob: Blob
+    group: int
+    rows: int
+
+    @property
+    def stays(self) -> bool:
+        """It has travelled, and may go on."""
+        return False
+
+    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
+        """Decode the named columns in chunks.
+
+        Raises:
+            InputError: ``bad_parquet``, or ``input_changed`` where the file is not as the
+                run found it.
+        """
+        part = _last_opened(self.blob)
+        if part.footer.rows[self.group : self.group + 1] != (self.rows,):
+            raise input_changed(self.blob)
+        group = RowGroup(part=part, group=self.group, rows=self.rows)
+        yield from group.chunks(names, first_row)
+
+
+def _last_opened(blob: Blob) -> ParquetPart:
+    with _LOCK:
+        part = _LAST.get(blob)
+    if part is not None:
+        return part
+    # A file that is gone, or not there for this worker, is said to be so by opening it.
+    part = open_parquet(blob)
+    if blob.changed():
+        raise input_changed(blob)
+    with _LOCK:
+        _LAST.clear()
+        _LAST[blob] = part
+    return part

@@ -1,0 +1,1 @@
+"""From columns to rows: filters, units, repeats, what is left out."""

@@ -1,0 +1,246 @@
+"""Rows that count again and again: equal files under several names, and rows that were copied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.maths.chance.multiplicities import copied, sequence_bits
+from mipaudit.reading.rows.left_out import Intake
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.verdict import ROWS_TAKEN
+from mipaudit.summaries.identity.row_rank import splitmix64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.reading.source.source import PiecePartition, ScoreSource
+    from mipaudit.summaries.rows import Rows
+
+    Hashes = NDArray[np.uint64]
+
+# Up to here every row is looked at; above it files alone, by what they begin with.
+_LOOKED_AT: Final = 1 << 22
+# Of about so many rows the multiplicities are counted: values are chosen by their hash.
+_COUNTED: Final = 1 << 15
+# Enough to see that two files of independent rows would differ.
+_FIRST: Final = 1 << 12
+# Two files of independent rows are equal with a chance of at most two to the minus that.
+_SURE_BITS: Final = 48.0
+_FINE: Final = 100.0
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+# Bits of the fraction that are kept, from all of them: copies may differ in the others. Of a large
+# input those of a value are chosen together, which are alike in so many as the last of its list.
+_ALL_KEPT: Final = (52, *range(48, 11, -4))
+_CHOSEN_KEPT: Final = (52, 44, 36, 28)
+# Cells end where no round number is.
+_SHIFT: Final = 0x0005555555555555
+
+
+def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ...]:
+    """Look for files with the same rows and for rows that were copied within a class.
+
+    Rows with the ids of persons are left to the column of the persons, and what is far away is
+    not read once more for this.
+
+    Returns:
+        That they are taken for independent, if the request says so.
+
+    Raises:
+        InputError: ``identical_parts`` or ``copied_rows``.
+    """
+    total = source.rows_hint or 0
+    if request.unit_column is not None or source.remote or total > _LOOKED_AT:
+        return ()
+    look = _Look(places=_fine_places(source), bits=max(0, (total // _COUNTED).bit_length() - 1))
+    several = len({partition.part for partition in source.every_row()}) > 1
+    if not several and not look.places:
+        return ()
+    for partition in source.every_row():
+        look.take(partition, several=several)
+    found = _equal_parts(look) or _copied_rows(look)
+    if found is None:
+        return ()
+    if request.rows_are != "independent":
+        raise found
+    text = f"{found.message} They are taken for independent because --rows-are independent says so."
+    return (Finding(code=ROWS_TAKEN, text=text),)
+
+
+def _fine_places(source: ScoreSource) -> tuple[int, ...]:
+    """Return the scores that may be continuous."""
+    return tuple(at for at, one in enumerate(source.columns) if one.kind == "float")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Look:
+    """What was seen of the rows.
+
+    Attributes:
+        places: of the scores that may be continuous.
+        bits: one value in 2 to the power of it is counted.
+        digests: of each part, of its classes and of every score; the number of its rows.
+        first: of each part, hashes of the first of its rows.
+        values: by class and bits that are kept, hashes of the scores of the rows that are counted.
+        fine: of the rows that are counted, by class, whether they need more than two decimals.
+        rows: by class.
+    """
+
+    places: tuple[int, ...]
+    bits: int
+    digests: dict[str, list[Any]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    first: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    values: dict[tuple[bool, int], list[Hashes]] = field(default_factory=lambda: defaultdict(list))
+    fine: dict[bool, list[NDArray[np.bool_]]] = field(default_factory=lambda: defaultdict(list))
+    rows: dict[bool, int] = field(default_factory=lambda: defaultdict(int))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Return how many bits of a score's fraction are compared, from all to few."""
+        return _CHOSEN_KEPT if self.bits else _ALL_KEPT
+
+    def take(self, partition: PiecePartition, *, several: bool) -> None:
+        """Look at the rows of a partition."""
+        assembly = replace(partition.assembly, key=None, groups=None, named=False)
+        for chunk in partition.chunks(assembly.columns):
+            rows = assembly.rows(chunk, Intake())
+            if several:
+                self._digest(partition.part, rows)
+            if self.places:
+                self._count(rows)
+
+    def _digest(self, part: str, rows: Rows) -> None:
+        found = self.digests.setdefault(part, [blake2b() for _ in (0, *rows.scores)])
+        found[0].update(np.ascontiguousarray(rows.member))
+        for digest, score in zip(found[1:], rows.scores, strict=True):
+            digest.update(score + 0.0)
+        self.sizes[part] += rows.member.size
+        known = self.first.get(part, np.empty(0, np.uint64))
+        if known.size < _FIRST:
+            self.first[part] = np.append(known, _row_words(rows.head(_FIRST)))
+
+    def _count(self, rows: Rows) -> None:
+        member = rows.member
+        scores = [rows.scores[at] for at in self.places]
+        if self.bits:
+            # A multiplication is hash enough to choose by, and quick.
+            mixed = _cells(scores[0], self.kept[-1]) * _ODD >> np.uint64(64 - self.bits)
+            chosen = np.flatnonzero(mixed == 0)
+            member, scores = member[chosen], [score[chosen] for score in scores]
+        for kept in self.kept:
+            hashes = splitmix64(_cells(scores[0], kept), 1)
+            for score in scores[1:]:
+                hashes = splitmix64(hashes ^ _cells(score, kept), 2)
+            for side in (True, False):
+                self.values[side, kept].append(hashes[member == side])
+        with np.errstate(invalid="ignore", over="ignore"):
+            fine = np.zeros(member.size, dtype=np.bool_)
+            for score in scores:
+                hundreds = score * _FINE
+                fine |= np.abs(hundreds - np.rint(hundreds)) > 1e-6  # noqa: PLR2004
+        for side in (True, False):
+            self.fine[side].append(fine[member == side])
+        inside = int(np.count_nonzero(rows.member))
+        self.rows[True] += inside
+        self.rows[False] += rows.member.size - inside
+
+
+def _equal_parts(look: _Look) -> InputError | None:
+    """Return the error for files that hold the same rows in the same order."""
+    alike: dict[tuple[bytes, ...], list[str]] = defaultdict(list)
+    for part, digests in look.digests.items():
+        if look.sizes[part]:
+            alike[tuple(one.digest() for one in digests)].append(part)
+    parts = sum(map(len, alike.values()))
+    sure = _SURE_BITS + 2 * np.log2(max(parts, 2))
+    groups = [same for same in alike.values() if len(same) > 1]
+    groups = [same for same in groups if sequence_bits(_codes(look.first[same[0]])) >= sure]
+    if not groups:
+        return None
+    copies = sum(len(same) - 1 for same in groups)
+    return InputError(
+        "identical_parts",
+        f"{copies:,} of {parts:,} files hold the same rows as another, in the same order: their "
+        "rows are no records of their own, and no limit would be true.",
+        hint="Leave the copies out, by naming the files to read; or give --where 'COLUMN = VALUE' "
+        "if they are several audits, or --rows-are independent if they are other records (it is "
+        "said with every verdict).",
+    )
+
+
+def _codes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return np.unique(words, return_inverse=True)[1].astype(np.int64)
+
+
+def _row_words(rows: Rows) -> NDArray[np.uint64]:
+    words = rows.member.astype(np.uint64)
+    for score in rows.scores:
+        words = splitmix64(words ^ (score + 0.0).view(np.uint64), 3)
+    return words
+
+
+def _cells(score: NDArray[np.float64], kept: int) -> Hashes:
+    """Return the scores with so many bits of their fraction, in nested cells; all 52: exactly."""
+    words: Hashes = (score + 0.0).view(np.uint64)
+    if kept == _ALL_KEPT[0]:
+        return words
+    return words + np.uint64(_SHIFT) >> np.uint64(52 - kept)
+
+
+def _copied_rows(look: _Look) -> InputError | None:
+    """Return the error for rows of one class that repeat as no independent rows do.
+
+    First as they are; then but for their last digits, by few of them or more: a copy that was
+    changed a little is no record of its own, either.
+    """
+    exact, *others = look.kept
+    found = sum(_repeated(look, side, exact, exact) for side in (True, False))
+    words = "are there several times"
+    for finer, kept in pairwise((exact, *others)):
+        if found:
+            break
+        found = sum(_repeated(look, side, kept, finer) for side in (True, False))
+        words = "are there several times but for their last digits"
+    if not found:
+        return None
+    about = "" if not look.bits else "about "
+    return InputError(
+        "copied_rows",
+        f"{about.capitalize()}{found:,} scores of one class {words}, as often as "
+        "no independent rows would have it: rows were copied, and no limit would be true.",
+        hint="Leave the copies out; or give --unit-col NAME for the person behind a row, --where "
+        "'COLUMN = VALUE' if the file holds several audits, or --rows-are independent if they are "
+        "(it is said with every verdict).",
+    )
+
+
+def _repeated(look: _Look, side: bool, kept: int, finer: int) -> int:  # noqa: FBT001
+    """Return how many cells of a class hold copies, which are in one finer cell as a rule."""
+    rows = look.rows[side]
+    fine = np.concatenate(look.fine[side] or [np.empty(0, np.bool_)])
+    if rows < 2 or not fine.size or np.count_nonzero(fine) * 2 < fine.size:  # noqa: PLR2004 - nothing can repeat
+        return 0
+    cells = np.concatenate(look.values[side, kept])
+    # Sorting is quick, and finding who is where is not: it is for what looks like copies.
+    if not copied(_multiplicities(np.sort(cells))[1], rows):
+        return 0
+    order = np.argsort(cells)
+    starts, counts = _multiplicities(cells[order])
+    within = np.concatenate(look.values[side, finer])[order]
+    first = np.repeat(within[starts], counts)
+    tight = np.logical_and.reduceat(within == first, starts)
+    return copied(counts, rows, tight) << look.bits
+
+
+def _multiplicities(ordered: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each value begins in what is sorted, and how often it occurs."""
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return starts, np.diff(starts, append=ordered.size)

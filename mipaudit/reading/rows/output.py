@@ -1,0 +1,186 @@
+"""Rows that are written as they are made: CSV, compressed or not, and Parquet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
+
+from mipaudit.errors import InputError
+from mipaudit.statements.text.printable_names import inert_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+RowFormat = Literal["csv", "csv.gz", "parquet"]
+SUFFIXES: Final[Mapping[str, RowFormat]] = {
+    ".csv": "csv",
+    ".csv.gz": "csv.gz",
+    ".parquet": "parquet",
+}
+# zlib's own default: more takes twice the time for a percent.
+_COMPRESSION: Final = 6
+
+
+def row_format(name: str) -> RowFormat | None:
+    """Return the form that the end of a file's name asks for, if any."""
+    folded = name.lower()
+    return next((form for end, form in SUFFIXES.items() if folded.endswith(end)), None)
+
+
+def write_rows(
+    file: BinaryIO,
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    form: RowFormat,
+    *,
+    columns: Sequence[str],
+    repeating: Sequence[str] = ("group",),
+    quoted: bool = False,
+    inert: bool = False,
+) -> None:
+    """Write chunks of columns one after the other; only one is in memory at a time.
+
+    Args:
+        file: open for writing; it stays open.
+        chunks: columns of equal length by name.
+        form: CSV has a header and the shortest numbers that read back the same.
+        columns: which, in order.
+        repeating: columns of few values: Parquet keeps each once.
+        quoted: names and text may hold separators, and are put in quotes in CSV.
+        inert: text that a spreadsheet would run as a formula is written so that it is not.
+
+    Raises:
+        InputError: ``types_differ``, when a column changes its type between chunks.
+    """
+    if inert:
+        chunks = map(_inert, chunks)
+    if quoted and form != "parquet":
+        _write_quoted(file, chunks, form, columns)
+        return
+    match form:
+        case "csv":
+            _write_csv(file, chunks, columns)
+        case "csv.gz":
+            from gzip import GzipFile
+
+            # Neither a name nor a time: equal rows make equal bytes.
+            with GzipFile(
+                fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
+            ) as compressed:
+                _write_csv(compressed, chunks, columns)
+        case "parquet":
+            _write_parquet(file, chunks, columns, repeating)
+
+
+def _inert(chunk: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    import numpy as np
+
+    return {
+        name: np.array([inert_text(str(one)) for one in values], dtype=object)
+        if values.dtype.kind in "OSU"
+        else values
+        for name, values in chunk.items()
+    }
+
+
+def table_of(chunks: Iterable[Mapping[str, NDArray[Any]]], *, columns: Sequence[str]) -> pa.Table:
+    """Return chunks of columns as one Arrow table."""
+    import pyarrow as pa
+
+    return pa.concat_tables([_table(chunk, columns) for chunk in chunks])
+
+
+def _table(chunk: Mapping[str, NDArray[Any]], columns: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(chunk[name]) for name in columns})
+
+
+def _write_csv(
+    file: Any,  # noqa: ANN401 - anything with write
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    columns: Sequence[str],
+) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    file.write((",".join(columns) + "\n").encode("ascii"))
+    options = csv.WriteOptions(include_header=False, quoting_style="none")
+    for chunk in chunks:
+        text = pa.BufferOutputStream()
+        csv.write_csv(_table(chunk, columns), text, options)
+        file.write(text.getvalue())
+
+
+def _write_quoted(
+    file: BinaryIO,
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    form: RowFormat,
+    columns: Sequence[str],
+) -> None:
+    """Write CSV whose names and text are in quotes."""
+    if form == "csv.gz":
+        from gzip import GzipFile
+
+        with GzipFile(
+            fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
+        ) as compressed:
+            _write_quoted(cast("BinaryIO", compressed), chunks, "csv", columns)
+        return
+    import pyarrow as pa
+    from pyarrow import csv
+
+    heads = [name.replace('"', '""') for name in columns]
+    line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
+    file.write(f"{line}\n".encode())
+    options = csv.WriteOptions(include_header=False, quoting_style="needed")
+    schema = None
+    for chunk in chunks:
+        table = _same_types(_table(chunk, columns), schema)
+        schema = table.schema
+        text = pa.BufferOutputStream()
+        csv.write_csv(table, text, options)
+        file.write(text.getvalue())
+
+
+def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
+    """Return the table with the types of those before it.
+
+    Raises:
+        InputError: ``types_differ``.
+    """
+    import pyarrow as pa
+
+    if schema is None or table.schema.equals(schema):
+        return table
+    try:
+        return table.cast(schema)
+    except (pa.ArrowException, ValueError):
+        # Arrow's message may quote the data.
+        raise InputError(
+            "types_differ",
+            "The key column has different types in different parts of the input.",
+            hint="Store it as text everywhere, or leave --key-col out: rows are numbered.",
+        ) from None
+
+
+def _write_parquet(
+    file: BinaryIO,
+    chunks: Iterable[Mapping[str, NDArray[Any]]],
+    columns: Sequence[str],
+    repeating: Sequence[str],
+) -> None:
+    from pyarrow import parquet
+
+    writer = None
+    try:
+        for chunk in chunks:
+            table = _same_types(_table(chunk, columns), None if writer is None else writer.schema)
+            if writer is None:
+                # Scores hardly repeat: a dictionary of them is built only to be given up.
+                writer = parquet.ParquetWriter(file, table.schema, use_dictionary=[*repeating])
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,1 @@
+"""Files of numbers: splits, pairs, points of an ROC."""

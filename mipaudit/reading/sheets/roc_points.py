@@ -1,0 +1,130 @@
+"""Points of an ROC that a guarantee allows: a claim that an accountant wrote down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import blob_format
+from mipaudit.reading.columns.where import Where
+from mipaudit.reading.csv.text import read_csv_text
+from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
+from mipaudit.reading.sheets.opening import content_kind, only_blob, parquet_sheet
+from mipaudit.reading.sheets.sheet import TextSheet
+from mipaudit.reading.sheets.splits import describe_unchanged
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.sheets.sheet import Sheet
+    from mipaudit.statements.provenance.origin import InputFile
+
+_RATES: Final = ("fpr", "tpr")
+_CURVES: Final = ("curve", "x", "y")
+_ROC: Final = "roc"
+_HINT: Final = (
+    "Give columns 'fpr' and 'tpr', the most true positives at each false-positive rate, or the "
+    "file that `mipaudit bounds --curve FILE` writes."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RocPoints:
+    """What is claimed: at each FPR no attacker has a greater TPR.
+
+    Attributes:
+        fpr: shape (k,), in [0, 1], k at least 1.
+        tpr: shape (k,), in [0, 1], at least the FPR.
+        source: the file.
+    """
+
+    fpr: NDArray[np.float64]
+    tpr: NDArray[np.float64]
+    source: InputFile
+
+
+def read_roc_points(path: str) -> RocPoints:
+    """Read the points from CSV, Parquet or JSON.
+
+    CSV and Parquet have columns ``fpr`` and ``tpr``, or the rows ``roc`` of the file that
+    ``bounds --curve`` writes; JSON is an object with lists of these names.
+
+    Args:
+        path: a file, or ``-`` for standard input.
+
+    Raises:
+        UsageError: an empty or remote path.
+        InputError: ``no_curve`` or ``bad_curve``, or it cannot be read.
+    """
+    blob = only_blob(path)
+    try:
+        rates = _rates(blob)
+        _require_roc(rates, blob.name)
+        source = describe_unchanged(blob, len(rates))
+        return RocPoints(fpr=rates[:, 0], tpr=rates[:, 1], source=source)
+    finally:
+        blob.close()
+
+
+def _rates(blob: Blob) -> NDArray[np.float64]:
+    """Return FPR and TPR, shape (k, 2)."""
+    kind = blob_format(blob)
+    match content_kind(blob, kind):
+        case "parquet":
+            return _from_sheet(parquet_sheet(blob), blob.name)
+        case "json":
+            return _from_json(load_json(blob, kind), blob.name)
+        case "csv":
+            table = read_csv_text(blob, kind)
+            names = {field.name for field in table.fields}
+            if names.isdisjoint(_RATES) and names.issuperset(_CURVES):
+                # Only numbers may be asked for as numbers: the other curves' rows are too.
+                chosen = Where(column=_CURVES[0], value=_ROC).mask(table.column(_CURVES[0]))
+                return np.asarray(table.matrix(_CURVES[1:])[chosen])
+            return _from_sheet(TextSheet(table=table), blob.name)
+        case _:
+            raise _no_curve(blob.name)
+
+
+def _from_sheet(sheet: Sheet, name: str) -> NDArray[np.float64]:
+    if not {field.name for field in sheet.fields}.issuperset(_RATES):
+        raise _no_curve(name)
+    return sheet.matrix(_RATES).values
+
+
+def _from_json(document: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+    found = [document.get(one) for one in _RATES] if isinstance(document, dict) else []
+    lists = [one for one in found if isinstance(one, list)]
+    if len(lists) < len(_RATES):
+        raise _no_curve(name)
+    if len({len(one) for one in lists}) > 1:
+        raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_HINT)
+    cells = dict(zip(_RATES, lists, strict=True))
+    table = JsonTable(name=name, cells=cells, rows=len(lists[0]), named=True)
+    return table.matrix(_RATES)
+
+
+def _require_roc(rates: NDArray[np.float64], name: str) -> None:
+    if not len(rates):
+        raise _no_curve(name)
+    wrong = ((rates < 0) | (rates > 1)).any(axis=1) | (rates[:, 1] < rates[:, 0])
+    order = np.argsort(rates[:, 0], kind="stable")
+    wrong[order[1:]] |= np.diff(rates[order, 1]) < 0
+    if wrong.any():
+        raise InputError(
+            "bad_curve",
+            f"{name}: {np.count_nonzero(wrong)} points are no rates that a guarantee allows, the "
+            f"first of them point {int(wrong.argmax()) + 1}: both must be from 0 to 1, the TPR at "
+            "least the FPR, and it must not fall where the FPR rises.",
+            hint=_HINT,
+        )
+
+
+def _no_curve(name: str) -> InputError:
+    return InputError("no_curve", f"{name}: no points of an ROC are found.", hint=_HINT)

@@ -1,0 +1,261 @@
+"""A file of numbers as columns, of which only those asked for are converted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.columns.column import Field, Hashes, Labels, Numbers, column_hashes
+from mipaudit.reading.csv.dialect import unique_names
+from mipaudit.reading.sheets.tile import array_matrix, column_tile, fill_matrix
+from mipaudit.reading.source.part import CHUNK_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.columns.column import Chunk, Column
+    from mipaudit.reading.csv.text import CsvTable
+    from mipaudit.reading.parquet.list_column import ListColumn
+    from mipaudit.reading.sheets.json_numbers import JsonTable
+    from mipaudit.reading.sheets.tile import Tile
+    from mipaudit.reading.source.part import Part
+
+
+# Arrow needs several times the memory of what it decodes at once.
+_BLOCK_CELLS: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matrix:
+    """Finite numbers of shape (rows, columns), and the columns' names.
+
+    ``widths`` says how many columns each column of the file became: 1, or a list's length.
+    """
+
+    columns: tuple[str, ...]
+    values: NDArray[np.float64]
+    widths: tuple[int, ...]
+
+
+class Sheet(Protocol):
+    """A file as columns, of which only those asked for are converted."""
+
+    @property
+    def named(self) -> bool:
+        """Whether the file names its columns; else they are c0, c1 and so on."""
+        ...
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All columns, in file order."""
+        ...
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The columns whose cells are lists of numbers."""
+        ...
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the named columns; a list becomes columns ``name[0]``, ``name[1]``, ..."""
+        ...
+
+    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+        """Return a hash per row of each named column."""
+        ...
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TextSheet:
+    """The columns of a text held in memory."""
+
+    table: CsvTable | JsonTable
+    lists: frozenset[str] = frozenset()
+
+    @property
+    def named(self) -> bool:
+        """Whether the text names its columns."""
+        return self.table.named
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns by kind."""
+        return self.table.fields
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the named columns."""
+        return _plain_matrix(names, self.table.matrix(names))
+
+    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+        """Return a hash per row of each named column."""
+        return {name: column_hashes(self.table.keys(name)) for name in names}
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        return _words(self.table.column(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArraySheet:
+    """The columns of an array of shape (rows, columns)."""
+
+    name: str
+    array: NDArray[Any]
+    lists: frozenset[str] = frozenset()
+    named: bool = False
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns, called by their position."""
+        return tuple(Field(name=f"c{at}", kind="float") for at in range(self.array.shape[1]))
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the named columns."""
+        places = [int(name[1:]) for name in names]
+        whole = places == list(range(self.array.shape[1]))
+        chosen = self.array if whole else self.array[:, places]
+        values = array_matrix(chosen, columns=names, source=self.name)
+        return _plain_matrix(names, values)
+
+    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+        """Return a hash per row of each named column."""
+        columns = {name: self.array[:, int(name[1:])] for name in names}
+        return {name: column_hashes(Numbers(values=column)) for name, column in columns.items()}
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column as text."""
+        return self.array[:, int(name[1:])].astype(np.str_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartSheet:
+    """The columns of a CSV part, or of a Parquet part with its schema.
+
+    ``read_lists`` reads the columns in ``lists``.
+    """
+
+    part: Part
+    schema: pa.Schema | None = None
+    lists: frozenset[str] = frozenset()
+    read_lists: Callable[[Sequence[str]], dict[str, ListColumn]] | None = None
+    named: bool = True
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns by kind."""
+        return self.part.fields
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the named columns; a list becomes columns ``name[0]``, ``name[1]``, ..."""
+        plain = [name for name in names if name not in self.lists]
+        vectors = self._vectors([name for name in names if name in self.lists])
+        widths = [vectors[name].width if name in vectors else 1 for name in names]
+        columns = _expanded(names, vectors, self.part.name)
+        ends = np.cumsum(widths).tolist()
+        start = {n: end - width for n, width, end in zip(names, widths, ends, strict=True)}
+        self.part.load(frozenset(plain), ())
+        values = fill_matrix(
+            self._tiles(plain, vectors, start),
+            rows=_row_count(self.part),
+            columns=columns,
+            source=self.part.name,
+        )
+        return Matrix(columns=columns, values=values, widths=tuple(widths))
+
+    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+        """Return a hash per row of each named column."""
+        self.part.load(names, names)
+        chunks = [
+            {name: column_hashes(chunk.columns[name]) for name in names}
+            for chunk in self._chunks(names)
+        ]
+        joined: dict[str, Hashes] = {}
+        for name in names:
+            found = [chunk[name] for chunk in chunks]
+            masks = [_mask(hashes) for hashes in found]
+            joined[name] = Hashes(
+                values=np.concatenate([hashes.values for hashes in found]),
+                missing=np.concatenate(masks),
+            )
+        return joined
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        self.part.load([name], ())
+        return np.concatenate([_words(chunk.columns[name]) for chunk in self._chunks([name])])
+
+    def _vectors(self, names: Sequence[str]) -> dict[str, ListColumn]:
+        return {} if self.read_lists is None else self.read_lists(names)
+
+    def _tiles(
+        self, plain: Sequence[str], vectors: dict[str, ListColumn], start: dict[str, int]
+    ) -> Iterator[Tile]:
+        for name, vector in vectors.items():
+            yield from vector.tiles_at(start[name])
+        for block in self._blocks(plain):
+            for chunk in self._chunks(block):
+                for name in block:
+                    column = chunk.columns[name]
+                    if not isinstance(column, Numbers):
+                        raise _mixed(self.part.name)
+                    yield column_tile(column, row=chunk.first_row, column=start[name])
+
+    def _blocks(self, names: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Yield the names in runs that are decoded together."""
+        rows = max(1, min(_row_count(self.part), CHUNK_ROWS))
+        width = max(1, _BLOCK_CELLS // rows)
+        for first in range(0, len(names), width):
+            yield names[first : first + width]
+
+    def _chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
+        row = 0
+        # Found at once, and in the order of the file, in which columns are read.
+        wanted = dict.fromkeys(names)
+        for piece in self.part.pieces():
+            for chunk in piece.chunks(wanted, row):
+                yield chunk
+                row += chunk.rows
+
+
+def _words(column: Column) -> NDArray[np.str_]:
+    assert isinstance(column, Labels)  # noqa: S101 - the caller knows the kind
+    # The last entry is for nulls, whose code is -1.
+    return np.asarray(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
+
+
+def _mask(hashes: Hashes) -> NDArray[np.bool_]:
+    none = np.zeros(hashes.values.shape, dtype=np.bool_)
+    return none if hashes.missing is None else hashes.missing
+
+
+def _mixed(source: str) -> InputError:
+    return InputError("mixed_column", f"{source}: a column turns from numbers into text.")
+
+
+def _row_count(part: Part) -> int:
+    return sum(piece.rows for piece in part.pieces())
+
+
+def _plain_matrix(names: Sequence[str], values: NDArray[np.float64]) -> Matrix:
+    return Matrix(columns=tuple(names), values=values, widths=(1,) * len(names))
+
+
+def _expanded(names: Sequence[str], vectors: dict[str, ListColumn], source: str) -> tuple[str, ...]:
+    """Return the names, in place of a list's name those of its numbers."""
+    columns: list[str] = []
+    for name in names:
+        vector = vectors.get(name)
+        columns += [name] if vector is None else [f"{name}[{at}]" for at in range(vector.width)]
+    if not columns:
+        raise InputError("no_numeric_column", f"{source}: every list is empty.")
+    unique_names(columns, source)
+    return tuple(columns)

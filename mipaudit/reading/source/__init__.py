@@ -1,0 +1,1 @@
+"""An opened input: its parts, and its rows in partitions."""

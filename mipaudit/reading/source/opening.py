@@ -1,0 +1,279 @@
+"""From a request to an opened input: which files, which columns, which class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded, input_changed
+from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob
+from mipaudit.reading.bytes.buffers import claim_buffers
+from mipaudit.reading.bytes.paths import check_different, find_blobs
+from mipaudit.reading.columns.inspection import check_where
+from mipaudit.reading.columns.layout import (
+    common_precision,
+    differing_types,
+    merge_fields,
+    parts_with,
+    plan_columns,
+    require_columns,
+    stored_fields,
+    unreadable_column,
+)
+from mipaudit.reading.columns.member_column import member_rule, no_member_column
+from mipaudit.reading.columns.score_selection import candidate_columns
+from mipaudit.reading.rows.copies import check_copies
+from mipaudit.reading.rows.groups import GroupColumns
+from mipaudit.reading.rows.left_out import Coarse
+from mipaudit.reading.rows.repetition import check_ids
+from mipaudit.reading.rows.rows_of_chunk import Assembly
+from mipaudit.reading.rows.unit_standing import stand_for_units
+from mipaudit.reading.source.audited import ScoreColumn, VectorScore
+from mipaudit.reading.source.part import Load
+from mipaudit.reading.source.part_opening import open_parts
+from mipaudit.reading.source.source import Group, ScoreSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.bytes.paths import FoundBlob
+    from mipaudit.reading.columns.column import Field, Kind
+    from mipaudit.reading.columns.layout import Layout
+    from mipaudit.reading.source.part import Part
+    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.summaries.plan import ScoreKind
+
+    Loader = Callable[[Sequence[Load]], None]
+
+_STDIN_IN_MEMORY = 4 << 20
+
+
+def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:
+    """Open the files that ``request`` names.
+
+    CSV is parsed here, once; Parquet is decoded in every pass.
+
+    Args:
+        request: what to read.
+        load: gets all parts ready; None for one after the other.
+
+    Raises:
+        UsageError: the request contradicts itself.
+        BadPartsError: parts that cannot be read.
+        InputError: the input cannot be audited as it is.
+    """
+    claim_buffers()
+    sides = _sides(request)
+    found = [(side, _files(specs)) for side, specs in sides]
+    blobs = [(side, [one.blob for one in files]) for side, files in found]
+    try:
+        check_different(blobs)
+        sound = [(side, _sound(files, request.left_out)) for side, files in found]
+        opened = [(side, *open_parts(files)) for side, files in sound]
+        source = open_groups([(side, parts) for side, parts, _ in opened], request, load=load)
+        source.bare = tuple(blob for _, _, bare in opened for blob in bare)
+        source.left_out = tuple(
+            blob for _, files in blobs for blob in files if blob.name in request.left_out
+        )
+    except BaseException as error:
+        every = [blob for _, files in blobs for blob in files]
+        try:
+            if isinstance(error, BadPartsError):
+                _require_skippable(error, every)
+        finally:
+            for blob in every:
+                blob.close()
+        raise
+    return source
+
+
+def _files(specs: Sequence[str]) -> list[FoundBlob]:
+    """Return the bytes of all that is named, in bytewise order of the names."""
+    if "-" in specs and len(specs) > 1:
+        raise UsageError(
+            "stdin_and_files",
+            "Standard input is given together with files.",
+            hint="Give - alone, or write the stream to a file first.",
+        )
+    found = [one for spec in specs for one in find_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
+    return sorted(found, key=lambda one: one.blob.name.encode()) if len(specs) > 1 else found
+
+
+def _sound(files: Sequence[FoundBlob], left_out: frozenset[str]) -> Sequence[FoundBlob]:
+    sound = [one for one in files if one.blob.name not in left_out]
+    if not sound:
+        raise InputError("no_part_left", "No file is left that can be read.")
+    return sound
+
+
+def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
+    """Raise an error for what is no damage, and for what cannot be read a second time."""
+    for blob in blobs:
+        if blob.name in error.parts and blob.changed():
+            raise input_changed(blob)
+    if any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs):
+        raise error.plain() from None
+
+
+def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
+    """Return which class every path holds: None when a column says it."""
+    pair = (request.members, request.holdout)
+    if request.scores is not None and pair == (None, None):
+        scores = request.scores
+        return [(None, (scores,) if isinstance(scores, str) else scores)]
+    if request.scores is None and request.members is not None and request.holdout is not None:
+        if pair == ("-", "-"):
+            raise UsageError(
+                "two_stdin",
+                "Members and holdout cannot both be standard input.",
+                hint="Write one of them to a file first.",
+            )
+        return [(True, (request.members,)), (False, (request.holdout,))]
+    raise UsageError(
+        "which_input",
+        "Give either one input with a membership column, or both --members and --holdout.",
+    )
+
+
+def open_groups(
+    groups: Sequence[tuple[bool | None, tuple[Part, ...]]],
+    request: ReadRequest,
+    *,
+    load: Loader | None = None,
+) -> ScoreSource:
+    """Choose the columns, read what must be read at once, and check what is cheap.
+
+    Args:
+        groups: parts by the class that they were given for.
+        request: how to understand them.
+        load: gets all parts ready; None for one after the other.
+    """
+    parts = [part for _, found in groups for part in found]
+    fields = merge_fields(parts)
+    if groups[0][0] is None and request.member_column is None and not candidate_columns(fields):
+        raise no_member_column(parts)
+    layout = plan_columns(fields, parts, request)
+    if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
+        raise unreadable_column(candidate_columns(fields)[0], option="--member-col")
+    loads = []
+    for part in parts:
+        require_columns(part, layout)
+        present = {field.name for field in part.fields}
+        loads.append(
+            Load(
+                part=part,
+                names=layout.needed & present,
+                hashed=layout.hashed & present,
+                keys=(layout.carried - {field.name for field in layout.scores}) & present,
+            )
+        )
+    (_load_each if load is None else load)(loads)
+    grouping = None
+    if request.group_columns:
+        grouping = GroupColumns(
+            columns=request.group_columns,
+            option=request.group_option,
+            required=request.run_column is not None,
+        )
+    fields_of = stored_fields(parts)
+    stored = {one.name: common_precision(fields_of.get(one.name, ())) for one in layout.scores}
+    precision = {name: coarse for name, coarse in stored.items() if coarse is not None}
+    source = ScoreSource(
+        columns=_score_columns(layout.scores, parts),
+        skipped=layout.skipped,
+        groups=[
+            Group(
+                parts=found,
+                assembly=_assembly(
+                    side=side,
+                    parts=found,
+                    layout=layout,
+                    request=request,
+                    groups=grouping,
+                    precision=precision,
+                ),
+            )
+            for side, found in groups
+        ],
+    )
+    _name_scores(source, layout)
+    source.chosen_words = layout.told
+    source.rounded = {
+        name: Coarse(precision=coarse, where=parts_with(name, coarse, parts))
+        for name, coarse in precision.items()
+    }
+    source.mixed = tuple(
+        name
+        for name in stored
+        if name not in precision and differing_types(fields_of.get(name, ()))
+    )
+    return _checked(source, layout, request)
+
+
+def _name_scores(source: ScoreSource, layout: Layout) -> None:
+    """Say which of the columns are scores by themselves and which make up vectors."""
+    place = {column.name: at for at, column in enumerate(source.columns)}
+    source.scalars = tuple(at for name, at in place.items() if name in layout.scalars)
+    source.vectors = tuple(
+        VectorScore(name=one.name, coordinates=tuple(place[name] for name in one.columns))
+        for one in layout.vectors
+    )
+
+
+def _load_each(loads: Sequence[Load]) -> None:
+    each_loaded([one.part.name for one in loads], [one.here for one in loads])
+
+
+def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
+    """Return the scores with the kinds that all rows show."""
+    kinds = {field.name: field.kind for field in merge_fields(parts)}
+    return tuple(
+        ScoreColumn(name=field.name, kind=_score_kind(kinds[field.name])) for field in scores
+    )
+
+
+def _score_kind(kind: Kind) -> ScoreKind:
+    # A column without values reads as NaN, which is a float.
+    match kind:
+        case "empty" | "other":
+            return "float"
+        case _:
+            return kind
+
+
+def _assembly(
+    *,
+    side: bool | None,
+    parts: Sequence[Part],
+    layout: Layout,
+    request: ReadRequest,
+    groups: GroupColumns | None,
+    precision: Mapping[str, str],
+) -> Assembly:
+    return Assembly(
+        copies=layout.copies,
+        scores=layout.scores,
+        rule=member_rule(parts, layout.candidates, request, required=side is None),
+        side=side,
+        where=layout.where,
+        key=request.unit_column or request.key_column,
+        nan=request.nan,
+        precision=precision,
+        groups=groups,
+        named=request.named,
+    )
+
+
+def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> ScoreSource:
+    if not source.rows_hint:
+        raise InputError("no_rows", "The input has no rows.")
+    taken = {source.member_column, *(column.name for column in source.columns)}
+    source.skipped = tuple((name, why) for name, why in source.skipped if name not in taken)
+    if layout.where is not None:
+        check_where(source, layout.where)
+    source.assumed = check_ids(source, layout, request) or check_copies(source, request)
+    if request.unit_column is not None:
+        source.unit_seed = source.position_seed
+        stand_for_units(source, request)
+    return source

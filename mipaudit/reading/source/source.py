@@ -1,0 +1,391 @@
+"""An opened input: its score columns, and its rows in partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.at_once import each_at_once, is_remote
+from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
+from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob, describe_blob
+from mipaudit.reading.columns.score_selection import UNUSED
+from mipaudit.reading.rows.faults import empty_class_error, fault_of
+from mipaudit.reading.rows.left_out import (
+    Intake,
+    intake_findings,
+    merge_intakes,
+    precision_findings,
+    types_finding,
+)
+from mipaudit.reading.rows.units import choose_units
+from mipaudit.reading.source.partitions import FaultyRowsError, Partitions
+from mipaudit.statements.checks.copies import COPY_COLUMN, copy_findings
+from mipaudit.statements.provenance.origin import InputFile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.columns.column import Chunk
+    from mipaudit.reading.rows.left_out import Coarse
+    from mipaudit.reading.rows.rows_of_chunk import Assembly
+    from mipaudit.reading.rows.units import Chosen
+    from mipaudit.reading.source.audited import ScoreColumn, VectorScore
+    from mipaudit.reading.source.part import Part, Piece
+    from mipaudit.statements.checks.copies import Copies
+    from mipaudit.statements.finding import Finding
+    from mipaudit.summaries.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Group:
+    """Parts that are understood in the same way, and the rows in each of their pieces."""
+
+    parts: tuple[Part, ...]
+    assembly: Assembly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PiecePartition:
+    """A piece of a part, with the way to make rows of it: all that a worker needs.
+
+    Attributes:
+        part: the name of the part.
+        piece: of the part.
+        first_row: global position of the first row of the piece.
+        assembly: makes the rows.
+        standing: the rows of the piece that may stand for persons, None for all.
+        chosen: those among them that do, None for all.
+    """
+
+    part: str
+    piece: Piece
+    first_row: int
+    assembly: Assembly
+    standing: Chosen | None = None
+    chosen: Chosen | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether the rows are in this process, and must be read here."""
+        return self.piece.stays
+
+    def chunks(self, names: Collection[str]) -> Iterator[Chunk]:
+        """Yield the named columns.
+
+        Raises:
+            BadPartsError: the part cannot be read.
+        """
+        try:
+            yield from self.piece.chunks(names, self.first_row)
+        except InputError as error:
+            raise named_fault(error, self.part) from None
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows in order, and count in ``intake`` what is left out of them.
+
+        Raises:
+            FaultyRowsError: rows that must end the run; they are counted by the source.
+            BadPartsError: the part cannot be read.
+        """
+        intake = Intake() if intake is None else intake
+        nan_is_error = self.assembly.nan == "error"
+        for chunk in self.chunks(self.assembly.columns):
+            rows = self.assembly.rows(chunk, intake)
+            if intake.faulty(nan_is_error=nan_is_error):
+                raise FaultyRowsError("faulty_rows", f"{self.part}: some rows cannot be audited.")
+            if self.standing is not None:
+                rows = self.standing.among(rows)
+            yield rows if self.chosen is None else self.chosen.among(rows)
+        if self.assembly.groups is not None:
+            intake.groups |= self.assembly.groups.found
+
+    def add_to(self, intake: Intake) -> None:
+        """Count the rows and faults of this partition without stopping at the first."""
+        for chunk in self.chunks(self.assembly.columns):
+            self.assembly.rows(chunk, intake)
+
+
+class ScoreSource:
+    """An opened input. Use it as a context manager, or close it.
+
+    Attributes:
+        columns: the score columns taken, in file order.
+        vectors: scores of several numbers, each made of some of the columns.
+        scalars: which columns are scores by themselves: all, unless there are vectors.
+        member_column: the membership column, None when files or arrays say it.
+        skipped: (column, why) for every column that was not taken.
+        chosen_words: what the reader must know of the choice of the columns.
+        mixed: the score columns whose type differs between files.
+        rounded: those that are rounded to the float type of the coarsest files, with these.
+        bare: files with a header alone, among others.
+        rows_hint: rows in the input before any is left out.
+        position_seed: of rows that their positions tell apart.
+        unit_seed: chooses the rows that stand for persons; None without ``unit_column``.
+        unit_rows_dropped: rows of members and of the holdout that stand for nobody.
+        standing: the rows of persons that count, with the persons' scores where these are made
+            of several; None where all count as they are.
+        assumed: what was taken on the user's word, and how persons are counted.
+        intake: what was left out, as the last full pass counted it.
+        left_out: the files that cannot be read and were skipped.
+    """
+
+    def __init__(
+        self,
+        *,
+        columns: tuple[ScoreColumn, ...],
+        skipped: tuple[tuple[str, str], ...],
+        groups: Sequence[Group],
+    ) -> None:
+        """Number the rows: position follows the order of the groups and their parts."""
+        self.columns = columns
+        self.vectors: tuple[VectorScore, ...] = ()
+        self.scalars = tuple(range(len(columns)))
+        self.skipped = skipped
+        self.bare: tuple[Blob, ...] = ()
+        self.chosen_words: tuple[Finding, ...] = ()
+        self.mixed: tuple[str, ...] = ()
+        self.rounded: Mapping[str, Coarse] = {}
+        self.position_seed = 0
+        self.unit_seed: int | None = None
+        self.unit_rows_dropped = (0, 0)
+        self._chosen: Chosen | None = None
+        self.standing: Chosen | None = None
+        self.assumed: tuple[Finding, ...] = ()
+        self._described: dict[bool, tuple[InputFile, ...]] = {}
+        self.intake = Intake()
+        self.left_out: tuple[Blob, ...] = ()
+        self._parts = [part for group in groups for part in group.parts]
+        self._partitions: list[PiecePartition] = []
+        self._rows = [self._add_part(part, group) for group in groups for part in group.parts]
+        self.rows_hint: int | None = sum(self._rows)
+        rules = [group.assembly.rule for group in groups if group.assembly.rule]
+        self.member_column: str | None = rules[0].column if rules else None
+
+    def _add_part(self, part: Part, group: Group) -> int:
+        rows = 0
+        start = self._end()
+        precision = group.assembly.precision
+        coarse = frozenset(f.name for f in part.fields if f.storage == precision.get(f.name, ""))
+        copies = group.assembly.copies and any(f.name == COPY_COLUMN for f in part.fields)
+        assembly = replace(group.assembly, coarse=coarse, copies=copies)
+        for piece in part.pieces():
+            self._partitions.append(
+                PiecePartition(
+                    part=part.name,
+                    piece=piece,
+                    first_row=start + rows,
+                    assembly=assembly,
+                )
+            )
+            rows += piece.rows
+        return rows
+
+    def _end(self) -> int:
+        if not self._partitions:
+            return 0
+        last = self._partitions[-1]
+        return last.first_row + last.piece.rows
+
+    def partitions(self) -> Partitions[PiecePartition]:
+        """Return the partitions in row order, with one row for each person and class.
+
+        Who stands for a person is chosen at the first call, in one more pass.
+        """
+        if self.unit_seed is None:
+            return self.every_row()
+        if self._chosen is None:
+            self._chosen = choose_units(self.every_row().rows(), self.unit_seed)
+            self.unit_rows_dropped = self._chosen.dropped_members, self._chosen.dropped_holdout
+        chosen = self._chosen
+        # Each takes its own share along, not the rows of all persons.
+        return Partitions(
+            [
+                replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
+                for one in self.every_row()
+            ],
+            self,
+        )
+
+    def number_rows(self, seed: int) -> None:
+        """Let rows be told apart by their positions, with this seed."""
+        self.position_seed = seed
+        if self.unit_seed is not None:
+            self.unit_seed = seed
+
+    def stand_for(self, chosen: Chosen) -> None:
+        """Let these rows stand for their persons, as whoever counted them chose."""
+        self._chosen = chosen
+        self.unit_rows_dropped = chosen.dropped_members, chosen.dropped_holdout
+
+    def every_row(self) -> Partitions[PiecePartition]:
+        """Return the partitions in row order, with all rows of a person that may count."""
+        standing = self.standing
+        if standing is None:
+            return Partitions(self._partitions, self)
+        return Partitions(
+            [
+                replace(one, standing=standing.within(one.first_row, one.piece.rows))
+                for one in self._partitions
+            ],
+            self,
+        )
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Return the columns that might have been scores and were not taken, by name."""
+        return tuple(sorted(name for name, why in self.skipped if why not in UNUSED))
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Return the columns that nothing depends on: ids, labels, what was not named."""
+        return tuple(name for name, why in self.skipped if why in UNUSED)
+
+    def settle(self, intake: Intake) -> None:
+        """Take the account of one full pass.
+
+        Raises:
+            InputError: a fault that several partitions make together.
+        """
+        self.intake = intake
+        if not self._partitions:
+            return
+        assembly = self._partitions[0].assembly
+        if assembly.groups is not None:
+            assembly.groups.learn(intake.groups)
+        if intake.faulty(nan_is_error=assembly.nan == "error"):
+            raise self.fault()
+
+    def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
+        """Return the inputs as they were read; asked once more, as they were the first time.
+
+        Args:
+            hash_all: sha256 of every input; otherwise, where they have more than 64 MiB
+                together, each has a fingerprint of its size, footer and ends.
+        """
+        if hash_all in self._described:
+            return self._described[hash_all]
+        files: list[tuple[Blob | None, str, int]] = [
+            (part.blob, part.name, rows) for part, rows in zip(self._parts, self._rows, strict=True)
+        ]
+        files += [(blob, blob.name, 0) for blob in self.bare]
+        # Many parts together take as long to hash as one large file, and may be far away.
+        together = sum(blob.size for blob, _, _ in files if blob is not None)
+
+        def describe(file: tuple[Blob | None, str, int]) -> InputFile:
+            blob, name, rows = file
+            if blob is None:
+                return InputFile(name=name, rows=rows, bytes=None)
+            return describe_blob(blob, rows, hash_all=hash_all, together=together)
+
+        found = tuple(each_at_once(describe, files, remote=self.remote))
+        self._described[hash_all] = found
+        return found
+
+    @property
+    def remote(self) -> bool:
+        """Tell whether a file is far away."""
+        return any(is_remote(part.blob) for part in self._parts)
+
+    def check_unchanged(self) -> None:
+        """Raise InputError ``input_changed`` if a file is not as it was at opening."""
+        blobs = [part.blob for part in self._parts if part.blob is not None]
+        blobs += [*self.bare, *self.left_out]
+        changed = each_at_once(lambda blob: blob.changed(), blobs, remote=self.remote)
+        for blob, now_different in zip(blobs, changed, strict=True):
+            if now_different:
+                raise input_changed(blob)
+
+    @property
+    def rereadable(self) -> bool:
+        """Tell whether all files can be opened once more, as a pipe cannot."""
+        blobs = (*(part.blob for part in self._parts), *self.bare)
+        return not any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs)
+
+    @property
+    def copies(self) -> Copies | None:
+        """The records that were released word for word, after a full pass; None if untold."""
+        return self.intake.copies
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """What must be known first: of copies, and of the choice of the columns."""
+        return (*copy_findings(self.copies), *self.chosen_words)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the reader must know about rows left out; valid after a full pass."""
+        if not self._partitions:
+            return ()
+        files = len(self._parts) + len(self.bare) + len(self.left_out)
+        skipped = [blob.name for blob in self.left_out]
+        category = self._partitions[0].assembly.nan == "category"
+        return (
+            *self.assumed,
+            *([skipped_finding(skipped, files)] if skipped else []),
+            *intake_findings(self._total(), category=category),
+            *(types_finding(name) for name in self.mixed),
+            *precision_findings(self.intake, self.rounded),
+        )
+
+    def infinite(self, names: Sequence[str]) -> int | None:
+        """Count the infinite scores of columns; None unless missing ones have a place too."""
+        if not self._partitions or self._partitions[0].assembly.nan != "category":
+            return None
+        found = self._total().infinite
+        return sum(found[name].count for name in names if name in found)
+
+    def sentinels(self, name: str) -> dict[int, int]:
+        """Count rows by value, of values that may stand for a missing score; after a full pass."""
+        spread = self.intake.spread.get(name)
+        return {} if spread is None else spread.far
+
+    def check_classes(self) -> None:
+        """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
+        total = self._total()
+        if not total.members and not total.holdout:
+            raise InputError("no_rows", "No row is left.", hint="Check --where and --nan.")
+        if not total.members or not total.holdout:
+            raise empty_class_error(members=not total.members)
+
+    def _total(self) -> Intake:
+        total = merge_intakes([self.intake])
+        members, holdout = self.unit_rows_dropped
+        total.unit_members += members
+        total.unit_holdout += holdout
+        return total
+
+    def fault(self) -> InputError:
+        """Count the faults of the whole input, in one more pass, and return the error."""
+        total = merge_intakes(self._fault_intakes())
+        assembly = self._partitions[0].assembly
+        rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
+        for rule in rules:
+            total.labels |= rule.members | (rule.holdout or frozenset())
+        return fault_of(
+            total,
+            member_column=self.member_column,
+            key_column=assembly.key,
+            coarse=self.rounded,
+        )
+
+    def _fault_intakes(self) -> Iterator[Intake]:
+        for partition in self._partitions:
+            intake = Intake()
+            partition.add_to(intake)
+            yield intake
+
+    def close(self) -> None:
+        """Release files, memory and temporary files."""
+        for part in self._parts:
+            part.close()
+        for blob in (*self.bare, *self.left_out):
+            blob.close()
+
+    def __enter__(self) -> Self:
+        """Return the source itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close it."""
+        self.close()

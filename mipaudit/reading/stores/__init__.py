@@ -1,0 +1,1 @@
+"""Objects of stores: addresses, access, faults."""

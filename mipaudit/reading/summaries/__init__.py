@@ -1,0 +1,1 @@
+"""Summary files, and an input that is made of them."""

@@ -1,0 +1,218 @@
+"""Summary files: what a site tells of its scores, and what can be added up with others'.
+
+A file holds either *cuts* (where the scores lie, in cells of many records) or *counts*
+(by cells that all sites agree on), and who made it from what. Neither holds a score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.array_archive import (
+    DamagedArchiveError,
+    array_bytes,
+    array_of,
+    pack,
+    unpack,
+)
+from mipaudit.statements.finding import Finding  # noqa: TC001 - msgspec reads the annotations
+from mipaudit.statements.provenance.origin import InputFile, Setting  # noqa: TC001
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text
+from mipaudit.summaries.plan import ScoreKind  # noqa: TC001
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.summaries.plan import Plan
+
+# 1 had one public seed for all sites: its rows are counted by other coins.
+SCHEMA: Final = "mipaudit.summary/2"
+_FAMILY: Final = "mipaudit.summary/"
+_LARGEST_FILE: Final = 64 << 20
+# Of all arrays of a file: many times as many as any run writes.
+_MOST_NUMBERS: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """Consecutive rows of the whole input: the first one's position, and how many."""
+
+    first_row: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreName:
+    """A score column as it was read; ``discrete`` when every burn-in value is a cell."""
+
+    name: str
+    kind: ScoreKind
+    discrete: bool
+    infinite: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a summary file says of itself, in the order in which a reader wants it.
+
+    Attributes:
+        schema: of this format.
+        content: ``cuts`` or ``counts``.
+        mipaudit: the version that wrote it.
+        created: UTC time.
+        scores: in order.
+        n_members, n_holdout: rows that count.
+        keyed: rows are told apart by a key column, not by their position.
+        extents: where the rows stand in the whole input, unless they are keyed.
+        seed: of this site's row assignment: its cuts and its counts have the same.
+        burn_in: micro-blocks that only train, of 64.
+        prior: the weight of the members in the cells, None in cuts.
+        least: fewest records of any count above zero, None for no such promise.
+        plan: sha256 of the cells that the counts are by, None in cuts.
+        member_column: where membership was read, None where files said it.
+        skipped_columns: columns that were not taken.
+        findings: what whoever reads the counts must know about rows left out.
+        inputs: what was read.
+        settings: how.
+        arrays: sha256 of every array's file, by name.
+    """
+
+    schema: str
+    content: Literal["cuts", "counts"]
+    mipaudit: str
+    created: str
+    scores: tuple[ScoreName, ...]
+    n_members: int
+    n_holdout: int
+    keyed: bool
+    extents: tuple[Extent, ...]
+    seed: int
+    burn_in: int
+    prior: float | None
+    least: int | None
+    plan: str | None
+    member_column: str | None
+    skipped_columns: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    inputs: tuple[InputFile, ...]
+    settings: tuple[Setting, ...]
+    arrays: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SummaryFile:
+    """A summary file in memory.
+
+    Attributes:
+        name: what messages call it.
+        manifest: what it says of itself.
+        arrays: by name.
+        size: bytes of the file, None for a summary that was never in one.
+        sha256: of the file, likewise.
+    """
+
+    name: str
+    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]
+    size: int | None = None
+    sha256: str | None = None
+
+    def headline(self, size: int) -> str:
+        """Return in a sentence what the file of ``size`` bytes holds."""
+        one = self.manifest
+        what = "Cuts" if one.content == "cuts" else "Counts"
+        scores = "1 score" if len(one.scores) == 1 else f"{len(one.scores)} scores"
+        return (
+            f"{what} of {scores} of {count_text(one.n_members)} members and "
+            f"{count_text(one.n_holdout)} holdout records, in {count_text(-(-size // 1000))} kB."
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return the file's content, the same for the same summary."""
+        text = msgspec.json.format(msgspec.json.encode(self.manifest), indent=1)
+        return pack(text, self.arrays)
+
+
+def checksums(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+    """Return the sha256 of every array's file."""
+    return {name: sha256(array_bytes(array)).hexdigest() for name, array in arrays.items()}
+
+
+def plan_digest(plan: Plan, scores: Sequence[ScoreName], seeds: Iterable[int]) -> str:
+    """Return the sha256 of everything that decides where a row is counted.
+
+    Args:
+        plan: made from the cuts of all sites.
+        scores: their names and kinds.
+        seeds: of all sites, in any order.
+    """
+    digest = sha256(f"{plan.burn_in} {sorted(seeds)}".encode())
+    for score, column in zip(scores, plan.columns, strict=True):
+        cells = column.cells
+        digest.update(f"\0{score.name}\0{column.discrete}\0".encode())
+        for array in (cells.edges, cells.single, cells.coarse.astype(np.int64)):
+            digest.update(array_bytes(array))
+    return digest.hexdigest()
+
+
+def read_summary(name: str, data: bytes) -> SummaryFile:
+    """Return the summary file that ``data`` is.
+
+    Args:
+        name: what messages call it, safe to print.
+        data: the whole file.
+
+    Raises:
+        InputError: ``bad_summary`` or ``summary_version``.
+    """
+    if len(data) > _LARGEST_FILE:
+        raise bad_summary(name)
+    try:
+        text, files = unpack(data)
+        manifest = _manifest(name, text)
+        arrays = {key: array_of(file) for key, file in files.items()}
+    except (DamagedArchiveError, msgspec.DecodeError, UnicodeError, RecursionError):
+        raise bad_summary(name) from None
+    if sum(array.size for array in arrays.values()) > _MOST_NUMBERS:
+        raise bad_summary(name)
+    if {key: sha256(file).hexdigest() for key, file in files.items()} != manifest.arrays:
+        raise bad_summary(name)
+    return SummaryFile(
+        name=name,
+        manifest=manifest,
+        arrays=arrays,
+        size=len(data),
+        sha256=sha256(data).hexdigest(),
+    )
+
+
+def _manifest(name: str, text: bytes) -> Manifest:
+    found = msgspec.json.decode(text)
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if not isinstance(schema, str) or not schema.startswith(_FAMILY):
+        raise DamagedArchiveError
+    if schema != SCHEMA:
+        raise InputError(
+            "summary_version",
+            f"{name}: a summary of the format {safe_name(schema)}; this version reads {SCHEMA}.",
+            hint="Make it again, or use the version of mipaudit that wrote it.",
+        )
+    return msgspec.convert(found, Manifest)
+
+
+def bad_summary(name: str) -> InputError:
+    """Return the error for a file that is not as it was written."""
+    return InputError(
+        "bad_summary",
+        f"{name}: not a whole summary file.",
+        hint="Was it damaged or edited? Make it again with mipaudit summarize.",
+    )

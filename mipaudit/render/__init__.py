@@ -1,1 +1,0 @@
-"""Shows a report: reads it and nothing else."""

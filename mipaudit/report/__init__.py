@@ -1,1 +1,0 @@
-"""The typed report, its JSON form and its provenance."""

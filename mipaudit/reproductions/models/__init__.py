@@ -1,0 +1,1 @@
+"""The models and attackers that several figures share."""

@@ -1,0 +1,217 @@
+"""``mipaudit reproduce``: figures of the papers, computed anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.plain_values import path_of, require, whole
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from mipaudit.reproductions.report import ReproducedFigure
+    from mipaudit.reproductions.reproduction import Array, Limits, Needs, Reproduction
+
+_SOURCES: Final = {
+    "adult": "Give the Adult (census income) data of the UCI machine learning repository.",
+    "compas": "Give ProPublica's two-year COMPAS scores, compas-scores-two-years.csv.",
+}
+_ADULT_COLUMNS: Final = (
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "income",
+)
+
+
+def list_reproductions() -> tuple[tuple[str, str, str], ...]:
+    """Return id, title and source of every figure that :func:`reproduce` knows."""
+    from mipaudit.reproductions.catalogue import REPRODUCTIONS
+
+    return tuple((one.id, one.title, one.source) for one in REPRODUCTIONS)
+
+
+def reproducible(*, adult: bool = False, compas: bool = False) -> tuple[str, ...]:
+    """Return the ids that need no file, or only those that are at hand."""
+    from mipaudit.reproductions.catalogue import REPRODUCTIONS
+
+    given = {None, *(["adult"] if adult else []), *(["compas"] if compas else [])}
+    return tuple(one.id for one in REPRODUCTIONS if one.needs in given)
+
+
+def reproduce(
+    figure: str,
+    *,
+    quick: bool = False,
+    adult: str | PathLike[str] | None = None,
+    compas: str | PathLike[str] | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> ReproducedFigure:
+    """Return a figure of a paper, computed anew, with what the paper says beside it.
+
+    Args:
+        figure: its id; :func:`list_reproductions` has them all.
+        quick: a smaller form, of seconds.
+        adult: a file of the Adult data, for the figures that need it.
+        compas: a file of the COMPAS data, likewise.
+        seed: fixes every random choice, at least 0.
+        progress: called with (work behind us, work in all), in thousandths.
+
+    Raises:
+        UsageError: there is no such figure, or the file that it needs was not given.
+        InputError: the file is not what it should be.
+        MissingExtraError: figures with DP-SGD need dp-accounting.
+    """
+    from mipaudit.reproductions.catalogue import find_reproduction
+    from mipaudit.reproductions.report import ReproducedFigure
+    from mipaudit.reproductions.reproduction import Bench
+
+    require(isinstance(figure, str), "figure", "The figure is given by its id.")
+    start = whole("seed", seed)
+    require(start >= 0, "seed", "The seed must be a whole number, at least 0.")
+    found = find_reproduction(figure)
+    table = read_needed(found, adult=adult, compas=compas)
+
+    def advance(share: float) -> None:
+        if progress is not None:
+            progress(round(1000 * min(1.0, share)), 1000)
+
+    bench = Bench(seed=start, quick=bool(quick), audit=_audit, advance=advance, table=table)
+    return ReproducedFigure(
+        id=found.id,
+        title=found.title,
+        source=found.source,
+        shows=found.shows,
+        claim=found.claim,
+        seed=start,
+        quick=bool(quick),
+        outcome=found.run(bench),
+    )
+
+
+def require_files(
+    figures: tuple[str, ...],
+    *,
+    adult: str | PathLike[str] | None,
+    compas: str | PathLike[str] | None,
+) -> None:
+    """Check all ids, and the files that they need, before anything is computed.
+
+    Raises:
+        UsageError: an id is unknown, or a file is not given.
+        InputError: a file is not what it should be.
+        MissingExtraError: figures with DP-SGD need dp-accounting.
+    """
+    from mipaudit.maths.accounting.loss_grid import accountant
+    from mipaudit.reproductions.catalogue import find_reproduction
+    from mipaudit.reproductions.models.people import adult_people, compas_people
+
+    chosen = [find_reproduction(figure) for figure in figures]
+    if any(found.accounts for found in chosen):
+        accountant()
+    checked = set()
+    for found in chosen:
+        if found.needs is None or found.needs in checked:
+            continue
+        table = read_needed(found, adult=adult, compas=compas)
+        {"adult": adult_people, "compas": compas_people}[found.needs](table)
+        checked.add(found.needs)
+
+
+def read_needed(
+    found: Reproduction, *, adult: str | PathLike[str] | None, compas: str | PathLike[str] | None
+) -> Any:  # noqa: ANN401 - a data frame, or None
+    """Return the table that a reproduction needs, or None."""
+    if found.needs is None:
+        return None
+    given = {"adult": adult, "compas": compas}[found.needs]
+    _require_given(found.id, found.needs, given)
+    return _table(path_of(given), found.needs)
+
+
+def _require_given(figure: str, needs: Needs, given: object) -> None:
+    if given is None:
+        raise UsageError(
+            f"{needs}_needed",
+            f"{figure} needs a file: --{needs} FILE.",
+            hint=_SOURCES[needs],
+        )
+
+
+def _table(path: Any, needs: Needs) -> Any:  # noqa: ANN401 - a path; a data frame
+    """Read a CSV or Parquet file; the Adult data may lack its line of names."""
+    import pandas as pd
+
+    try:
+        if str(path).endswith(".parquet"):
+            table = pd.read_parquet(path)
+        else:
+            table = pd.read_csv(path, skipinitialspace=True)
+            names = [str(name).strip() for name in table.columns]
+            if needs == "adult" and len(names) == len(_ADULT_COLUMNS) and "education" not in names:
+                table = pd.read_csv(
+                    path, skipinitialspace=True, header=None, names=list(_ADULT_COLUMNS)
+                )
+    except FileNotFoundError:
+        raise InputError(
+            "no_such_file",
+            f"There is no file {quoted_name(str(path))}, which --{needs} names.",
+            hint=_SOURCES[needs],
+        ) from None
+    except (OSError, ValueError, UnicodeError):
+        raise InputError(
+            f"unreadable_{needs}",
+            f"The file for --{needs} cannot be read as CSV or Parquet.",
+            hint=_SOURCES[needs],
+        ) from None
+    table.columns = [_plain(str(name)) for name in table.columns]
+    return table
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(".", "_").replace(" ", "_")
+
+
+def _audit(members: Array, holdout: Array, *, prior: float = 0.5) -> Limits:
+    """Audit one score of one number or several, as a user would."""
+    from mipaudit.commands.estimate.run import estimate
+    from mipaudit.reproductions.reproduction import Limits
+
+    one = members.ndim == 1
+    if one:
+        report = estimate(members=members, holdout=holdout, prior=prior, method="kde")
+    else:
+        import pandas as pd
+
+        names = [f"score_{place}" for place in range(members.shape[1])]
+        frames = (pd.DataFrame(side, columns=names) for side in (members, holdout))
+        report = estimate(
+            **dict(zip(("members", "holdout"), frames, strict=True)),
+            prior=prior,
+            score_columns=(",".join(names),),
+        )
+    rows = [row for row in report.estimates if row.quantity == "advantage"]
+    published = [row.value for row in rows if row.validity == "not-an-interval"]
+    sound = [row for row in rows if row.validity != "not-an-interval"]
+    lower = next(row.lower for row in sound if row.attackers == "any" and row.lower is not None)
+    upper = [row.upper for row in sound if row.attackers == "thresholds"]
+    return Limits(
+        lower=lower,
+        thresholds=1.0 if not upper or upper[0] is None else upper[0],
+        kernel=published[0] if one and published else None,
+    )

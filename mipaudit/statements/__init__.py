@@ -1,0 +1,1 @@
+"""What a report states: estimates, findings, limits, verdicts, and where they come from."""

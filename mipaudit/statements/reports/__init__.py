@@ -1,0 +1,1 @@
+"""Reports as JSON: their kinds, their schema, and back."""

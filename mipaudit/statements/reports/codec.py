@@ -1,0 +1,107 @@
+"""A report to JSON and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.statements.reports.kinds import AnyReport, Kind
+
+# What changes between two equal runs stands last, so that the rest of two files
+# can be compared line by line.
+_FIRST: Final = "schema"
+_LAST: Final = "provenance"
+
+
+def to_json(report: AnyReport) -> bytes:
+    """Return the report as indented JSON, UTF-8 in ASCII characters, newline at the end.
+
+    Fields keep the order in which the dataclasses declare them, save that
+    ``schema`` comes first and ``provenance`` last. Characters outside ASCII are
+    escaped, so that a column name cannot steer the terminal that shows the file.
+
+    Raises:
+        ValueError: a number is NaN or infinite, which no report may hold.
+    """
+    text = json.dumps(_ordered(asdict(report)), indent=2, allow_nan=False)
+    return text.encode("ascii") + b"\n"
+
+
+def from_json(data: bytes) -> AnyReport:
+    """Return the report that ``data`` holds; fields that this version lacks are ignored.
+
+    Raises:
+        InputError: not JSON, not a report of a schema that this version reads, or a field is
+            missing, of the wrong type, or outside its range. The message names the field, never
+            what it holds.
+    """
+    import msgspec
+
+    from mipaudit.statements.reports.kinds import report_type
+
+    kind = _kind(data)
+    try:
+        report: AnyReport = msgspec.json.decode(data, type=report_type(kind))
+    except msgspec.ValidationError as error:
+        place = re.search(r"at `(\$[^`]*)`", str(error))
+        where = f" at {place[1]}" if place else ""
+        raise InputError(
+            "bad_report", f"The report does not follow {kind.schema}{where}.", hint=_HINT
+        ) from None
+    except (msgspec.DecodeError, RecursionError):
+        # What Python's parser takes and this one does not: NaN, lone surrogates, deep nesting.
+        raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+    # It decides how the report is shown.
+    if report.command not in kind.commands:
+        raise InputError(
+            "bad_report", f"The report does not follow {kind.schema} at $.command.", hint=_HINT
+        )
+    # Of a report of shift, whose limits others count on.
+    wrong: str | None = getattr(report, "impossible", None)
+    if wrong is not None:
+        raise InputError(
+            "bad_report",
+            f"The report holds a number at {wrong} that is outside its range.",
+            hint="Use the file as the command wrote it.",
+        )
+    return report
+
+
+_HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
+
+
+def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
+    middle = {key: value for key, value in fields.items() if key not in {_FIRST, _LAST}}
+    return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
+
+
+def _kind(data: bytes) -> Kind:
+    """Return the kind of report that the file says it is."""
+    from mipaudit.statements.reports.kinds import kind_of_schema
+    from mipaudit.statements.text.printable_names import safe_name
+
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+    named = found.get("schema") if isinstance(found, dict) else None
+    named = named if isinstance(named, str) else ""
+    kind = kind_of_schema(named)
+    if kind is not None:
+        return kind
+    format_name, _, version = named.rpartition("/")
+    if version.isdecimal() and kind_of_schema(f"{format_name}/1") is not None:
+        raise InputError(
+            "report_schema",
+            f"The report is of schema {safe_name(named)}, which this version of "
+            "mipaudit does not read.",
+            hint="Use the version of mipaudit that its provenance names.",
+        )
+    raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_HINT)

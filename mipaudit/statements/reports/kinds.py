@@ -1,0 +1,239 @@
+"""The kinds of report, each once: who writes it, what it is, how it is shown and made again.
+
+Whatever handles reports of every kind reads this table. The functions and types are named, not
+imported: only what a report needs is loaded.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from mipaudit.statements.provenance.origin import Provenance
+
+    class AnyReport(Protocol):
+        """What the reports of all commands have in common."""
+
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+        @property
+        def command(self) -> str:
+            """The command that made it."""
+
+        @property
+        def schema(self) -> str:
+            """The JSON format that it follows."""
+
+        @property
+        def provenance(self) -> Provenance:
+            """Where it comes from."""
+
+
+class Kind(NamedTuple):
+    """A kind of report.
+
+    Attributes:
+        schema: the name of its JSON format.
+        commands: those that write it, as its field ``command`` has them.
+        report: its type, as ``module:name``.
+        document: what draws it, likewise: from a report to a document.
+        tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
+        text: what draws it for the terminal, if not the document does.
+        illustrated: whether the document may have pictures.
+        function: the public function that makes it.
+        made_of: what that function reads, if ``verify`` can make the report again.
+    """
+
+    schema: str
+    commands: tuple[str, ...]
+    report: str
+    document: str
+    tables: tuple[str, ...]
+    text: str | None = None
+    illustrated: bool = False
+    function: str | None = None
+    made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
+
+
+# In the order in which the JSON Schema lists them.
+KINDS: Final = (
+    Kind(
+        schema="mipaudit.report/1",
+        commands=("estimate",),
+        report="mipaudit.commands.estimate.report:Report",
+        document="mipaudit.commands.estimate.pages.page:estimate_document",
+        tables=("estimates",),
+        text="mipaudit.commands.estimate.pages.page_text:render_table",
+        illustrated=True,
+        function="mipaudit.commands.estimate.run:estimate",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.check/1",
+        commands=("check",),
+        report="mipaudit.commands.check.report:CheckReport",
+        document="mipaudit.commands.check.page:check_document",
+        tables=("columns",),
+        text="mipaudit.commands.check.page_text:render_check",
+        function="mipaudit.commands.check.run:check",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.bounds/1",
+        commands=("bounds",),
+        report="mipaudit.commands.bounds.report:BoundsReport",
+        document="mipaudit.commands.bounds.pages.page:bounds_document",
+        # Of these, one answer has few.
+        tables=(
+            *("attacker", "other_readings", "bounds", "needed"),
+            *("refuted", "refuted.limits", "counting_queries"),
+        ),
+        function="mipaudit.commands.bounds.run:bounds",
+        made_of="nothing",
+    ),
+    Kind(
+        schema="mipaudit.epsilon/1",
+        commands=("epsilon",),
+        report="mipaudit.commands.epsilon.report:EpsilonReport",
+        document="mipaudit.commands.epsilon.pages.page:epsilon_document",
+        tables=("statements",),
+        function="mipaudit.commands.epsilon.run:epsilon",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.compare/1",
+        commands=("compare",),
+        report="mipaudit.commands.compare.queries.report:CompareReport",
+        document="mipaudit.commands.compare.queries.page:compare_document",
+        tables=("advantages", "differences", "best_of", "together", "gains"),
+        function="mipaudit.commands.compare.run:compare",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.compare-reports/1",
+        commands=("compare reports",),
+        report="mipaudit.commands.compare.reports.report:ReportComparison",
+        document="mipaudit.commands.compare.reports.page:compare_reports_document",
+        tables=("changes", "beside_any", "policy"),
+        function="mipaudit.commands.compare.run:compare",
+        made_of="reports",
+    ),
+    Kind(
+        schema="mipaudit.attack/1",
+        commands=("attack",),
+        report="mipaudit.commands.attack.report:AttackReport",
+        document="mipaudit.commands.attack.page:attack_document",
+        tables=("attacks", "groups", "optimum", "together", "gaps"),
+        function="mipaudit.commands.attack.run:attack",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.attribute/1",
+        commands=("attribute",),
+        report="mipaudit.commands.attribute.report:AttributeReport",
+        document="mipaudit.commands.attribute.page:attribute_document",
+        tables=("figures", "by_value"),
+        function="mipaudit.commands.attribute.run:attribute",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.model-query/1",
+        commands=("query losses", "query lira"),
+        report="mipaudit.commands.query.model.report:ModelQueryReport",
+        document="mipaudit.commands.query.model.page:model_query_document",
+        tables=("scores",),
+    ),
+    Kind(
+        schema="mipaudit.noise/1",
+        commands=("noise",),
+        report="mipaudit.commands.noise.report:NoiseReport",
+        document="mipaudit.commands.noise.page:noise_document",
+        tables=("calibrations", "measured.candidates"),
+        function="mipaudit.commands.noise.run:noise",
+        made_of="nothing",
+    ),
+    Kind(
+        schema="mipaudit.query/1",
+        commands=("query",),
+        report="mipaudit.commands.query.report:QueryReport",
+        document="mipaudit.commands.query.page:query_document",
+        tables=("scores", "copies", "columns", "tables"),
+        function="mipaudit.commands.query.run:query",
+        made_of="tables",
+    ),
+    Kind(
+        schema="mipaudit.records/1",
+        commands=("records",),
+        report="mipaudit.commands.records.report:RecordsReport",
+        document="mipaudit.commands.records.page:records_document",
+        tables=("cells",),
+        function="mipaudit.commands.records.run:records",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.shift/1",
+        commands=("shift",),
+        report="mipaudit.commands.shift.report:ShiftReport",
+        document="mipaudit.commands.shift.page:shift_document",
+        tables=("estimates", "columns", "copies"),
+        function="mipaudit.commands.shift.run:shift",
+        made_of="scores",
+    ),
+    Kind(
+        schema="mipaudit.truth/1",
+        commands=("simulate",),
+        report="mipaudit.validation.truth:TruthReport",
+        document="mipaudit.commands.simulate.page:simulate_document",
+        tables=("truths",),
+        function="mipaudit.commands.simulate.run:simulate",
+    ),
+    Kind(
+        schema="mipaudit.scenarios/1",
+        commands=("simulate --list",),
+        report="mipaudit.validation.truth:ScenarioList",
+        document="mipaudit.commands.simulate.page:simulate_document",
+        tables=("scenarios",),
+    ),
+    Kind(
+        schema="mipaudit.validation/1",
+        commands=("validate",),
+        report="mipaudit.validation.report:ValidationReport",
+        document="mipaudit.commands.validate.page:validation_document",
+        tables=("rows",),
+        text="mipaudit.commands.validate.page:render_validation",
+        function="mipaudit.commands.validate.run:validate",
+    ),
+    Kind(
+        schema="mipaudit.verification/1",
+        commands=("verify",),
+        report="mipaudit.commands.verify.report:VerifyReport",
+        document="mipaudit.commands.verify.page:verify_document",
+        tables=("parts",),
+    ),
+)
+
+
+def kind_of(command: str) -> Kind:
+    """Return the kind of report that a command writes, by the report's field ``command``."""
+    return next(kind for kind in KINDS if command in kind.commands)
+
+
+def kind_of_schema(schema: str) -> Kind | None:
+    """Return the kind of report of a JSON format, None for one that is not read."""
+    return next((kind for kind in KINDS if kind.schema == schema), None)
+
+
+def report_type(kind: Kind) -> type[Any]:
+    """Return the type of the reports of a kind, with all that its annotations name."""
+    found: type[Any] = named(kind.report)
+    complete = getattr(import_module(found.__module__), "complete", None)
+    if complete is not None:
+        complete()
+    return found
+
+
+def named(place: str) -> Any:  # noqa: ANN401 - a type or a function
+    """Return what is called ``module:name``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

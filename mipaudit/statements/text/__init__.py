@@ -1,0 +1,1 @@
+"""Numbers, names and verdicts as text: rounded outward, safe to print."""

@@ -1,0 +1,1 @@
+"""Cells of the score axis, and the map from scores to cells."""

@@ -1,0 +1,1 @@
+"""What several sites agree on without showing a score."""

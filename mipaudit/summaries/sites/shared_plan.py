@@ -1,0 +1,155 @@
+"""The cells that several sites agree on, made from their cuts alone.
+
+Whoever has the same cuts makes the same plan, whatever their order: nobody coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.summaries.cells.buckets import choose_buckets
+from mipaudit.summaries.cells.cells import divide, quantile_edges
+from mipaudit.summaries.plan import ColumnPlan, Plan, coarse_cells
+from mipaudit.summaries.sample import burn_in_blocks
+from mipaudit.summaries.sites.cuts import LEAST_RECORDS, MOST_FINE
+from mipaudit.summaries.sites.safe_edges import SiteCounts, safe_edges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.summaries.cells.cells import Cells
+    from mipaudit.summaries.sites.cuts import Cuts
+
+# Over all scores of a summary, so that its file stays below 10 MiB.
+_COARSE_AT_MOST: Final = 1 << 14
+_FINE_AT_MOST: Final = 1 << 17
+_HALF: Final = 0.5
+_MOST_DIVISIONS: Final = 64
+
+
+def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
+    """Return the plan by which every site counts.
+
+    The cut points rest on burn-in rows alone: ``burn_in`` covers every site's.
+
+    Args:
+        sites: with the same scores in the same order; each has a seed of its own.
+        prior: p in (0, 1), the weight of the members in the coarse cells.
+
+    Returns:
+        A plan without a seed: whoever counts by it gives every row's rank.
+    """
+    least = least_of(sites)
+    totals = (sum(one.n_members for one in sites), sum(one.n_holdout for one in sites))
+    columns = range(len(sites[0].columns))
+    return Plan(
+        columns=tuple(
+            _counted_plan(sites, index, prior=prior)
+            if least is None
+            else _released_plan(sites, index, least)
+            for index in columns
+        ),
+        burn_in=max(burn_in_blocks(*totals), *(one.burn_in for one in sites)),
+        seed=0,  # of no row: see `site_seeds`
+        exact=False,
+    )
+
+
+def least_of(sites: Sequence[Cuts]) -> int | None:
+    """Return the fewest records that any count of any site may be of, None for no bound."""
+    return max((one.least for one in sites if one.least is not None), default=None)
+
+
+def _counted_plan(sites: Sequence[Cuts], index: int, *, prior: float) -> ColumnPlan:
+    """Return the cells of one score: of equal mass over all sites, atoms apart."""
+    found = [one.columns[index] for one in sites]
+    points = np.unique(np.concatenate([one.atoms for one in found]))
+    width = len(sites[0].columns)
+    if all(one.discrete for one in found):
+        none = points[:0]
+        return ColumnPlan(cells=divide(points, none, none, buckets=None), discrete=True)
+    rows = sum(one.n_members + one.n_holdout for one in sites)
+    most = max(1, min(MOST_FINE, _FINE_AT_MOST // width, rows // LEAST_RECORDS))
+    tops, mass = _divided(*_mass(sites, index), most)
+    fewer = min(coarse_cells(rows), _COARSE_AT_MOST // width, most)
+    coarse = quantile_edges(tops, mass @ [1 - prior, prior], fewer)
+    fine = quantile_edges(tops, mass @ [_HALF, _HALF], most)
+    grid = choose_buckets(fine, fine) if fine.size else None
+    return ColumnPlan(cells=divide(points, coarse, fine, buckets=grid), discrete=False)
+
+
+def _released_plan(sites: Sequence[Cuts], index: int, least: int) -> ColumnPlan:
+    """Return cells of which no site's table is likely to hold fewer rows than ``least``."""
+    found = [one.columns[index] for one in sites]
+    points = np.unique(np.concatenate([one.atoms for one in found]))
+    counts = [
+        SiteCounts(
+            edges=one.columns[index].edges,
+            counts=one.columns[index].counts,
+            rows=(one.n_holdout, one.n_members),
+        )
+        for one in sites
+    ]
+    edges = safe_edges(counts, least)
+    cells = _parted_by(edges, points)
+    every_atom = int(np.count_nonzero(cells.single)) == points.size
+    return ColumnPlan(cells=cells, discrete=every_atom and all(one.discrete for one in found))
+
+
+def _parted_by(edges: NDArray[np.float64], points: NDArray[np.float64]) -> Cells:
+    """Return cells with these edges only; an atom is one where both its fences are among them."""
+    fenced = np.isin(points, edges) & np.isin(np.nextafter(points, -np.inf), edges)
+    return divide(points[fenced], edges, edges, buckets=None)
+
+
+def _divided(
+    tops: NDArray[np.float64], mass: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return about ``most`` cells instead: those with two finite ends, cut into equal widths.
+
+    The new cut points say nothing that the old ones do not, and a whole input has more rows
+    between two of them than its sample has.
+
+    Args:
+        tops: upper ends of cells, in order, shape (m,).
+        mass: shape (m, 2).
+        most: cells wanted.
+    """
+    times = min(-(-most // tops.size), _MOST_DIVISIONS)
+    finite = np.flatnonzero(np.isfinite(tops))
+    if times == 1 or finite.size <= 1:
+        return tops, mass
+    start, stop = finite[0] + 1, finite[-1] + 1
+    widths = np.diff(tops[finite])[:, None]
+    inner = tops[start:stop, None] - widths * (np.arange(times)[::-1] / times)
+    shares = np.repeat(mass[start:stop] / times, times, axis=0)
+    return (
+        np.concatenate([tops[:start], inner.ravel(), tops[stop:]]),
+        np.concatenate([mass[:start], shares, mass[stop:]]),
+    )
+
+
+def _mass(sites: Sequence[Cuts], index: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the upper ends of all sites' cells in order, and each class's mass in them.
+
+    The order of the sites does not matter, not even to the last bit: equal ends are put in
+    order by their mass.
+    """
+    # All cuts may be of one class: another site's are missing, or it has nothing to add.
+    totals = np.array(
+        [max(1, sum(one.n_holdout for one in sites)), max(1, sum(one.n_members for one in sites))],
+        dtype=np.float64,
+    )
+    tops, mass = [], []
+    for one in sites:
+        cuts = one.columns[index]
+        share = np.array([one.n_holdout, one.n_members]) / totals
+        tops.append(np.append(cuts.edges, np.inf))
+        mass.append(cuts.counts * (share / np.maximum(cuts.counts.sum(axis=0), 1)))
+    ends, shares = np.concatenate(tops), np.concatenate(mass)
+    order = np.lexsort((shares[:, 1], shares[:, 0], ends))
+    return ends[order], shares[order]

@@ -1,1 +1,0 @@
-"""Reading score files: the only room that knows CSV, Parquet, pandas and pyarrow."""

@@ -1,0 +1,1 @@
+"""A coverage run: cells, files, limits against truths, the outcome."""

@@ -1,0 +1,1 @@
+"""What has a true value that the tool states limits of: a class each."""

@@ -1,0 +1,1 @@
+"""What commands say of attackers who are named, and of records."""

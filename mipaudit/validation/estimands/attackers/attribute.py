@@ -1,0 +1,129 @@
+"""The attribute advantage and its reduction to membership, as ``attribute`` states them.
+
+Each record of a file is given a value of an attribute by chance, whatever its class, and the
+guess of it is right where the score is above the value's cut: so members and holdout records
+are guessed right at rates that the law of the score knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.attribute.advantage import (
+    ValueGuesses,
+    attribute_advantage,
+    membership_advantage,
+)
+from mipaudit.evidence.named_attackers.named_attack import weighed
+from mipaudit.validation.coverage.interval import Interval
+from mipaudit.validation.estimands.estimand import DEAR, Estimand, one_sided, wrong_arguments
+from mipaudit.validation.rivals.audited_file import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.evidence.named_attackers.named_attack import Limits
+    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+# Values of the attribute: the score above which each is guessed, and how often it occurs.
+CUTS: Final = (0.5, 0.0, 1.5, -0.5)
+SHARES: Final = (0.6, 0.3, 0.08, 0.02)
+_ALPHA: Final = 1 - CONFIDENCE
+_STREAM: Final = 7  # of the values, apart from all other random numbers
+
+
+class AttributeAdvantage(Estimand):
+    """Definition 5 of Yeom et al.; ``args`` are the values' shares in the file."""
+
+    name = "attribute_advantage"
+    meaning = "attribute advantage of guesses (attribute)"
+    usual = DEAR
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return the sum of the differences of the rates, by the shares."""
+        shares = np.array([share for share in args if isinstance(share, float)])
+        if shares.size != len(CUTS):
+            raise wrong_arguments(self)
+        right, wrong = _rates(law)
+        return float(shares @ (right - wrong))
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return 0."""
+        return 0.0
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return the limits of the file's guesses."""
+        values = _guesses(audited)
+        found = attribute_advantage([one for one in values if one.records], _ALPHA)
+        if found is not None:
+            shares = tuple(one.records / audited.member.size for one in values)
+            yield _interval(self, found, shares)
+
+
+class AttributeMembership(Estimand):
+    """The advantage of calling a record a member where its attribute was guessed right."""
+
+    name = "attribute_membership"
+    meaning = "membership advantage of right guesses (attribute)"
+    usual = DEAR
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the advantage at the rates of right guesses, over all values."""
+        if args:
+            raise wrong_arguments(self)
+        right, wrong = _rates(law)
+        shares = np.array(SHARES)
+        return weighed(float(shares @ right), float(shares @ wrong), prior)
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return 0: it may do worse than blind guessing."""
+        return 0.0
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return the limits of the file's guesses."""
+        first, *others = _guesses(audited)
+        whole = sum(others, start=first)
+        yield _interval(self, membership_advantage(whole, audited.prior, _ALPHA), ())
+
+
+def _interval(estimand: Estimand, found: Limits, args: Args) -> Interval:
+    return Interval(
+        estimand=estimand.name,
+        lower=found.lower,
+        upper=found.upper,
+        nominal=one_sided(CONFIDENCE),
+        value=found.value,
+        estimand_args=args,
+        label=estimand.name,
+    )
+
+
+def _rates(law: Law) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return P(guessed right) by value, of members and of holdout records."""
+    cuts = np.array(CUTS)
+    return 1 - law.members.cdf(cuts), 1 - law.holdout.cdf(cuts)
+
+
+def _guesses(audited: AuditedFile) -> list[ValueGuesses]:
+    """Return the counts of right guesses by value."""
+    rng = np.random.default_rng([audited.seed % 2**63, _STREAM])
+    value = rng.choice(len(CUTS), audited.member.size, p=SHARES)
+    right = audited.score > np.array(CUTS)[value]
+    found = []
+    for one in range(len(CUTS)):
+        mine, theirs = (value == one) & audited.member, (value == one) & ~audited.member
+        found.append(
+            ValueGuesses(
+                right_members=int(np.count_nonzero(right & mine)),
+                n_members=int(np.count_nonzero(mine)),
+                right_holdout=int(np.count_nonzero(right & theirs)),
+                n_holdout=int(np.count_nonzero(theirs)),
+            )
+        )
+    return found

@@ -1,0 +1,194 @@
+"""What named adversaries achieve, and how far they fall short, as ``attack`` states it.
+
+The adversary learns a threshold on the burn-in; the truth is that of the threshold that it
+learned, which the arguments carry.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mipaudit.commands.attack.adversaries.literature import (
+    Cut,
+    Labelled,
+    best_cut,
+    mean_cut,
+    top_cut,
+)
+from mipaudit.evidence.named_attackers.named_attack import (
+    JudgedRows,
+    achieved,
+    at_most_short,
+    surely_short,
+    weighed,
+)
+from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.validation.coverage.interval import Interval
+from mipaudit.validation.estimands.estimand import DEAR, Estimand, one_sided, wrong_arguments
+from mipaudit.validation.rivals.audited_file import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+_ALPHA = 1 - CONFIDENCE
+_HALF = 0.5
+
+
+class _Named(Estimand):
+    """About one adversary, called a member at most at ``args`` = (cut, side of the members)."""
+
+    usual = DEAR
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return 0."""
+        return 0.0
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return the limits of each adversary that the file lets learn."""
+        # The blocks are those of the evidence beside which the adversary is put.
+        rows, seed = audited.in_order
+        blocks = micro_blocks(position_bytes(seed, 0, rows.member.size))
+        judged = blocks >= audited.evidence.counts.burn_in
+        side = audited.evidence.side
+        loss = rows.scores[0] if side == "low" else -rows.scores[0]
+        taught = Labelled(loss=loss[~judged], member=rows.member[~judged])
+        for name, cut in _cuts(taught, audited.prior):
+            found = self._limits(audited, cut, loss, judged, blocks)
+            if found is None:
+                continue
+            yield Interval(
+                estimand=self.name,
+                lower=found[0],
+                upper=found[1],
+                nominal=one_sided(CONFIDENCE),
+                estimand_args=(cut.at, "low" if cut.below else "nobody", side),
+                label=f"{self.name}({name})",
+            )
+
+    @abstractmethod
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float | None, float | None] | None:
+        """Return the two limits, or None."""
+
+
+class NamedAttack(_Named):
+    """The advantage of an adversary that learned a threshold."""
+
+    name = "named_attack"
+    meaning = "advantage of a named adversary (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the advantage of the threshold that was learned."""
+        return weighed(*_rates(self, law, args), prior)
+
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],  # noqa: ARG002
+    ) -> tuple[float | None, float | None] | None:
+        member = audited.in_order[0].member[judged]
+        found = achieved(cut.guesses(loss[judged]), member, prior=audited.prior, alpha=_ALPHA)
+        return None if found is None else (found.advantage.lower, found.advantage.upper)
+
+
+class _Shortfall(_Named):
+    @abstractmethod
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
+        """Return the limit that is tried, with None for the other."""
+
+    def _limits(
+        self,
+        audited: AuditedFile,
+        cut: Cut,
+        loss: NDArray[np.float64],
+        judged: NDArray[np.bool_],
+        blocks: NDArray[np.uint8],
+    ) -> tuple[float | None, float | None] | None:
+        ordered, _ = audited.in_order
+        score = ordered.scores[0][judged]
+        rows = JudgedRows(
+            takes=cut.guesses(loss[judged]).astype(np.float64),
+            member=ordered.member[judged],
+            scores=score,
+            cell=np.searchsorted(audited.cell_edges, score, side="left"),
+            blocks=blocks[judged],
+        )
+        return self._side(rows, audited)
+
+
+class NamedShortfall(_Shortfall):
+    """How much more the best of all attackers has: a lower limit."""
+
+    name = "named_shortfall"
+    meaning = "what any attacker has more than a named one (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the best advantage less that of the threshold that was learned."""
+        return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
+
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
+        counts = audited.evidence.counts
+        return surely_short(rows, counts, audited.prior, _ALPHA / 2), None
+
+
+class NamedShortfallThresholds(_Shortfall):
+    """How much more the best threshold has: an upper limit."""
+
+    name = "named_shortfall_thresholds"
+    meaning = "what the best threshold has more than a named attacker (attack)"
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the best threshold's advantage less that of the one that was learned."""
+        return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
+
+    def _side(
+        self, rows: JudgedRows, audited: AuditedFile
+    ) -> tuple[float | None, float | None] | None:
+        upper = at_most_short(rows, "thresholds", audited.prior, _ALPHA / 2)
+        return None if upper is None else (None, upper)
+
+
+def _cuts(taught: Labelled, prior: float) -> Iterator[tuple[str, Cut]]:
+    yield "best-threshold", best_cut(taught, prior)
+    if taught.loss.size:
+        yield "top-half", top_cut(taught.loss, _HALF)
+    if taught.members.size and np.isfinite(taught.members).all():
+        yield "mean", mean_cut(float(taught.members.mean()))
+
+
+def _rates(estimand: Estimand, law: Law, args: Args) -> tuple[float, float]:
+    """Return the true TPR and FPR of the threshold that the arguments carry."""
+    match args:
+        case (float(at), "low", "low"):
+            cuts = np.array([at])
+            return float(law.members.cdf(cuts)[0]), float(law.holdout.cdf(cuts)[0])
+        case (float(at), "low", "high"):
+            # Called a member at -score <= at: not below -at.
+            cuts = np.array([np.nextafter(-at, -np.inf)])
+            return 1 - float(law.members.cdf(cuts)[0]), 1 - float(law.holdout.cdf(cuts)[0])
+        case (float(), "nobody", str()):
+            return 0.0, 0.0
+        case _:
+            raise wrong_arguments(estimand)

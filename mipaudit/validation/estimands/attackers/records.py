@@ -1,0 +1,264 @@
+"""The risk of every cell of records together, and the advantage of every group together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
+from mipaudit.commands.records.risk.group_advantage import attack_differences
+from mipaudit.commands.records.risk.risk import RecordRisks
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.evidence.tallies.group_tally import Grouping, GroupTally
+from mipaudit.summaries.identity.row_rank import splitmix64
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.validation.coverage.interval import Interval
+from mipaudit.validation.estimands.estimand import Estimand, one_sided, wrong_arguments
+from mipaudit.validation.rivals.audited_file import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.records.risk.cells import RecordCells
+    from mipaudit.maths.risk.conditional import RiskLimits
+    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+GROUPS: Final = 4
+_GROUP_SALT: Final = 0x67726F757073
+
+
+def file_risks(audited: AuditedFile) -> tuple[RecordCells, RecordRisks]:
+    """Return the cells that ``records`` cuts on a file, and their risks."""
+    rows = _rows(audited)
+    sample = _sample(audited, rows)
+    cells = cut_cells(sample, "float", seed=audited.seed, discrete=audited.discrete)
+    tally = RecordTally(cells)
+    tally.add(rows)
+    return cells, RecordRisks(counts=tally.counts, prior=audited.prior, confidence=CONFIDENCE)
+
+
+def true_risks(
+    law: Law, prior: float, edges: NDArray[np.float64], cell: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return f_p of each cell under a law, shape (m,); 2p-1 where nothing ever falls.
+
+    Args:
+        law: of the scores.
+        prior: p in (0, 1).
+        edges: as in `RecordCells`.
+        cell: likewise.
+    """
+    shares = [
+        np.bincount(cell, weights=np.diff(side.cdf(edges), prepend=0.0, append=1.0))
+        for side in (law.members, law.holdout)
+    ]
+    members, holdout = prior * shares[0], (1 - prior) * shares[1]
+    total = members + holdout
+    return np.where(total > 0, (members - holdout) / np.where(total > 0, total, 1.0), 2 * prior - 1)
+
+
+class RecordRisk(Estimand):
+    """How far inside its limits the cell is that comes nearest to leaving them.
+
+    Simultaneous limits hold if that margin is not below 0. ``args`` are the numbers of cut
+    points and cells, the cut points, the cell of each piece, and the limits of each cell.
+    """
+
+    name = "record_risk"
+    meaning = "signed risk of all cells of records together"
+    by_name_only = True
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the least distance of a cell's risk from its limits, below 0 if outside."""
+        numbers = _numbers(self, args)
+        cuts, count = int(numbers[0]), int(numbers[1])
+        edges, cell, lower, upper = np.split(numbers[2:], np.cumsum([cuts, cuts + 1, count]))
+        risks = true_risks(law, prior, edges, cell.astype(np.int64))
+        return float(np.minimum(risks - lower, upper - risks).min())
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return 0: the margin of limits without width."""
+        return 0.0
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return that every cell is inside its limits."""
+        cells, risks = file_risks(audited)
+        yield _margin(self.name, cells, risks, risks.together, label="")
+
+
+def _numbers(estimand: Estimand, args: Args) -> NDArray[np.float64]:
+    """Return arguments that describe cells, all numbers."""
+    if not args or any(isinstance(one, str) for one in args):
+        raise wrong_arguments(estimand)
+    return np.array(args, dtype=np.float64)
+
+
+def _margin(
+    name: str, cells: RecordCells, risks: RecordRisks, limits: RiskLimits, *, label: str
+) -> Interval:
+    # Without a counted record nothing is claimed of a cell. Rounding may cost 1e-12.
+    free = np.where(risks.occupied, 1e-12, 9.0)
+    return Interval(
+        estimand=name,
+        lower=0.0,
+        upper=None,
+        nominal=CONFIDENCE,
+        estimand_args=(
+            float(cells.edges.size),
+            float(cells.count),
+            *cells.edges.tolist(),
+            *cells.cell.astype(float).tolist(),
+            *(limits.lower - free).tolist(),
+            *(limits.upper + free).tolist(),
+        ),
+        label=label,
+    )
+
+
+class LargestRisk(Estimand):
+    """The largest risk of a cell; ``args`` are as for `RecordRisk`, without limits."""
+
+    name = "largest_risk"
+    meaning = "largest risk of a cell of records"
+    statements = frozenset({("risk", "any")})
+    by_name_only = True
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the largest |f| over the cells in which a record was counted."""
+        numbers = _numbers(self, args)
+        cuts = int(numbers[0])
+        edges, cell, occupied = np.split(numbers[1:], np.cumsum([cuts, cuts + 1]))
+        risks = true_risks(law, prior, edges, cell.astype(np.int64))
+        return float(np.abs(risks[occupied > 0]).max())
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return |2p-1|."""
+        return abs(2 * prior - 1)
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return its limits."""
+        cells, risks = file_risks(audited)
+        yield Interval(
+            estimand=self.name,
+            lower=risks.largest_lower,
+            upper=risks.largest_upper,
+            nominal=one_sided(CONFIDENCE),
+            value=float(risks.together.risk[risks.largest]),
+            estimand_args=(
+                float(cells.edges.size),
+                *cells.edges.tolist(),
+                *cells.cell.astype(float).tolist(),
+                *risks.occupied.astype(float).tolist(),
+            ),
+        )
+
+
+class GroupAdvantage(Estimand):
+    """The advantage within four groups of records that leak alike; the truth of each is one.
+
+    The groups are drawn at random, in the proportions 8:4:2:1, so the largest of their lower
+    limits and the least of their upper limits are what must not pass the truth. ``args`` is
+    () for the advantage, ("thresholds",), or ("difference",) from the rest, which is 0.
+    """
+
+    name = "group_advantage"
+    meaning = "advantage of all groups of records together"
+    by_name_only = True
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the advantage, that of the best threshold, or no difference."""
+        match args:
+            case ():
+                return law.advantage(prior)
+            case ("thresholds",):
+                return law.advantage_thresholds(prior)
+            case ("difference",):
+                return 0.0
+            case _:
+                raise wrong_arguments(self)
+
+    def baseline(self, prior: float, args: Args) -> float:
+        """Return the trivial attacker's advantage."""
+        return 0.0 if args == ("difference",) else abs(2 * prior - 1)
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return the extreme limits over the groups."""
+        share = ErrorShare(confidence=CONFIDENCE, columns=GROUPS)
+        found = _in_groups(audited)
+        nominal = one_sided(CONFIDENCE)
+        yield Interval(
+            estimand=self.name,
+            lower=max(one.lower(share.one_sided) for one in found),
+            upper=None,
+            nominal=nominal,
+        )
+        uppers = [one.upper("thresholds", share.one_sided) for one in found]
+        yield Interval(
+            estimand=self.name,
+            lower=None,
+            upper=min(1.0 if upper is None else upper for upper in uppers),
+            nominal=nominal,
+            estimand_args=("thresholds",),
+            label=f"{self.name}, thresholds",
+        )
+        differences = attack_differences(
+            [one.counts for one in found], prior=audited.prior, alpha=share.two_sided
+        )
+        yield Interval(
+            estimand=self.name,
+            lower=max(one.lower for one in differences),
+            upper=min(one.upper for one in differences),
+            nominal=nominal,
+            estimand_args=("difference",),
+            label=f"{self.name}, difference",
+        )
+
+
+def _in_groups(audited: AuditedFile) -> list[Evidence]:
+    """Return the evidence on four groups, drawn whatever the score and the membership."""
+    rows = replace(_rows(audited), groups=_group_of(audited))
+    sample = _sample(audited, rows)
+    plan = make_plan(
+        sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=audited.seed
+    )
+    kept = np.arange(GROUPS, dtype=np.uint64)
+    tally = GroupTally(plan, Grouping(kept=kept, merged=kept[:0]))
+    tally.add(rows)
+    return [
+        Evidence(score="score", counts=one, prior=audited.prior, seed=audited.seed)
+        for one in tally.counts()
+    ]
+
+
+def _group_of(audited: AuditedFile) -> NDArray[np.uint64]:
+    """Return group 0, 1, 2 or 3 of each row, in the proportions 8:4:2:1."""
+    place = np.arange(audited.member.size, dtype=np.uint64)
+    draw = splitmix64(place, audited.seed ^ _GROUP_SALT) % np.uint64(15)
+    return np.searchsorted([8, 12, 14], draw, side="right").astype(np.uint64)
+
+
+def _rows(audited: AuditedFile) -> Rows:
+    return Rows(
+        first_row=0,
+        source_rows=audited.member.size,
+        kept=None,
+        keys=None,
+        member=audited.member,
+        scores=(audited.score,),
+    )
+
+
+def _sample(audited: AuditedFile, rows: Rows) -> BurnInSample:
+    sample = BurnInSample(1, audited.seed)
+    sample.add(rows)
+    sample.settle()
+    return sample

@@ -1,0 +1,131 @@
+"""What an estimand is: something with a true value that the tool states limits of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from mipaudit.validation.coverage.interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mipaudit.statements.estimate import Attackers, Estimate, Quantity
+    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """Where an estimand with dear limits is tried unless it is asked for by name.
+
+    Attributes:
+        laws: names of the laws.
+        records: the largest file.
+        every: one file in so many.
+    """
+
+    laws: frozenset[str]
+    records: int
+    every: int
+
+
+# No leak with ties, a leak that thresholds find, rare records that are all leaked, two values.
+DEAR: Final = Usual(
+    laws=frozenset({"null-ties", "gauss-shift-1", "leaked-atoms", "randomized-response-1"}),
+    records=1_000,
+    every=5,
+)
+
+
+class Estimand(ABC):
+    """One quantity: what is true of it, and what the tool says about it.
+
+    Attributes:
+        name: stable, lower case, with underscores.
+        meaning: a few words.
+        statements: the pairs of quantity and attackers in a report that it is the truth of.
+        restates: the estimand that it is a linear function of, whose limits miss exactly
+            when its own do; it is then run only when asked for by name.
+        by_name_only: whether it is run only when asked for by name for another reason.
+        usual: where it is tried unless it is asked for by name; None for everywhere. Its
+            coverage is that of the files that it was tried on.
+        vectorial: whether it is about scores of several numbers.
+    """
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    statements: ClassVar[frozenset[tuple[Quantity, Attackers]]] = frozenset()
+    restates: ClassVar[str | None] = None
+    by_name_only: ClassVar[bool] = False
+    usual: ClassVar[Usual | None] = None
+    vectorial: ClassVar[bool] = False
+
+    def concerns(self, law: Law) -> bool:
+        """Tell whether it is asked about this law at all: of one number, or of several."""
+        return self.vectorial == (law.width > 1) and self.applies(law)
+
+    def usually(self, law: Law, records: int, number: int) -> bool:
+        """Tell whether it is tried on a file without being asked for by name.
+
+        Args:
+            law: that the file was drawn from.
+            records: rows of the file.
+            number: of the file in its cell.
+        """
+        where = self.usual
+        return where is None or (
+            law.name in where.laws and records <= where.records and number % where.every == 0
+        )
+
+    def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
+        """Tell whether it has a true value, and a finite one, under this law."""
+        return True
+
+    @abstractmethod
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the true value.
+
+        Args:
+            law: to which it applies.
+            prior: p in (0, 1).
+            args: as in `Interval.estimand_args`.
+
+        Raises:
+            ValueError: arguments that it does not take.
+        """
+
+    @abstractmethod
+    def baseline(self, prior: float, args: Args) -> float:
+        """Return its value where nothing leaks."""
+
+    @abstractmethod
+    def intervals(self, audited: AuditedFile) -> Iterable[Interval]:
+        """Return what the tool says about it on a file."""
+
+
+def interval_of(
+    estimate: Estimate, estimand: Estimand, *, args: Args = (), label: str = ""
+) -> Interval:
+    """Return both limits and the best estimate of a report's row."""
+    return Interval(
+        estimand=estimand.name,
+        lower=estimate.lower,
+        upper=estimate.upper,
+        nominal=one_sided(estimate.confidence),
+        value=estimate.value,
+        estimand_args=args,
+        label=label,
+    )
+
+
+def one_sided(confidence: float) -> float:
+    """Return what each limit of a pair promises alone."""
+    return 1 - (1 - confidence) / 2
+
+
+def wrong_arguments(estimand: Estimand) -> ValueError:
+    """Return the error to raise for arguments that an estimand does not take."""
+    return ValueError(f"{estimand.name} does not take these arguments")

@@ -1,0 +1,103 @@
+"""The registry of estimands: a new one is a class in a module beside it, and a name here."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import UsageError
+from mipaudit.validation.estimands.advantage import (
+    Accuracy,
+    Advantage,
+    AdvantageBins,
+    AdvantageIntervals,
+    AdvantageThresholds,
+    Eta,
+    Excess,
+)
+from mipaudit.validation.estimands.attackers.attack import AttackEpsilon, AttackMu
+from mipaudit.validation.estimands.attackers.attribute import (
+    AttributeAdvantage,
+    AttributeMembership,
+)
+from mipaudit.validation.estimands.attackers.blind import AdvantageBlind
+from mipaudit.validation.estimands.attackers.bounded_loss import BoundedLoss, GeneralizationGap
+from mipaudit.validation.estimands.attackers.epsilon import (
+    EpsilonGaussian,
+    EpsilonOneRun,
+    EpsilonRuns,
+)
+from mipaudit.validation.estimands.attackers.named_attack import (
+    NamedAttack,
+    NamedShortfall,
+    NamedShortfallThresholds,
+)
+from mipaudit.validation.estimands.attackers.records import GroupAdvantage, LargestRisk, RecordRisk
+from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
+from mipaudit.validation.estimands.kernel import AdvantageNoised
+from mipaudit.validation.estimands.metric import MetricOptimum
+from mipaudit.validation.estimands.ranking import Auc, TprAtFpr
+from mipaudit.validation.estimands.vector import AdvantageVector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.validation.estimands.estimand import Estimand
+
+_ALL: Final[tuple[type[Estimand], ...]] = (
+    Advantage,
+    Excess,
+    Eta,
+    Accuracy,
+    AdvantageThresholds,
+    AdvantageIntervals,
+    AdvantageBins,
+    AdvantageNoised,
+    Auc,
+    TprAtFpr,
+    MetricOptimum,
+    RecordRisk,
+    LargestRisk,
+    GroupAdvantage,
+    AdvantageVector,
+    AdvantageBlind,
+    AttackEpsilon,
+    AttackMu,
+    EpsilonRuns,
+    EpsilonGaussian,
+    EpsilonOneRun,
+    Difference,
+    JointGain,
+    LargestAdvantage,
+    NamedAttack,
+    NamedShortfall,
+    NamedShortfallThresholds,
+    BoundedLoss,
+    GeneralizationGap,
+    AttributeAdvantage,
+    AttributeMembership,
+)
+ESTIMANDS: Final[Mapping[str, Estimand]] = MappingProxyType({one.name: one() for one in _ALL})
+
+
+def estimand(name: str) -> Estimand:
+    """Return the estimand of this name.
+
+    Raises:
+        UsageError: ``unknown_estimand``, with the nearest names.
+    """
+    found = ESTIMANDS.get(name)
+    if found is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, ESTIMANDS, n=3) or list(ESTIMANDS)
+        hint = f"Try {', '.join(near)}."
+        raise UsageError("unknown_estimand", "There is no estimand of that name.", hint=hint)
+    return found
+
+
+def default_estimands() -> tuple[str, ...]:
+    """Return the names of all that are run without being asked for."""
+    return tuple(
+        name for name, one in ESTIMANDS.items() if one.restates is None and not one.by_name_only
+    )

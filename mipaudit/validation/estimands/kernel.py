@@ -1,0 +1,134 @@
+"""The advantage of the best of all attackers who see the score with Gaussian noise."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.evidence.kernel.kernel import kernel_estimates
+from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.maths.kernel.density import Grid, kernel_advantage, linear_weights
+from mipaudit.summaries.grids.counts import GridCounts
+from mipaudit.summaries.grids.plan import make_grid_plans
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
+from mipaudit.validation.rivals.audited_file import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mipaudit.statements.estimate import Estimate
+    from mipaudit.validation.coverage.interval import Args, Interval
+    from mipaudit.validation.laws.law import Law
+    from mipaudit.validation.laws.mixture import Mixture
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+_STEPS: Final = 32
+_MOST_CELLS: Final = 1 << 18
+_QUANTILES: Final = 1 << 10
+
+
+class AdvantageNoised(Estimand):
+    """Of the best of all attackers who see the score with noise; ``args`` is (s.d.,)."""
+
+    name = "advantage_noised"
+    meaning = "advantage of the best attacker who sees the score with Gaussian noise"
+    statements = frozenset({("advantage", "noised-query")})
+    by_name_only = True
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:
+        """Return the advantage of the score with noise, in [|2p-1|, 1]."""
+        match args:
+            case (float(bandwidth),) if bandwidth > 0:
+                return noised_advantage(law, bandwidth, prior)
+            case _:
+                raise wrong_arguments(self)
+
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
+        """Return the trivial attacker's advantage."""
+        return abs(2 * prior - 1)
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return what is stated with each bandwidth, under the name of its first selector."""
+        for rank, estimate in enumerate(noised_estimates(audited)):
+            if estimate.bandwidth is not None:
+                label = f"{self.name}, bandwidth {rank + 1}"
+                yield interval_of(estimate, self, args=(estimate.bandwidth,), label=label)
+
+
+def noised_estimates(audited: AuditedFile) -> list[Estimate]:
+    """Return what ``estimate --method kde`` prints of the score with noise."""
+    rows, seed = audited.in_order
+    sample = BurnInSample(1, seed)
+    sample.add(rows)
+    sample.settle()
+    plan = make_plan(sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=seed)
+    grids = make_grid_plans(sample, plan, ["float"], prior=audited.prior)
+    counts = GridCounts(grids, burn_in=plan.burn_in, seed=seed)
+    counts.add(rows)
+    share = ErrorShare(confidence=CONFIDENCE, columns=1)
+    found = kernel_estimates(
+        "score", counts.columns()[0], share, prior=audited.prior, strict=audited.strict
+    )
+    return [one for one in found if one.attackers == "noised-query"]
+
+
+@lru_cache(maxsize=256)
+def noised_advantage(law: Law, bandwidth: float, prior: float) -> float:
+    """Return the integral of |p P_h - (1-p) Q_h|, P_h the law of the score with noise.
+
+    The masses of narrow cells, from the distribution functions, are spread by the noise.
+    Heavy tails beyond as many cells as are practical keep their unsmoothed difference.
+
+    Args:
+        law: of the scores; infinite ones stay as they are.
+        bandwidth: standard deviation of the noise, above 0.
+        prior: p in (0, 1).
+    """
+    low, high, step = _window(law, bandwidth)
+    cells = math.ceil((high - low) / step)
+    grid = Grid(low=low, step=step, nodes=cells + 1)
+    members, m_beyond = _masses(law.members, grid)
+    holdout, h_beyond = _masses(law.holdout, grid)
+    inside = kernel_advantage(prior * members - (1 - prior) * holdout, grid, bandwidth)
+    outside = np.abs(prior * m_beyond - (1 - prior) * h_beyond).sum()
+    return min(1.0, max(abs(2 * prior - 1), inside + float(outside)))
+
+
+def _window(law: Law, bandwidth: float) -> tuple[float, float, float]:
+    """Return where nearly all scores lie, and the width of the cells there."""
+    both = (law.members, law.holdout)
+    points = np.concatenate([f for one in both for f in (one.edges(_QUANTILES), one.atoms()[0])])
+    points = points[np.isfinite(points)]
+    low, high = (float(points.min()), float(points.max())) if points.size else (0.0, 0.0)
+    step = bandwidth / _STEPS
+    low, high = low - bandwidth, high + bandwidth
+    most = _MOST_CELLS * step
+    if high - low > most:
+        middle = float(np.median(points))
+        low, high = max(low, middle - most / 2), min(high, middle + most / 2)
+    return low, high, step
+
+
+def _masses(law: Mixture, grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the masses at the nodes of a class, and (continuous tails, infinities) off them."""
+    last = grid.low + grid.step * (grid.nodes - 1)
+    edges = np.concatenate([[-np.inf], grid.points() + grid.step / 2])
+    edges[-1] = last
+    levels = law.continuous_cdf(np.concatenate([[grid.low], edges[1:]]))
+    total = float(law.continuous_cdf(np.array([np.inf]))[0])
+    nodes = np.diff(levels, prepend=levels[0])[1:]
+    values, masses = law.atoms()
+    inside = np.isfinite(values) & (values >= grid.low) & (values <= last)
+    nodes = nodes + linear_weights(values[inside], grid, masses[inside])
+    sides = [
+        float(masses[~inside & (values < grid.low)].sum()),
+        float(masses[~inside & (values > last)].sum()),
+    ]
+    return nodes, np.array([float(levels[0]), total - float(levels[-1]), *sides])

@@ -1,0 +1,1 @@
+"""Score laws with known truth."""

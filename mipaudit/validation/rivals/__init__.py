@@ -1,0 +1,1 @@
+"""What others do, on the same files."""

@@ -1,0 +1,209 @@
+"""What others do, run on the same files: how wide it is, and whether it holds.
+
+A new one is a class here and a name in the registry. Those known to be invalid must be
+caught: a coverage run in which they pass has shown nothing about the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.intervals.binomial import (
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    mover_lower,
+)
+from mipaudit.maths.metrics.mace_histogram import mace_histogram
+from mipaudit.validation.rivals.alternative import NOMINAL, Alternative
+from mipaudit.validation.rivals.epsilon import (
+    AbsoluteMu,
+    SameDataEpsilon,
+    SameDataPosterior,
+)
+from mipaudit.validation.rivals.threshold import best_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mipaudit.validation.coverage.interval import Interval
+    from mipaudit.validation.rivals.audited_file import AuditedFile
+
+_BOOTSTRAP_BINS: Final = 20
+_REPLICATES: Final = 100
+_KNOWN_FPR: Final = 0.1
+
+
+class DkwBand(Alternative):
+    """Two bands by Dvoretzky, Kiefer and Wolfowitz, with Massart's constant."""
+
+    name = "other: DKW band"
+    description = "Two Dvoretzky-Kiefer-Wolfowitz bands around the best threshold: proven, wide."
+    valid = True
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return the lower limit of the best threshold: one for all attackers, too."""
+        return dkw_limits(audited)[0], None
+
+
+class DkwThresholds(DkwBand):
+    """The same two bands, for the best threshold."""
+
+    name = "other: DKW band, thresholds"
+    estimand = "advantage_thresholds"
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return both limits of the best threshold's advantage."""
+        return dkw_limits(audited)
+
+
+class SplitHalf(Alternative):
+    """A threshold chosen on one half, judged on the other."""
+
+    name = "other: split half, Clopper-Pearson"
+    description = "The best threshold of one half, two Clopper-Pearson limits on the other: proven."
+    valid = True
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return the lower limit of the chosen threshold's advantage."""
+        member, score, prior = audited.member, audited.score, audited.prior
+        chosen = np.random.default_rng([audited.seed, 2]).random(member.size) < 1 / 2
+        sizes = [int((half & one).sum()) for half in (chosen, ~chosen) for one in (member, ~member)]
+        baseline = abs(2 * prior - 1)
+        if min(sizes) == 0:
+            return baseline, None
+        best = best_threshold(member[chosen], score[chosen], prior)
+        called = score[~chosen] <= best.cut
+        if not best.low_side:
+            called = ~called
+        judged = member[~chosen]
+        alpha = (1 - NOMINAL) / 2
+        tpr = clopper_pearson_lower(int((called & judged).sum()), sizes[2], alpha)
+        fpr = clopper_pearson_upper(int((called & ~judged).sum()), sizes[3], alpha)
+        lower = 1 - 2 * prior + 2 * (prior * float(tpr) - (1 - prior) * float(fpr))
+        return max(baseline, lower), None
+
+
+class MaceBand(Alternative):
+    """W_N with its McDiarmid band, which surrounds the mean of W_N."""
+
+    name = "published: MACE band, 100 bins"
+    description = (
+        "The plug-in W_N on 100 bins of equal width with the published band, which surrounds the "
+        "mean of W_N, not the advantage."
+    )
+    valid = False
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return the band as published."""
+        table = audited.equal_width
+        table = table[table.sum(axis=1) > 0]
+        result = mace_histogram(
+            table[:, 1], table[:, 0], prior=audited.prior, delta=2 * (1 - NOMINAL)
+        )
+        return result.value - result.half_width, result.value + result.half_width
+
+
+class PercentileBootstrap(Alternative):
+    """Percentiles of W_N over resampled rows."""
+
+    name = "common: percentile bootstrap, 20 bins"
+    description = "Percentiles of the plug-in W_N over resampled rows: twice as biased as W_N."
+    valid = False
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return the percentiles; counts are resampled, which is the same as rows."""
+        rng = np.random.default_rng([audited.seed, 4])
+        merged = audited.equal_width.reshape(_BOOTSTRAP_BINS, -1, 2).sum(axis=1)
+        merged = merged[merged.sum(axis=1) > 0]
+        weights = (1 - audited.prior, audited.prior)
+        holdout, members = (
+            weight
+            * rng.multinomial(count.sum(), count / count.sum(), size=_REPLICATES)
+            / count.sum()
+            for weight, count in zip(weights, merged.T, strict=True)
+        )
+        plugin = np.abs(members - holdout).sum(axis=1)
+        lower, upper = np.quantile(plugin, [1 - NOMINAL, NOMINAL])
+        return float(lower), float(upper)
+
+
+class SameDataThreshold(Alternative):
+    """The best threshold, judged on the rows that it was chosen on."""
+
+    name = "common: same-data threshold"
+    description = "Clopper-Pearson limits at a threshold chosen on the same rows."
+    valid = False
+    estimand = "advantage_thresholds"
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return a lower limit that ignores the choice.
+
+        It is too high wherever thresholds that differ have nearly the same advantage,
+        above all when nothing leaks.
+        """
+        best, prior = audited.best_threshold, audited.prior
+        lower = mover_lower(
+            best.tpr,
+            best.fpr,
+            audited.n_members,
+            audited.n_holdout,
+            prior=prior,
+            alpha=1 - NOMINAL,
+        )
+        return lower, None
+
+
+class KnownThreshold(Alternative):
+    """A threshold that holdout records chose, taken as known."""
+
+    name = "common: TPR at a threshold taken as known"
+    description = (
+        "Clopper-Pearson limits of the TPR at FPR 10%, its threshold a quantile of the holdout "
+        "records that is taken as exact."
+    )
+    valid = False
+    estimand = "tpr_at_fpr"
+
+    def limits(self, audited: AuditedFile) -> tuple[float | None, float | None]:
+        """Return both limits of the members above the threshold."""
+        cut = np.quantile(audited.score[~audited.member], 1 - _KNOWN_FPR, method="higher")
+        above, n = int((audited.score[audited.member] > cut).sum()), audited.n_members
+        alpha = 1 - NOMINAL
+        return (
+            float(clopper_pearson_lower(above, n, alpha)),
+            float(clopper_pearson_upper(above, n, alpha)),
+        )
+
+    def interval(self, audited: AuditedFile) -> Interval:
+        """Return what it says of a file."""
+        return replace(super().interval(audited), estimand_args=(_KNOWN_FPR, "high"))
+
+
+_ALL: Final[tuple[type[Alternative], ...]] = (
+    DkwBand,
+    DkwThresholds,
+    SplitHalf,
+    MaceBand,
+    PercentileBootstrap,
+    SameDataThreshold,
+    KnownThreshold,
+    SameDataEpsilon,
+    SameDataPosterior,
+    AbsoluteMu,
+)
+ALTERNATIVES: Final[Mapping[str, Alternative]] = MappingProxyType({one.name: one() for one in _ALL})
+
+
+def dkw_limits(audited: AuditedFile) -> tuple[float, float]:
+    """Return limits of the best threshold's advantage, each at 1 - `NOMINAL`."""
+    # Two-sided bands of both classes, each at alpha/2 of this limit's alpha.
+    alpha = (1 - NOMINAL) / 2
+    sizes = ((audited.prior, audited.n_members), (1 - audited.prior, audited.n_holdout))
+    slack = sum(weight * math.sqrt(math.log(2 / alpha) / (2 * count)) for weight, count in sizes)
+    baseline, best = abs(2 * audited.prior - 1), audited.best_threshold.advantage
+    return max(baseline, best - 2 * slack), min(1.0, max(baseline, best + 2 * slack))

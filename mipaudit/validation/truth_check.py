@@ -1,0 +1,278 @@
+"""Every truth of a scenario against draws: how many standard errors off each one is.
+
+A truth is the reach of the best attacker of some class. That attacker is worked out from
+the laws and then judged on draws, where the share of members that it catches is a
+binomial: a truth that is too high or too low shows, and so does a sampler that does not
+draw from its law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.maths.normal import density, quantile
+from mipaudit.validation.laws.law import ladder_of
+from mipaudit.validation.laws.rung_counts import RungCounts, best_guess, oracle_rates
+from mipaudit.validation.scenarios.drawing import Drawing
+from mipaudit.validation.scenarios.group_scenario import GroupScenario
+from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario
+from mipaudit.validation.scenarios.split_scenario import RELEASE, SplitScenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.validation.scenarios.scenario import Scenario
+    from mipaudit.validation.scenarios.view import Columns, View
+    from mipaudit.validation.truth import Truth
+
+    # By what is seen, of which group, and what its advantage is called.
+    Counts = Mapping[tuple[str | None, str | None, str], RungCounts]
+
+# Exact where the draws cannot differ: probabilities 0 and 1, less rounding.
+_NOTHING: Final = 1e-9
+# Ratios of the tiny masses in the tails are known to about this much.
+_RATIO: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One truth beside its estimate from draws.
+
+    Attributes:
+        what: the truth.
+        truth: its value; for an epsilon, the delta at which it holds.
+        found: the estimate.
+        error: the estimate's standard error, by the laws.
+    """
+
+    what: str
+    truth: float
+    found: float
+    error: float
+
+    @property
+    def z(self) -> float:
+        """How many standard errors off it is; infinite if there should be no error."""
+        gap = abs(self.found - self.truth)
+        if self.error > 0:
+            return max(0.0, gap - _NOTHING) / self.error
+        return 0.0 if gap <= _NOTHING else math.inf
+
+
+def check_truths(scenario: Scenario, *, rows: int, prior: float, seed: int) -> list[Check]:
+    """Draw a scenario and compare each of its truths that draws can tell.
+
+    Args:
+        scenario: what to check.
+        rows: how many to draw in all; half of them members.
+        prior: of the truths, in (0, 1).
+        seed: of the draws.
+    """
+    match scenario:
+        case SplitScenario():
+            return list(_split_checks(scenario, rows, seed))
+        case RecordScenario():
+            return list(_record_checks(scenario, rows, prior, seed))
+        case _:
+            raise NotImplementedError
+
+
+def _split_checks(scenario: SplitScenario, rows: int, seed: int) -> Iterator[Check]:
+    known = scenario.moments()
+    drawing = Drawing(scenario=scenario, rows={"splits": rows}, order="shuffled", seed=seed)
+    released = np.concatenate([chunk[RELEASE] for chunk in drawing.chunks()])
+    for what, truth, sample in (
+        ("sigma_1", known.sigma_1, np.abs(released - known.median)),
+        ("sigma_2 squared", known.sigma_2**2, (released - known.mean) ** 2),
+    ):
+        error = float(sample.std()) / math.sqrt(rows)
+        yield Check(what=what, truth=truth, found=float(sample.mean()), error=error)
+
+
+def _record_checks(scenario: RecordScenario, rows: int, prior: float, seed: int) -> Iterator[Check]:
+    views = scenario.views()
+    counts = [RungCounts.empty(ladder_of(view.law), view.attacks) for view in views]
+    sizes = (
+        {"canaries": rows}
+        if scenario.canaries
+        else {"members": rows // 2, "holdout": rows - rows // 2}
+    )
+    drawing = Drawing(scenario=scenario, rows=sizes, order="shuffled", seed=seed)
+    for chunk in drawing.chunks():
+        member = chunk[scenario.member_column]
+        for view, count in zip(views, counts, strict=True):
+            count.add(*_seen(view, chunk, member))
+    by_view: Counts = {
+        (view.sees, view.group, view.quantity): count
+        for view, count in zip(views, counts, strict=True)
+    }
+    for count in counts:
+        yield from _distribution(count)
+    for truth in scenario.truths(prior):
+        yield from _checked(truth, by_view, scenario, prior)
+
+
+def _seen(
+    view: View, chunk: Columns, member: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what an attacker sees of members and of holdout records."""
+    values = view.read(chunk)
+    if view.group is not None:
+        rows = chunk[GROUP] == view.group
+        values, member = values[rows], member[rows]
+    return values[member], values[~member]
+
+
+def _checked(
+    truth: Truth,
+    counts: Counts,
+    scenario: RecordScenario,
+    prior: float,
+) -> Iterator[Check]:
+    if truth.value is None:
+        return
+    quantity = truth.quantity if truth.quantity == "blind_advantage" else "advantage"
+    count = counts.get((truth.sees, truth.group, quantity))
+    if count is None:
+        yield _with_groups(truth, truth.value, counts, scenario, prior)
+        return
+    match truth.quantity:
+        case "advantage" | "blind_advantage" | "excess" | "eta" | "accuracy" if truth.attackers:
+            yield _advantage(truth, truth.value, count, prior)
+        case "auc":
+            found, error = count.auc()
+            yield Check(what="auc", truth=truth.value, found=found, error=error)
+        case "tpr_at_fpr":
+            yield from _operating_point(truth, truth.value, count)
+        case "epsilon":
+            yield _epsilon(truth, truth.value, count)
+        case "mu":
+            yield _mu(truth.value, count)
+        case "tpr" | "fpr" | "tpr_minus_fpr":
+            yield _attack(truth, truth.value, count)
+        case _:
+            return  # the baseline is arithmetic
+
+
+def _advantage(truth: Truth, value: float, count: RungCounts, prior: float) -> Check:
+    guess = best_guess(count.ladder, prior, truth.attackers or "any")
+    found, error = _advantage_of(count, guess, prior)
+    baseline = abs(2 * prior - 1)
+    shift, scale = {
+        "excess": (-baseline, 1.0),
+        "eta": (-baseline, 0.5),
+        "accuracy": (1.0, 0.5),
+    }.get(truth.quantity, (0.0, 1.0))
+    return Check(
+        what=_label(truth), truth=value, found=(found + shift) * scale, error=error * scale
+    )
+
+
+def _advantage_of(count: RungCounts, guess: NDArray[np.bool_], prior: float) -> tuple[float, float]:
+    found, true = count.rates(guess), oracle_rates(count.ladder, guess)
+    value = 1 - 2 * prior + 2 * (prior * found.tpr - (1 - prior) * found.fpr)
+    error = 2 * math.hypot(
+        prior * _spread(true.tpr, count.n_members), (1 - prior) * _spread(true.fpr, count.n_holdout)
+    )
+    return value, error
+
+
+def _with_groups(
+    truth: Truth,
+    value: float,
+    counts: Counts,
+    scenario: RecordScenario,
+    prior: float,
+) -> Check:
+    """Check the advantage of who sees the group too."""
+    if not isinstance(scenario, GroupScenario):
+        raise NotImplementedError
+    parts: list[tuple[float, float]] = []
+    for group in scenario.groups:
+        count = counts["score", group.label, "advantage"]
+        found, error = _advantage_of(count, best_guess(count.ladder, prior, "any"), prior)
+        parts.append((group.share * found, group.share * error))
+    return Check(
+        what=_label(truth),
+        truth=value,
+        found=sum(part for part, _ in parts),
+        error=math.hypot(*(error for _, error in parts)),
+    )
+
+
+def _operating_point(truth: Truth, value: float, count: RungCounts) -> Iterator[Check]:
+    """Check TPR and FPR at the threshold, a coin tossed among ties."""
+    if truth.fpr is None or truth.side is None:
+        raise NotImplementedError
+    found = count.at_fpr(truth.fpr, truth.side)
+    for name, rate, target, size in (
+        ("TPR", found.tpr, value, count.n_members),
+        ("FPR", found.fpr, truth.fpr, count.n_holdout),
+    ):
+        what = f"{name} at FPR {truth.fpr:g}"
+        yield Check(what=what, truth=target, found=rate, error=_spread(target, size))
+
+
+def _epsilon(truth: Truth, value: float, count: RungCounts) -> Check:
+    """Check that the set with likelihood ratio above e^epsilon has just delta to spare."""
+    guess = count.ladder.members > math.exp(value) * (1 - _RATIO) * count.ladder.holdout
+    found, true = count.rates(guess), oracle_rates(count.ladder, guess)
+    factor = math.exp(value)
+    error = math.hypot(
+        _spread(true.tpr, count.n_members), factor * _spread(true.fpr, count.n_holdout)
+    )
+    spare = found.tpr - factor * found.fpr
+    return Check(what=_label(truth), truth=truth.delta or 0.0, found=spare, error=error)
+
+
+def _mu(value: float, count: RungCounts) -> Check:
+    guess = best_guess(count.ladder, 0.5, "any")
+    found, true = count.rates(guess), oracle_rates(count.ladder, guess)
+    error = math.hypot(
+        *(
+            _spread(rate, size) / density(quantile(rate))
+            for rate, size in ((true.tpr, count.n_members), (true.fpr, count.n_holdout))
+        )
+    )
+    return Check(
+        what="mu", truth=value, found=quantile(found.tpr) - quantile(found.fpr), error=error
+    )
+
+
+def _attack(truth: Truth, value: float, count: RungCounts) -> Check:
+    attack, found = next(pair for pair in count.attacks() if pair[0].name == truth.attackers)
+    spreads = {
+        "tpr": _spread(attack.tpr, count.n_members),
+        "fpr": _spread(attack.fpr, count.n_holdout),
+    }
+    rates = {"tpr": found.tpr, "fpr": found.fpr, "tpr_minus_fpr": found.tpr - found.fpr}
+    error = spreads.get(truth.quantity, math.hypot(*spreads.values()))
+    return Check(what=_label(truth), truth=value, found=rates[truth.quantity], error=error)
+
+
+def _distribution(count: RungCounts) -> Iterator[Check]:
+    """Check both distribution functions everywhere at once: Kolmogorov and Smirnov's test."""
+    for name, distance in (("members", count.distances()[0]), ("holdout", count.distances()[1])):
+        yield Check(what=f"distribution of {name}", truth=0.0, found=distance, error=1.0)
+
+
+def _spread(rate: float, size: int) -> float:
+    return math.sqrt(max(0.0, rate * (1 - rate)) / size)
+
+
+def _label(truth: Truth) -> str:
+    parts = [truth.quantity, truth.attackers, truth.sees, truth.group]
+    if truth.delta is not None:
+        parts.append(f"delta {truth.delta:g}")
+    return ", ".join(part for part in parts if part)
+
+
+def worst(checks: Sequence[Check]) -> Check:
+    """Return the check that is most standard errors off."""
+    return max(checks, key=lambda check: check.z)

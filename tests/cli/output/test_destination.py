@@ -1,0 +1,135 @@
+"""A report file is whole, or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from mipaudit.cli.output.destination import Destination
+from mipaudit.errors import OutputError, UsageError
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_report_goes_to_the_file_alone(stand_in, tmp_path):
+    done = stand_in("not_met", "estimate", "x.csv", "-f", "json", "-o", "out.json")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == "Verdict: NOT MET. The report is written.\n"
+    assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "mipaudit.report/1"
+    assert names(tmp_path) == ["out.json", "out.json.sha256"]
+
+
+def test_quiet_says_nothing(stand_in):
+    assert stand_in("met", "estimate", "x.csv", "-q", "-o", "out.txt").stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["input", "bug", "interrupt"])
+def test_on_error_nothing_is_left_and_nothing_is_lost(stand_in, tmp_path, ending):
+    (tmp_path / "old.json").write_text("kept", encoding="utf-8")
+
+    stand_in(ending, "estimate", "x.csv", "-o", "old.json")
+    stand_in(ending, "estimate", "x.csv", "-o", "new.json")
+
+    assert names(tmp_path) == ["old.json"]
+    assert (tmp_path / "old.json").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize("output", ["missing/out.json", "folder", "file/out.json", "x" * 300])
+def test_an_unwritable_output_is_found_before_the_audit(stand_in, tmp_path, output):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    done = stand_in(
+        "met", "estimate", "x.csv", "-o", output, env={"STAND_IN_TOUCH": str(tmp_path / "ran")}
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: The output cannot be written: ")
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_an_input_is_never_overwritten(stand_in, tmp_path):
+    (tmp_path / "x.csv").write_text("data", encoding="utf-8")
+    (tmp_path / "link.csv").symlink_to("x.csv")
+
+    for output in ("x.csv", "link.csv", "./x.csv"):
+        done = stand_in("met", "estimate", "x.csv", "-o", output)
+        assert done.returncode == 2
+        assert "one of the inputs" in done.stderr
+    assert (tmp_path / "x.csv").read_text(encoding="utf-8") == "data"
+
+
+def test_a_device_is_written_through_not_replaced():
+    destination = Destination.open(os.devnull)
+    destination.write(b"text")
+
+    assert not destination.atomic
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_a_link_keeps_pointing_at_the_file_that_changes(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+
+    Destination.open(str(tmp_path / "link")).write(b"new")
+
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
+    (tmp_path / "old").write_bytes(b"")
+    (tmp_path / "old").chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        Destination.open(str(tmp_path / "new")).write(b"1")
+        Destination.open(str(tmp_path / "old")).write(b"1")
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "old").stat().st_mode) == 0o640
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "out").write_bytes(b"old")
+    destination = Destination.open(str(tmp_path / "out"))
+
+    def fail(descriptor):
+        raise OSError(28, "secret")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OutputError) as caught:
+        destination.write(b"new")
+
+    assert "secret" not in str(caught.value)
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"old"
+
+
+def test_dash_is_standard_output(stand_in, tmp_path):
+    done = stand_in("met", "estimate", "x.csv", "-f", "json", "-o", "-")
+
+    assert json.loads(done.stdout)["command"] == "estimate"
+    assert names(tmp_path) == []
+
+
+def test_a_name_with_nul_is_refused():
+    with pytest.raises(OutputError):
+        Destination.open("a\0b")
+
+
+def test_inputs_that_do_not_exist_do_not_matter(tmp_path):
+    (tmp_path / "out").write_bytes(b"")
+
+    with pytest.raises(UsageError):
+        Destination.open(str(tmp_path / "out"), inputs=(None, "-", str(tmp_path / "out")))
+    assert Destination.open(str(tmp_path / "out"), inputs=(None, "-", "missing")).atomic

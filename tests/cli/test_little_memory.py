@@ -1,0 +1,59 @@
+"""An address space that is too small is an error of the input, never a verdict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+# Runs in the child, once all that a command loads is loaded and the given room is left.
+CHILD = """
+import resource, sys
+import mipaudit.commands.shift.tables.opening, mipaudit.commands.shift.run
+import mipaudit.reading.bytes.buffers as buffers
+import numpy as np
+from pathlib import Path
+if sys.argv[1] == "claimed":
+    buffers.claim_buffers()
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), used + (4 << 20)))
+np.ones((64, 64)) @ np.ones((64, 64))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits its address space")
+def test_the_buffer_of_linear_algebra_is_claimed_before_the_input_is_read():
+    def status(word):
+        environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ":".join(filter(None, sys.path))}
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, word],
+            capture_output=True,
+            check=False,
+            env=environment,
+        )
+        return done.returncode
+
+    assert status("claimed") == 0
+    assert status("late") != 0
+
+
+@pytest.mark.parametrize("command", ["estimate", "shift"])
+def test_inputs_are_opened_with_the_buffer(monkeypatch, tmp_path, command):
+    import mipaudit
+    from mipaudit.commands.shift.tables import opening as feature_opening
+    from mipaudit.reading.source import opening
+
+    claimed = []
+    module = opening if command == "estimate" else feature_opening
+    monkeypatch.setattr(module, "claim_buffers", lambda: claimed.append(True))
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"member": [True, False] * 60, "score": rng.normal(size=120)})
+    if command == "shift":
+        mipaudit.shift(table[table.member], table[~table.member])
+    else:
+        table.to_csv(tmp_path / "s.csv", index=False)
+        mipaudit.estimate(tmp_path / "s.csv")
+    assert claimed

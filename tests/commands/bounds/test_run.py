@@ -1,0 +1,361 @@
+"""``mipaudit.bounds``: one question at a time, from keywords to a report."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mipaudit
+from mipaudit.commands.bounds.run import bounds
+from mipaudit.errors import UsageError
+from mipaudit.statements.reports.codec import to_json
+
+TP, FN, FP, TN = 90, 10, 1, 99
+
+
+def parsed(**asked):
+    return json.loads(to_json(bounds(**asked)))
+
+
+def allowed(**asked):
+    return bounds(**asked).attacker
+
+
+def test_it_is_public():
+    assert mipaudit.bounds is bounds
+
+
+def test_the_shape_of_the_answer():
+    found = parsed(epsilon=1, delta=1e-5)
+    assert next(iter(found)) == "schema"
+    assert found["schema"] == "mipaudit.bounds/1"
+    assert found["command"] == "bounds"
+    assert found["guarantee"]["kind"] == "approximate-dp"
+    assert found["guarantee"]["parameters"] == {"epsilon": 1.0, "delta": 1e-5}
+    assert set(found["attacker"]) >= {"advantage", "accuracy", "eta", "tpr_at_fpr"}
+    assert set(found["attacker"]["tpr_at_fpr"]) == {"0.001", "0.01", "0.1"}
+    assert all(set(bound) >= {"name", "value", "source", "assumes"} for bound in found["bounds"])
+    assert [found[part] for part in ("target", "refuted", "counting_queries")] == [None] * 3
+    assert found["needed"] == []
+    assert found["limitations"]
+
+
+def test_all_but_the_provenance_is_the_same_every_time():
+    one, two = (to_json(bounds(mu=1.0)).split(b'"provenance"')[0] for _ in range(2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("prior", "epsilon", "delta", "advantage"),
+    [(0.3, 1, 0.01, 0.4674960), (0.1, 3, 0.01, 0.9060968), (0.1, 1, 0, 0.8), (0.9, 1, 0.05, 0.81)],
+)
+def test_vectors(prior, epsilon, delta, advantage):
+    found = allowed(epsilon=epsilon, delta=delta, prior=prior)
+    assert found.advantage == pytest.approx(advantage, abs=5e-8)
+
+
+@given(
+    epsilon=st.floats(0, 700), delta=st.sampled_from([0, 1e-5, 0.3]), prior=st.floats(0.01, 0.99)
+)
+def test_the_figures_of_one_game_fit_together(epsilon, delta, prior):
+    found = allowed(epsilon=epsilon, delta=delta, prior=prior)
+    assert found.baseline == abs(2 * prior - 1)
+    assert found.advantage == pytest.approx(found.baseline + found.excess, rel=1e-12)
+    assert found.accuracy == pytest.approx((1 + found.advantage) / 2, rel=1e-12)
+    assert found.eta == found.excess / 2
+    trivial = max(prior, 1 - prior)
+    assert found.accuracy == pytest.approx(trivial + found.eta, rel=1e-12)
+    assert prior * (1 - 1e-12) <= found.precision <= found.posterior_limit * (1 + 1e-12)
+
+
+def test_epsilon_one_by_hand():
+    found = allowed(epsilon=1)
+    assert found.advantage == pytest.approx(math.tanh(0.5), rel=1e-12)
+    assert found.eta == pytest.approx(1 / (1 + math.exp(-1)) - 0.5, rel=1e-12)  # Izzo, Theorem 4
+    assert found.tpr_at_fpr["0.01"] == pytest.approx(math.e / 100, rel=1e-12)
+    certain = pytest.approx(1 / (1 + math.exp(-1)), rel=1e-12)
+    assert (found.posterior_limit, found.precision) == (certain, certain)
+
+
+def test_without_adjacency_both_readings_are_shown():
+    found = bounds(epsilon=1)
+    assert found.guarantee.adjacency_assumed
+    assert [reading.advantage for reading in found.other_readings] == pytest.approx(
+        [1 - math.exp(-1)]
+    )
+    assert not bounds(epsilon=1, adjacency="substitution").other_readings
+    found = bounds(epsilon=1, adjacency="add-remove")
+    assert found.attacker.advantage == pytest.approx(1 - math.exp(-1))
+    assert found.other_readings[0].advantage == pytest.approx(math.tanh(0.5))
+
+
+@pytest.mark.parametrize(
+    ("asked", "same"),
+    [
+        ({"noise_sd": 2.0}, {"mu": 0.5}),
+        ({"noise_sd": 2.0, "sensitivity": 4}, {"mu": 2.0}),
+        ({"counting_queries": {"k": 100, "n": 1000}, "noise_sd": 0.01}, {"mu": 1.0}),
+        ({"randomized_response": 0.75}, {"epsilon": math.log(3)}),
+    ],
+)
+def test_two_names_for_one_curve(asked, same):
+    for one, two in zip(
+        vars_of(allowed(**asked)), vars_of(allowed(**same, adjacency="substitution")), strict=True
+    ):
+        assert one == pytest.approx(two, rel=1e-9)
+
+
+def vars_of(found):
+    return found.advantage, found.precision, *found.tpr_at_fpr.values()
+
+
+def test_laplace_and_geometric_noise():
+    smooth, steps = (
+        allowed(scale=1000.0, sensitivity=500),
+        allowed(geometric_scale=1000.0, sensitivity=500),
+    )
+    assert smooth.advantage == pytest.approx(-math.expm1(-0.25), rel=1e-12)
+    assert steps.advantage == pytest.approx(smooth.advantage, rel=1e-5)
+    assert bounds(scale=1.0).guarantee.epsilon == 1
+
+
+def test_randomized_response_of_many_answers():
+    found = bounds(randomized_response=0.5, categories=6)
+    assert found.guarantee.epsilon == pytest.approx(math.log(5))
+    assert found.attacker.advantage == pytest.approx(0.4)
+    assert found.attacker.tpr_at_fpr["0.1"] == pytest.approx(0.5)
+    assert not found.other_readings
+
+
+def test_the_lectures_second_theorem():
+    found = bounds(counting_queries={"k": 100, "n": 1000}, noise_sd=0.02).counting_queries
+    mu = 10 / (1000 * 0.02)
+    assert found.mu == pytest.approx(mu)
+    assert found.tpr == 0.5
+    assert found.fpr == pytest.approx(math.erfc(mu / math.sqrt(2)) / 2)
+    assert found.fpr_bound == pytest.approx(math.exp(-100 / (2 * 1000**2 * 0.02**2)))
+    assert found.fpr <= found.fpr_bound
+
+
+def test_the_noise_that_counting_queries_need():
+    found = bounds(counting_queries={"k": 100, "n": 1000}, advantage=0.1)
+    needed = found.needed[0]
+    assert needed.sensitivity == pytest.approx(0.01)
+    back = bounds(counting_queries={"k": 100, "n": 1000}, noise_sd=needed.gaussian_sd * (1 + 1e-12))
+    assert back.attacker.advantage == pytest.approx(0.1, rel=1e-9)
+    assert len(found.needed) == 1
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ({"advantage": 0.1}, lambda found: found.advantage),
+        ({"advantage": 0.7, "prior": 0.2}, lambda found: found.advantage),
+        ({"accuracy": 0.55}, lambda found: found.accuracy),
+        ({"eta": 0.05}, lambda found: found.eta),
+        ({"tpr_at_fpr": (0.02, 0.001)}, lambda found: found.tpr_at_fpr["0.001"]),
+    ],
+)
+def test_there_and_back(asked, read, delta):
+    limit = next(iter(asked.values()))
+    limit = limit[0] if isinstance(limit, tuple) else limit
+    prior = asked.get("prior", 0.5)
+    for needed in bounds(**asked, delta=delta).needed:
+        for guarantee in ({"epsilon": needed.epsilon, "delta": delta}, {"mu": needed.mu}):
+            back = allowed(**guarantee, adjacency=needed.adjacency, prior=prior)
+            assert read(back) <= limit * (1 + 1e-15)
+            assert read(back) == pytest.approx(limit, rel=1e-9)
+
+
+def test_an_attack_by_its_rates():
+    found = bounds(tpr=0.9, fpr=0.01).refuted
+    assert found.epsilon == pytest.approx(4.4998, abs=5e-5)
+    assert found.limits == ()
+    assert bounds(tpr=0.05, fpr=0.01).refuted.epsilon == pytest.approx(1.6094, abs=5e-5)
+    assert bounds(tpr=0.9, fpr=0.01, delta=0.1).refuted.epsilon == pytest.approx(math.log(80))
+
+
+def test_an_attack_by_its_counts():
+    found = bounds(tp=TP, fn=FN, fp=FP, tn=TN).refuted
+    assert (found.tpr, found.fpr) == (0.9, 0.01)
+    assert [(limit.method, limit.sides) for limit in found.limits] == [
+        ("clopper-pearson", 1),
+        ("clopper-pearson", 2),
+        ("jeffreys", 1),
+        ("jeffreys", 2),
+    ]
+    assert all(limit.epsilon_lower < found.epsilon for limit in found.limits)
+
+
+def test_no_infinity_reaches_the_report():
+    found = parsed(tpr=1, fpr=0)["refuted"]
+    assert (found["epsilon"], found["mu"]) == (None, None)
+    assert found["reason"]
+    for asked in ({"advantage": 0}, {"advantage": 1}, {"accuracy": 0.5}, {"mu": 1, "delta": 0}):
+        assert parsed(**asked)["command"] == "bounds"
+    assert parsed(advantage=1e-12, sensitivity=1e300)["needed"][0]["gaussian_sd"] is None
+
+
+def test_the_delta_that_nobody_gave():
+    assert bounds(epsilon=1).guarantee.delta == 0
+    assert bounds(scale=1.0).guarantee.delta == 0
+    assert bounds(mu=1).guarantee.delta == 1e-5
+    assert bounds(rho=0.5).guarantee.delta == 1e-5
+    assert bounds(randomized_response=0.75).guarantee.delta == 0
+    assert bounds(mu=1, delta=0).guarantee.epsilon is None
+    assert bounds(mu=1, delta=1).guarantee.epsilon == 0
+
+
+def test_curves():
+    found = bounds(mu=1.0, curves=True).curves
+    assert (found.fpr[0], found.fpr[-1]) == (0, 1)
+    assert (found.tpr[0], found.tpr[-1]) == (0, 1)
+    assert np.all(np.diff(found.fpr) > 0)
+    np.testing.assert_allclose(np.add(found.tpr, found.fnr), 1, rtol=1e-12)
+    assert np.all(np.diff(found.delta) <= 0)
+    assert found.delta[-1] == pytest.approx(1e-10, rel=1e-6)
+    assert set(found.advantage) == {"yeom", "erlingsson", "mace", "izzo", "humphries"}
+    assert bounds(mu=1.0).curves is None
+    assert bounds(epsilon=1, curves=True).curves.epsilon[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"epsilon": 0},
+        {"epsilon": 0, "delta": 1},
+        {"epsilon": 1e-8, "delta": 5e-324},
+        {"epsilon": 746},
+        {"epsilon": 1e6, "delta": 1e-5},
+        {"mu": 0},
+        {"mu": 1e-300},
+        {"mu": 1e6},
+        {"rho": 0},
+        {"rho": 1e-300},
+        {"rho": 1e6},
+        {"scale": 1e-6},
+        {"scale": 1e308, "sensitivity": 1e-300},
+        {"noise_sd": 1e308, "sensitivity": 5e-324},
+        {"geometric_scale": 1e-6},
+        {"geometric_scale": 1e308, "sensitivity": 1e15},
+        {"randomized_response": 5e-324},
+        {"randomized_response": 1, "categories": 10**15},
+        {"counting_queries": {"k": 1e300, "n": 1e300}, "noise_sd": 1e-150},
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("prior", [1e-300, 0.5])
+def test_no_end_overflows(extreme, prior):
+    found = parsed(**extreme, prior=prior, recall_floor=1e-300)
+    readings = [found["attacker"], *found["other_readings"]]
+    for reading in readings:
+        figures = [
+            *(reading[name] for name in ("advantage", "accuracy", "eta", "precision")),
+            *reading["tpr_at_fpr"].values(),
+            reading["posterior_limit"],
+        ]
+        assert all(0 <= figure <= 1 for figure in figures)
+    # Two steps allow no less than one.
+    assert readings[0]["advantage"] <= readings[-1]["advantage"] * (1 + 1e-12)
+    assert all(0 <= bound["value"] <= 1 for bound in found["bounds"])
+    if "epsilon" in extreme and extreme["epsilon"] > 700:
+        assert all(reading["accuracy"] == 1 for reading in readings)
+        assert found["guarantee"]["epsilon"] == extreme["epsilon"]
+
+
+BAD = [
+    ({}, "nothing_asked", "Give a guarantee"),
+    ({"delta": 1e-5}, "nothing_asked", "Give a guarantee"),
+    ({"compose": []}, "nothing_asked", "Give a guarantee"),
+    ({"epsilon": -1}, "epsilon", "at least 0 and at most 1e+06"),
+    ({"epsilon": math.nan}, "epsilon", "at least 0 and at most 1e+06"),
+    ({"epsilon": math.inf}, "epsilon", "at least 0 and at most 1e+06"),
+    ({"epsilon": "1"}, "epsilon", "at least 0 and at most 1e+06"),
+    ({"epsilon": 10**400}, "epsilon", "at least 0 and at most 1e+06"),
+    ({"mu": -1e-9}, "mu", "at least 0 and at most 1e+06"),
+    ({"rho": 1e7}, "rho", "at least 0 and at most 1e+06"),
+    ({"noise_sd": 0}, "noise_sd", "above 0 and finite"),
+    ({"scale": -1}, "scale", "above 0 and finite"),
+    ({"scale": 1e-9}, "sensitivity", "at most 1e+06 times the noise"),
+    ({"geometric_scale": 1, "sensitivity": 1.5}, "sensitivity", "whole number, at most 1e15"),
+    ({"geometric_scale": 1e300, "sensitivity": 1e16}, "sensitivity", "at most 1e15"),
+    ({"noise_sd": 1, "sensitivity": 0}, "sensitivity", "above 0 and finite"),
+    ({"epsilon": 1, "delta": 2}, "delta", "at least 0 and at most 1"),
+    ({"epsilon": 1, "delta": math.nan}, "delta", "at least 0 and at most 1"),
+    ({"epsilon": 1, "prior": 0}, "prior", "above 0 and below 1"),
+    ({"epsilon": 1, "prior": 1}, "prior", "above 0 and below 1"),
+    ({"epsilon": 1, "prior": None}, "prior", "above 0 and below 1"),
+    ({"epsilon": 1, "recall_floor": 0}, "recall_floor", "above 0 and at most 1"),
+    ({"tpr": 1, "fpr": 0, "confidence": 1}, "confidence", "at least 0.5 and below 1"),
+    ({"epsilon": 1, "adjacency": "swap"}, "adjacency", "substitution, add-remove"),
+    ({"epsilon": 1, "mu": 1}, "one_guarantee", "--epsilon, --mu"),
+    ({"noise_sd": 1, "scale": 1}, "one_guarantee", "--noise-sd, --scale"),
+    ({"epsilon": 1, "advantage": 0.1}, "one_question", "a guarantee, one target, or an attack"),
+    ({"eta": 0.1, "advantage": 0.1}, "one_question", "one target"),
+    ({"eta": 0.1, "tpr": 0.1}, "one_question", "one target"),
+    ({"epsilon": 1, "sensitivity": 2}, "sensitivity", "belongs to a noise scale"),
+    ({"tpr": 0.9, "fpr": 0.1, "sensitivity": 2}, "attack", "--sensitivity has no meaning"),
+    ({"tpr": 0.9, "fpr": 0.1, "adjacency": "add-remove"}, "attack", "--adjacency has no meaning"),
+    ({"tpr": 0.9, "fpr": 0.1, "categories": 2}, "attack", "--categories has no meaning"),
+    ({"eta": 0.1, "categories": 2}, "categories", "--randomized-response"),
+    ({"epsilon": 1, "categories": 2}, "categories", "--randomized-response"),
+    ({"randomized_response": 0.7, "categories": 1}, "categories", "at least 2 and at most 1e15"),
+    ({"randomized_response": 0.7, "categories": 10**400}, "categories", "at most 1e15"),
+    ({"randomized_response": 0.7, "categories": 2.5}, "categories", "whole number"),
+    ({"randomized_response": 1.1}, "randomized_response", "at least 0 and at most 1"),
+    ({"randomized_response": 0.7, "adjacency": "add-remove"}, "adjacency", "Leave --adjacency out"),
+    ({"counting_queries": {"k": 1, "n": 9}}, "noise_sd", "--noise-sd"),
+    ({"counting_queries": {"k": 1}, "noise_sd": 1}, "counting_queries", "k=QUERIES,n=RECORDS"),
+    ({"counting_queries": {"k": 1.5, "n": 9}, "noise_sd": 1}, "k", "whole number"),
+    ({"counting_queries": {"k": 0, "n": 9}, "noise_sd": 1}, "counting_queries", "at least 1"),
+    (
+        {"counting_queries": {"k": 1, "n": 9}, "eta": 0.1, "adjacency": "add-remove"},
+        "adjacency",
+        "Leave --adjacency out",
+    ),
+    (
+        {"counting_queries": {"k": 1, "n": 9}, "eta": 0.1, "sensitivity": 1},
+        "sensitivity",
+        "k and n",
+    ),
+    ({"advantage": -0.1}, "advantage", "at least 0,"),
+    ({"advantage": math.nan}, "advantage", "at least 0,"),
+    ({"advantage": 0.7, "prior": 0.1}, "advantage", "at least 0.8"),
+    ({"accuracy": 0.4}, "accuracy", "at least 0.5"),
+    ({"eta": 0.6}, "eta", "at most 0.5"),
+    ({"tpr_at_fpr": (0.001, 0.02)}, "tpr_at_fpr", "from the FPR up to 1"),
+    ({"tpr_at_fpr": (0.5, 0)}, "tpr_at_fpr", "the FPR above 0 and below 1"),
+    ({"tpr_at_fpr": 0.5}, "tpr_at_fpr", "pair"),
+    ({"eta": 0.1, "sensitivity": math.inf}, "sensitivity", "above 0 and finite"),
+    ({"tpr": 0.9}, "attack", "--tpr and --fpr"),
+    ({"tpr": 1.1, "fpr": 0}, "tpr", "at least 0 and at most 1"),
+    ({"tpr": 0.9, "fpr": math.nan}, "fpr", "at least 0 and at most 1"),
+    ({"tp": 9}, "attack", "--tp, --fn, --fp and --tn"),
+    ({"tp": 9, "fn": 1, "fp": 1, "tn": 9, "tpr": 0.9}, "attack", "rates follow from them"),
+    ({"tp": -1, "fn": 1, "fp": 1, "tn": 9}, "attack", "at least 0 and at most 1e9"),
+    ({"tp": 10**400, "fn": 1, "fp": 1, "tn": 9}, "attack", "at least 0 and at most 1e9"),
+    ({"tp": 9, "fn": 1, "fp": 0, "tn": 0}, "attack", "neither may be empty"),
+    ({"tp": 1.5, "fn": 1, "fp": 0, "tn": 1}, "tp", "whole number"),
+    ({"eta": 0.1, "curves": True}, "curves", "Curves belong to a guarantee"),
+]
+
+
+@pytest.mark.parametrize(("asked", "code", "words"), BAD, ids=[repr(bad[0])[:70] for bad in BAD])
+def test_a_bad_setting_is_one_clear_error(asked, code, words):
+    with pytest.raises(UsageError) as caught:
+        bounds(**asked)
+    assert caught.value.code == code
+    assert words in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_numbers_may_come_as_numpys():
+    assert allowed(epsilon=np.float64(1), prior=np.float32(0.5)) == allowed(epsilon=1)
+    assert isinstance(allowed(epsilon=np.float64(1)).advantage, float)
+    assert bounds(tp=np.int64(9), fn=np.int64(1), fp=1, tn=9).refuted.counts.tp == 9

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from mipaudit.commands.epsilon.canaries.guesses import count_guesses, plan_guesses
+from mipaudit.commands.epsilon.canaries.power import canaries_needed, one_run_detector
+from mipaudit.commands.epsilon.power import curve_with_epsilon, smallest_refutable_epsilon
+from mipaudit.maths.one_run.p_value import critical_correct
+from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+
+CLAIM = {"claimed": 1.0, "delta": 1e-5, "confidence": 0.95}
+RUNS = 1500
+
+
+def simulated(curve, canaries, guesses, claimed):
+    rng = np.random.default_rng(3)
+    plans = plan_guesses(canaries, guesses)
+    critical = critical_correct(
+        canaries=canaries,
+        guesses=plans[0].guessed_in + plans[0].guessed_out,
+        epsilon=claimed,
+        delta=1e-5,
+        alpha=0.05,
+    )
+    refuted = 0
+    for _ in range(RUNS):
+        included = rng.random(canaries) < 0.5
+        if isinstance(curve, GaussianDP):
+            scores = rng.normal(size=canaries) + curve.mu * included
+        else:
+            scores = rng.laplace(size=canaries) + curve.shift * included
+        (count,) = count_guesses(included, scores, plans, direction="high")
+        refuted += count.correct >= critical
+    return refuted / RUNS
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    ("canaries", "guesses", "claimed"),
+    [(100, 50, 0.5), (300, 300, 0.5), (1000, 200, 1.0), (1000, (200, 0), 1.0), (1000, 40, 1.0)],
+)
+def test_the_smallest_epsilon_is_refuted_as_often_as_promised(
+    mechanism, canaries, guesses, claimed
+):
+    detector = one_run_detector(
+        canaries=canaries, guesses=guesses, claimed=claimed, delta=1e-5, confidence=0.95
+    )
+    found = smallest_refutable_epsilon(detector, mechanism, claimed=claimed, delta=1e-5)
+    curve = curve_with_epsilon(mechanism, epsilon=found, delta=1e-5)
+    assert simulated(curve, canaries, guesses, claimed) == pytest.approx(0.8, abs=0.045)
+
+
+def test_the_claim_itself_is_refuted_no_more_often_than_alpha():
+    for guesses in (50, 200, 1000, None):
+        detector = one_run_detector(canaries=1000, guesses=guesses, **CLAIM)
+        assert detector(GaussianDP(mu=0.0)) < 1e-3
+        assert detector(LaplaceMechanism(shift=1.0)) <= 0.05
+
+
+def test_a_run_that_is_too_small_never_refutes():
+    detector = one_run_detector(canaries=5, guesses=None, **CLAIM)
+    assert detector(GaussianDP(mu=50.0)) == 0
+    assert smallest_refutable_epsilon(detector, "laplace", claimed=1.0, delta=1e-5) is None
+
+
+def test_searching_costs_power():
+    curve = GaussianDP(mu=0.8)
+    fixed, grid, both = (
+        one_run_detector(canaries=1000, guesses=guesses, directions=n, **CLAIM)(curve)
+        for guesses, n in [(125, 1), (None, 1), (None, 2)]
+    )
+    assert fixed > grid > both > 0.3
+
+
+@pytest.mark.parametrize(("mechanism", "true"), [("gaussian", 3.0), ("laplace", 1.5)])
+def test_the_run_that_is_needed_is_large_enough_and_not_much_too_large(mechanism, true):
+    needed = canaries_needed(mechanism, true=true, **CLAIM)
+    curve = curve_with_epsilon(mechanism, epsilon=true, delta=1e-5)
+
+    def power(canaries):
+        return max(
+            one_run_detector(canaries=canaries, guesses=guesses, **CLAIM)(curve)
+            for guesses in (canaries >> k for k in range(8))
+            if guesses > 3
+        )
+
+    assert power(needed.canaries) >= 0.8
+    assert power(round(0.9 * needed.canaries)) < 0.82
+    assert 4 <= needed.guesses <= needed.canaries
+
+
+def test_no_run_refutes_a_claim_that_holds():
+    assert canaries_needed("laplace", true=1.0, **CLAIM) is None
+
+
+def test_planning_is_quick():
+    start = time.process_time()
+    canaries_needed("gaussian", true=2.0, **CLAIM)
+    detector = one_run_detector(canaries=10**6, guesses=None, **CLAIM)
+    smallest_refutable_epsilon(detector, "gaussian", claimed=1.0, delta=1e-5)
+    assert time.process_time() - start < 1.5

@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mipaudit.commands.epsilon.runs.limit import epsilon_curve, epsilon_runs
+from mipaudit.maths.privacy.mechanism import GaussianDP
+from tests.places import TESTS
+
+DATA = TESTS / "data"
+METHODS = ["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
+ASSUMING_NOTHING = ["conditional", "grid-cp", "split-cp", "bands"]
+
+
+def limit(members, holdout, *, delta=0.0, confidence=0.95, method="conditional", seed=0, splits=1):
+    return epsilon_runs(
+        np.asarray(members),
+        np.asarray(holdout),
+        delta=delta,
+        confidence=confidence,
+        method=method,
+        rng=np.random.default_rng(seed),
+        splits=splits,
+    )
+
+
+def randomized_response(rng, rows):
+    truth = math.e / (1 + math.e)
+    member = (rng.random(rows) < truth) + rng.random(rows)
+    return member, (rng.random(rows) < 1 - truth) + rng.random(rows)
+
+
+def laplace(rng, rows):
+    return 1 + rng.laplace(size=rows), rng.laplace(size=rows)
+
+
+def null(rng, rows):
+    return rng.normal(size=rows), rng.normal(size=rows)
+
+
+def gaussian(rng, rows):
+    return rng.normal(1, 1, rows), rng.normal(size=rows)
+
+
+def replicated(law, rows, replications, **settings):
+    rng = np.random.default_rng(20)
+    return np.array(
+        [limit(*law(rng, rows), seed=seed, **settings).lower for seed in range(replications)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "truth"), [(null, 0.0), (randomized_response, 1.0), (laplace, 1.0)]
+)
+def test_the_limit_is_above_the_truth_no_more_often_than_it_says(law, truth):
+    limits = replicated(law, 200, 120)
+    assert (limits > truth).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
+
+
+@pytest.mark.parametrize("method", ["grid-cp", "split-cp", "bands"])
+def test_the_alternatives_hold_at_the_null(method):
+    limits = replicated(null, 100, 100, method=method)
+    assert (limits > 0).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+
+
+def test_strength_on_randomized_response():
+    assert replicated(randomized_response, 500, 40).mean() >= 0.78
+
+
+def test_strength_on_the_gaussian_mechanism():
+    assert np.median(replicated(gaussian, 10_000, 25, delta=1e-5)) >= 2.17
+
+
+@pytest.mark.parametrize("rows", [(100, 1000), (1000, 100)])
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_the_limit_keeps_its_error_at_equality_in_unequal_classes(rows, delta):
+    # Every output is as telling as (1, delta)-privacy allows, the rare ones included.
+    misses, files = 0, 120
+    for seed in range(files):
+        rng = np.random.default_rng([37, seed])
+        members, holdout = (
+            np.where(rng.random(size) < delta, rare, rng.random(size) < share)
+            for size, rare, share in zip(
+                rows, (2.0, -1.0), (math.e / (1 + math.e), 1 / (1 + math.e)), strict=True
+            )
+        )
+        misses += limit(members, holdout, delta=delta, seed=seed).lower > 1
+    assert misses / files <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / files)
+
+
+@pytest.mark.parametrize("rows", [(250, 25_000), (25_000, 250), (100, 1000), (1000, 100)])
+def test_delta_costs_unequal_classes_no_more_than_the_bands_pay(rows):
+    # 1.6, 1.7, 1.8 and 1.8, beside 3.6, 3.6, 2.3 and 2.3 of the bands, when attacks on the small
+    # class were weighed as if the large one's share of delta had to be paid.
+    found = {"conditional": 0.0, "bands": 0.0}
+    for seed in range(6):
+        rng = np.random.default_rng([38, seed])
+        members, holdout = rng.normal(2, 1, rows[0]), rng.normal(size=rows[1])
+        for method in found:
+            found[method] += limit(members, holdout, delta=0.01, method=method, seed=seed).lower / 6
+    assert found["conditional"] >= 0.95 * found["bands"] > 1.8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_score_distinguishes_nothing(method):
+    same = limit([3.0] * 40, [3.0] * 50, method=method)
+    assert same.lower == 0
+    assert same.reason is not None
+
+
+@pytest.mark.parametrize("flip", [1, -1])
+def test_perfect_separation_gives_the_exact_binomial_value(flip):
+    rng = np.random.default_rng(0)
+    found = limit(flip * (5 + rng.random(500)), flip * rng.random(500))
+    counts = found.attack.counts
+    assert (counts.tp, counts.fp, counts.tn, counts.fn) == (400, 0, 400, 0)
+    share = 0.05 ** (1 / 800)
+    assert found.lower == pytest.approx(math.log(share / (1 - share)), rel=1e-9)
+    assert found.attack.direction == ("high" if flip == 1 else "low")
+    assert found.attack.numerator == "both"
+    assert found.reason is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_infinite_scores_are_ordinary_extremes(method):
+    rng = np.random.default_rng(1)
+    members, holdout = rng.normal(size=400), rng.normal(size=400)
+    members[:100] = np.inf
+    holdout[:100] = -np.inf
+    assert limit(members, holdout, method=method, delta=1e-9).lower > 1.5
+    atoms = limit(np.repeat([np.inf, -np.inf], [90, 10]), np.repeat([np.inf, -np.inf], [10, 90]))
+    assert 1 < atoms.lower < math.log(9)
+
+
+def test_float16_ties_are_counted_as_in_double_precision():
+    rng = np.random.default_rng(2)
+    members, holdout = (a.astype(np.float16) for a in gaussian(rng, 3000))
+    narrow = limit(members, holdout)
+    wide = limit(members.astype(np.float64), holdout.astype(np.float64))
+    assert narrow == wide
+    assert narrow.lower > 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 200), (200, 1), (2, 2), (3, 50)])
+def test_tiny_classes(method, sizes):
+    rng = np.random.default_rng(3)
+    found = limit(rng.random(sizes[0]), rng.random(sizes[1]), method=method, delta=1e-6)
+    assert 0 <= found.lower < 6
+    assert (found.n_members, found.n_holdout) == sizes
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_delta_near_one_leaves_nothing(method):
+    rng = np.random.default_rng(4)
+    for delta in (0.999999, 1.0):
+        found = limit(*gaussian(rng, 200), delta=delta, method=method)
+        assert found.lower == 0
+
+
+def test_a_greater_delta_never_helps_much():
+    rng = np.random.default_rng(5)
+    members, holdout = laplace(rng, 4000)
+    limits = [limit(members, holdout, delta=d).lower for d in (0.0, 0.01, 0.1, 0.3)]
+    assert limits == sorted(limits, reverse=True)
+    assert limits[0] > 0.7
+    assert limits[2] > 0.1
+
+
+def test_splits_combine_as_order_statistics_of_limits():
+    rng = np.random.default_rng(6)
+    members, holdout = laplace(rng, 2000)
+    stream = np.random.default_rng(9)
+    level = 1 - 0.05 * 2 / 3
+    single = [
+        epsilon_runs(
+            members, holdout, delta=0.0, confidence=level, method="conditional", rng=stream
+        ).lower
+        for _ in range(3)
+    ]
+    combined = limit(members, holdout, seed=9, splits=3)
+    assert combined.lower == pytest.approx(sorted(single)[1], rel=1e-12)
+    assert combined.confidence == 0.95
+
+
+def test_splits_are_refused_where_nothing_is_split():
+    with pytest.raises(ValueError, match="splits"):
+        limit([1.0, 2.0], [1.0, 2.0], method="bands", splits=2)
+
+
+def test_the_validity_is_named():
+    rng = np.random.default_rng(7)
+    scores = gaussian(rng, 300)
+    named = {method: limit(*scores, method=method, delta=1e-3).validity for method in METHODS}
+    assert named == dict.fromkeys(ASSUMING_NOTHING, "finite-sample") | {
+        "bayes": "credible",
+        "gdp": "assumes-gdp",
+    }
+
+
+def test_the_gaussian_method_is_near_the_truth_where_it_holds():
+    rng = np.random.default_rng(8)
+    truth = GaussianDP(mu=1.0).epsilon_at(1e-5)
+    found = limit(*gaussian(rng, 10_000), delta=1e-5, method="gdp")
+    assert 3.4 < found.lower < truth
+
+
+def test_the_curve_is_below_the_truth_at_every_delta():
+    rng = np.random.default_rng(9)
+    deltas = [0.0, 1e-5, 1e-3, 0.05, 0.2, 0.5, 1.0]
+    curve = epsilon_curve(*gaussian(rng, 10_000), deltas, confidence=0.95)
+    truth = np.array([GaussianDP(mu=1.0).epsilon_at(d) for d in deltas])
+    assert (curve.lower <= truth).all()
+    assert (np.diff(curve.lower) <= 0).all()
+    assert (curve.lower <= curve.estimate).all()
+    assert curve.lower[1] > 1.6
+    assert curve.lower[-1] == 0
+    allowed = [GaussianDP(mu=1.0).tpr(float(f)) for f in curve.roc.fpr]
+    assert (curve.roc.tpr <= allowed).all()
+
+
+AUDITS = [
+    ("gauss_mu1", 1e-5, 4.377178, 1.5),
+    ("laplace_eps1", 0.0, 1.0, 0.7),
+    ("geometric_count_eps1", 0.0, 1.0, 0.7),
+    ("rr_binary_eps1", 0.0, 1.0, 0.7),
+    ("null_no_leak", 0.0, 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(("name", "delta", "truth", "least"), AUDITS)
+def test_audits_of_correct_mechanisms(name, delta, truth, least):
+    runs = pd.read_parquet(DATA / f"dpaudit_{name}.parquet")
+    member = runs["canary"].astype(bool).to_numpy()
+    score = runs["score"].to_numpy()
+    for method in ASSUMING_NOTHING:
+        found = limit(score[member], score[~member], delta=delta, method=method)
+        assert found.lower <= truth
+        assert found.lower >= (least if method == "conditional" else 0)
+
+
+def test_a_broken_mechanism_is_refuted():
+    rng = np.random.default_rng(10)
+    members, holdout = 2 + rng.laplace(size=25_000), rng.laplace(size=25_000)
+    for method in ASSUMING_NOTHING:
+        assert 1.5 < limit(members, holdout, method=method).lower < 2
+
+
+@pytest.mark.parametrize("method", ["conditional", "split-cp", "grid-cp", "bands", "bayes"])
+def test_delta_is_named_where_it_takes_the_limit_away(method):
+    rng = np.random.default_rng(11)
+    members, holdout = laplace(rng, 2000)
+    assert (
+        "delta allows that many right guesses"
+        in limit(members, holdout, delta=0.5, method=method).reason
+    )
+    assert limit(members, holdout, delta=0.01, method=method).reason is None
+    same = limit(*null(rng, 2000), delta=0.5, method=method).reason
+    assert "delta" not in same or method == "bayes"

@@ -1,0 +1,154 @@
+"""A report as a page of text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from mipaudit.commands.estimate.pages.page_text import render_table
+from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
+
+
+class TextSnapshot(SingleFileSnapshotExtension):
+    """One readable text file for each snapshot."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture
+def golden(snapshot):
+    return snapshot.use_extension(TextSnapshot)
+
+
+SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_golden(sample, golden, name, width):
+    assert render_table(sample(name), width=width, color=False) == golden
+
+
+@pytest.mark.parametrize("width", [1, 40, 72, 80, 100, 200])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_number_is_ever_cut(sample, name, width):
+    report = sample(name)
+
+    tokens = set(render_table(report, width=width, color=False).split())
+
+    for estimate in report.estimates:
+        if estimate.lower is not None:
+            assert lower_text(estimate.lower) in tokens
+        if estimate.upper is not None:
+            assert upper_text(estimate.upper) in tokens
+        if estimate.value is not None and estimate.quantity != "excess":
+            assert value_text(estimate.value) in tokens
+    assert "…" not in "".join(tokens)
+
+
+@pytest.mark.parametrize("width", [72, 80, 100, 200])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_lines_fit_and_end_clean(sample, name, width):
+    lines = render_table(sample(name), width=width, color=False).split("\n")
+
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+    assert lines[-1] == ""
+    assert lines[-2]
+
+
+def test_the_verdict_comes_first_and_then_the_paragraph(sample):
+    report = sample("one_score")
+
+    text = render_table(report, width=1000, color=False)
+
+    assert text.startswith("Verdict: NOT MET.\n")
+    flat = " ".join(text.split())
+    assert flat.index(report.verdict.reasons[0]) < flat.index(report.summary)
+    assert flat.index(report.summary) < flat.index("What was taken")
+
+
+def test_without_policy_or_claim_there_is_no_verdict(sample):
+    report = sample("no_policy")
+
+    text = render_table(report, width=100, color=False)
+
+    assert "Verdict" not in text
+    assert " ".join(text.split()).startswith(report.summary)
+
+
+def test_a_claim_that_holds_out_is_not_called_met(sample):
+    report = sample("claim")
+    claims = tuple(replace(claim, status="consistent") for claim in report.claims)
+    verdict = replace(report.verdict, status="no_policy")
+
+    text = render_table(replace(report, claims=claims, verdict=verdict), width=100, color=False)
+
+    assert text.startswith("Claim: CONSISTENT (")
+    assert "does not prove it" in text.split("\n")[0]
+    assert " MET" not in text
+
+
+def test_scores_stand_in_the_order_of_the_estimates(sample):
+    report = sample("three_scores")
+    turned = replace(report, estimates=tuple(reversed(report.estimates)))
+
+    def order(shown):
+        page = render_table(shown, width=100, color=False)
+        return re.findall(r'^Score "(\w+)"', page, flags=re.MULTILINE)
+
+    assert order(report) == ["loss", "confidence", "margin"]
+    assert order(turned) == ["margin", "confidence", "loss"]
+
+
+def test_every_reason_is_a_footnote_once(sample):
+    text = render_table(sample("three_scores"), width=100, color=False)
+
+    assert text.count("no assumption-free upper limit exists") == 1
+    assert re.search(r"any attacker who sees this score .* none \[1\]", text)
+    assert re.search(r"^  \[1\] +no assumption-free", text, flags=re.MULTILINE)
+
+
+def test_the_published_estimator_is_labelled(sample):
+    text = render_table(sample("no_policy"), width=100, color=False)
+
+    assert "As published: not a valid interval\n  advantage, MACE" in text
+
+
+def test_colour_only_when_asked_for(sample, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    report = sample("one_score")
+
+    plain = render_table(report, width=80, color=False)
+    coloured = render_table(report, width=80, color=True)
+
+    assert "\x1b" not in plain
+    assert "\x1b[1;31mVerdict: NOT MET." in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in stripped.split("\n")] == plain.split("\n")
+
+
+def test_hostile_names_are_shown_and_do_nothing(hostile):
+    text = render_table(hostile, width=100, color=False)
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", text)
+    assert r"\x1b[2J\u202e[red]<script>x&y\x0a" in "".join(text.split("\n"))
+    assert "\\x1b]0;owned\\x07" in "".join(text.split("\n"))
+
+
+def test_many_reasons_are_cut_with_a_count(sample):
+    report = sample("one_score")
+    reasons = tuple(f"reason number {i}." for i in range(12))
+
+    text = render_table(
+        replace(report, verdict=replace(report.verdict, reasons=reasons)), width=100, color=False
+    )
+
+    assert "reason number 4." in text
+    assert "reason number 5." not in text
+    assert "and 7 more, below" in text

@@ -1,0 +1,397 @@
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import special_ortho_group
+
+from mipaudit.commands.noise.calibrate.calibration import calibrate
+from mipaudit.commands.noise.calibrate.demand import Demand
+from mipaudit.commands.noise.calibrate.swap import SwapPairs
+from mipaudit.commands.noise.mechanisms.clipping import Ball
+from mipaudit.errors import InputError, UsageError
+from mipaudit.maths import mip
+
+
+def run(splits, seed=0, pairs=None, **demand):
+    demand = {"eta": 0.1, **demand}
+    return calibrate(splits, Demand(**demand), np.random.default_rng(seed), pairs)
+
+
+def by_name(calibration):
+    return {
+        (row.calibration, row.mechanism, row.shape.kind, row.protects): row
+        for row in calibration.candidates
+    }
+
+
+def codes(calibration):
+    return {finding.code for finding in calibration.findings}
+
+
+def moments(calibration):
+    return {
+        (row.mechanism, row.shape.kind): row
+        for row in calibration.candidates
+        if row.calibration == "moment"
+    }
+
+
+GAUSSIAN = [("gaussian", kind) for kind in ("isotropic", "diagonal", "full")]
+
+
+def test_real_splits_have_every_candidate(adult_splits):
+    found = run(adult_splits)
+    assert set(by_name(found)) == {
+        ("moment", "gaussian", "isotropic", "every-record"),
+        ("moment", "norm-exponential", "isotropic", "every-record"),
+        ("moment", "gaussian", "diagonal", "every-record"),
+        ("moment", "norm-exponential", "diagonal", "every-record"),
+        ("moment", "gaussian", "full", "every-record"),
+        ("direct", "gaussian", "isotropic", "every-record"),
+        ("direct", "norm-exponential", "isotropic", "every-record"),
+        ("direct", "gaussian", "diagonal", "every-record"),
+        ("direct", "norm-exponential", "diagonal", "every-record"),
+        ("direct", "gaussian", "full", "every-record"),
+        ("paper", "norm-exponential", "isotropic", "every-record"),
+    }
+    assert found.findings == ()
+    assert found.chosen is min(
+        (row for row in found.candidates if row.calibration != "paper"),
+        key=lambda row: row.cost.total,
+    )
+    # Standardised: shaped noise is some ten standard deviations, isotropic noise absurd.
+    assert found.chosen.mechanism == "gaussian"
+    ratios = found.chosen.cost.coordinate_rms / adult_splits.std(axis=0)
+    assert (ratios > 8).all()
+    assert (ratios < 12).all()
+
+
+def test_scales_are_multipliers_of_the_upper_limit_or_the_value(adult_splits):
+    for scaled_by in ("upper", "value"):
+        for row in run(adult_splits, scaled_by=scaled_by).candidates:
+            assert row.scaled_by == scaled_by
+            assert not row.guaranteed
+            if row.calibration != "direct":
+                assert row.gap is None
+                assert row.scale == row.multiplier * getattr(row.moment, scaled_by)
+    rows = by_name(run(adult_splits))
+    multipliers = {row.multiplier for row in rows.values() if row.multiplier is not None}
+    assert {round(multiplier, 3) for multiplier in multipliers} == {3.947, 4.933, 3794.56}
+    assert rows["paper", "norm-exponential", "isotropic", "every-record"].moment.order == 2
+
+
+def test_splits_for_the_shape_are_not_those_for_its_scale(adult_splits):
+    rows = moments(run(adult_splits))
+    assert [(rows[key].shape.n_splits, rows[key].moment.n_splits) for key in GAUSSIAN] == [
+        (0, 256),
+        (128, 128),
+        (128, 128),
+    ]
+
+
+def test_one_coordinate_is_for_laplace_and_gaussian_noise(adult_splits):
+    found = run(adult_splits[:, :1])
+    rows = moments(found)
+    assert set(rows) == {("gaussian", "isotropic"), ("laplace", "isotropic")}
+    assert rows["laplace", "isotropic"].multiplier == pytest.approx(4.4814, abs=1e-4)
+    only = run(adult_splits[:, :1], mechanisms=frozenset({"laplace"}))
+    assert only.chosen.mechanism == "laplace"
+
+
+def test_units_of_the_table_do_not_matter_by_default(adult_splits):
+    units = np.array([1e-9, 1e9, 12.0, 1e-3, 7.0, 1e6])
+    plain, changed = run(adult_splits), run(adult_splits * units)
+    assert changed.chosen.cost.total == pytest.approx(plain.chosen.cost.total, rel=1e-6)
+    for key in GAUSSIAN[1:]:
+        a, b = moments(plain)[key], moments(changed)[key]
+        assert b.scale == pytest.approx(a.scale, rel=1e-6)
+        np.testing.assert_allclose(b.cost.coordinate_rms / units, a.cost.coordinate_rms, rtol=1e-6)
+
+
+def test_origin_does_not_matter(adult_splits):
+    plain, moved = moments(run(adult_splits)), moments(run(adult_splits + 1e7))
+    for key, row in plain.items():
+        assert moved[key].scale == pytest.approx(row.scale, rel=1e-5)
+
+
+def test_rotation_does_not_matter_to_isotropic_and_full_noise(rng):
+    splits = rng.standard_normal((120, 3)) * [1.0, 5.0, 20.0]
+    turn = special_ortho_group.rvs(3, random_state=1)
+    plain = moments(run(splits, error_units="given"))
+    turned = moments(run(splits @ turn, error_units="given"))
+    for key in (("gaussian", "isotropic"), ("gaussian", "full")):
+        assert turned[key].cost.total == pytest.approx(plain[key].cost.total, rel=1e-6)
+    diagonal = ("gaussian", "diagonal")
+    assert turned[diagonal].cost.total > 1.1 * plain[diagonal].cost.total
+
+
+def test_shaped_noise_is_less_where_coordinates_are_unlike(rng):
+    spreads = np.array([1.0, 1.0, 1.0, 50.0])
+    splits = rng.standard_normal((4000, 4)) * spreads
+    rows = moments(run(splits, error_units="given"))
+    closed_form = spreads.sum() ** 2 / (4 * (spreads**2).sum())
+    for key in GAUSSIAN[1:]:
+        ratio = rows[key].cost.total / rows["gaussian", "isotropic"].cost.total
+        # The closed form is of second moments; scales are from first ones, in which the
+        # one wide coordinate is less: E |Z| = 0.8 of its root mean square.
+        assert closed_form < ratio < 1.6 * closed_form
+
+
+def test_given_units_are_those_of_the_table_and_an_array_names_others(adult_splits):
+    given = run(adult_splits, error_units="given")
+    np.testing.assert_array_equal(given.error_units, np.ones(6))
+    units = np.array([1.0, 1e3, 1.0, 1e2, 10.0, 1.0])
+    found = run(adult_splits, error_units=units)
+    row = moments(found)["gaussian", "isotropic"]
+    np.testing.assert_allclose(row.cost.coordinate_rms, row.scale * units)
+    assert row.cost.total == pytest.approx(6 * row.scale**2)
+
+
+def test_strict_mode_takes_limits_that_hold_together(adult_splits):
+    ball = Ball(centre=adult_splits.mean(axis=0), radius=adult_splits.std(axis=0) * 8)
+    found = run(adult_splits, ball=ball)
+    for row in moments(found).values():
+        assert row.guaranteed
+        assert row.moment.estimator == "empirical-bernstein"
+        # Three moments, and five mechanisms and shapes directly.
+        assert row.moment.confidence == pytest.approx(1 - 0.05 / 8)
+        assert row.scale == row.multiplier * row.moment.upper
+    assert found.chosen.guaranteed
+    narrow = {"shapes": frozenset({"diagonal"}), "allow": frozenset({"moment"})}
+    alone = run(adult_splits, ball=ball, **narrow)
+    assert alone.chosen.moment.confidence == pytest.approx(0.95)
+    assert alone.chosen.scale < moments(found)["gaussian", "diagonal"].scale
+
+
+def test_strict_mode_counts_what_it_clipped(adult_splits):
+    ball = Ball(centre=adult_splits.mean(axis=0), radius=adult_splits.std(axis=0) * 2)
+    found = run(adult_splits, ball=ball)
+    (finding,) = (row for row in found.findings if row.code == "clipped")
+    outside = (np.linalg.norm((adult_splits - ball.centre) / ball.radius, axis=1) > 1).sum()
+    assert finding.text.startswith(f"{outside} of 256 splits")
+
+
+@pytest.fixture
+def pairs(rng):
+    record = np.repeat(np.arange(12), 15)
+    in_side = rng.standard_normal((180, 2))
+    step = 0.01 * (1 + record[:, None]) * rng.standard_normal((180, 2))
+    return SwapPairs(in_side=in_side, out_side=in_side + step, record=record)
+
+
+def test_swap_distances_need_less_noise(rng, pairs):
+    splits = rng.standard_normal((100, 2))
+    assert run(splits, pairs=pairs).chosen.protects == "every-record"
+    found = run(splits, pairs=pairs, protect="tested-records")
+    rows = by_name(found)
+    tested = rows["swap", "gaussian", "isotropic", "tested-records"]
+    average = rows["swap", "gaussian", "isotropic", "average-record"]
+    assert average.scale < tested.scale
+    assert tested.multiplier == pytest.approx(mip.scale_for_moment("gaussian", 0.1, 0.5) / 2)
+    assert found.chosen.protects == "tested-records"
+    assert found.chosen.calibration in {"swap", "direct-swap"}
+    direct = rows["direct-swap", "gaussian", "isotropic", "tested-records"]
+    # A mean of unlike distances is hidden better than Jensen's inequality says.
+    assert direct.scale < tested.scale
+    assert direct.gap.at_most == 0.2
+    assert direct.gap.upper == pytest.approx(0.2)
+    assert "tested_records_only" in codes(found)
+
+
+def test_average_record_is_chosen_only_when_asked_for(rng, pairs):
+    splits = rng.standard_normal((100, 2))
+    found = run(splits, pairs=pairs, protect="average-record")
+    assert found.chosen.protects == "average-record"
+    unnamed = SwapPairs(in_side=pairs.in_side, out_side=pairs.out_side)
+    found = run(splits, pairs=unnamed)
+    assert found.chosen.calibration == "moment"
+    assert "records_not_named" in codes(found)
+
+
+def test_few_pairs_of_a_record_are_named(rng, pairs):
+    few = SwapPairs(
+        in_side=pairs.in_side, out_side=pairs.out_side, record=np.repeat(np.arange(60), 3)
+    )
+    found = run(rng.standard_normal((100, 2)), pairs=few)
+    tested = by_name(found)["swap", "gaussian", "isotropic", "tested-records"]
+    assert tested.scaled_by == "value"
+    assert "few_pairs_of_a_record" in codes(found)
+
+
+def test_strict_swaps_share_the_error(rng, pairs):
+    ball = Ball(centre=np.zeros(2), radius=8.0)
+    found = run(rng.standard_normal((100, 2)), pairs=pairs, ball=ball, protect="tested-records")
+    assert all(row.guaranteed for row in found.candidates if row.calibration != "paper")
+    rows = [row for row in found.candidates if row.guaranteed]
+    # Three shapes with a moment and the largest swap distance, five mechanisms and shapes
+    # directly for both; the average record cannot be chosen and takes no share.
+    assert {row.protects for row in rows} == {"every-record", "tested-records"}
+    confidences = [row.moment.confidence for row in rows]
+    assert confidences == pytest.approx([1 - 0.05 / 16] * len(confidences))
+    average = run(rng.standard_normal((100, 2)), pairs=pairs, ball=ball, protect="average-record")
+    assert average.chosen.moment.confidence == pytest.approx(1 - 0.05 / 24)
+
+
+def test_paper_is_never_chosen_unless_asked_for(adult_splits):
+    assert run(adult_splits).chosen.calibration == "moment"
+    asked = run(adult_splits, allow=frozenset({"paper"}), order=4)
+    assert asked.chosen.calibration == "paper"
+    assert asked.chosen.multiplier == pytest.approx(483.48, abs=0.01)
+    # The published theorem has no estimate in it that strict mode could make sure.
+    ball = Ball(centre=np.zeros(6), radius=1e7)
+    with pytest.raises(InputError, match="None of 1 calibrations") as caught:
+        run(adult_splits, allow=frozenset({"paper"}), ball=ball)
+    assert caught.value.code == "no_calibration_left"
+
+
+def test_paper_with_an_infinite_order_takes_the_largest_distance(adult_splits):
+    row = run(adult_splits, order=math.inf).candidates[-1]
+    assert row.multiplier == pytest.approx(61.6)
+    assert row.scaled_by == "value"
+
+
+def test_other_train_fractions_have_no_published_scale(adult_splits):
+    found = run(adult_splits, eta=0.05, train_fraction=0.3)
+    assert "paper_needs_half" in codes(found)
+    multipliers = {row.multiplier for row in found.candidates if row.calibration == "moment"}
+    assert {round(multiplier, 5) for multiplier in multipliers} == {9.90671, 7.92035}
+    direct = next(row for row in found.candidates if row.calibration == "direct")
+    assert direct.gap.at_most == 0.05
+
+
+def test_large_eta_of_a_small_fraction_needs_no_noise(adult_splits):
+    found = run(adult_splits, eta=0.2, train_fraction=0.1)
+    assert (found.candidates, found.chosen) == ((), None)
+    assert found.gap == pytest.approx(2)
+    assert codes(found) == {"no_noise_needed"}
+
+
+def test_constant_coordinates_are_named_and_get_noise(rng):
+    splits = np.column_stack([np.full(60, 3.0), rng.standard_normal((60, 2)), np.zeros(60)])
+    found = run(splits)
+    assert found.constant == (0, 3)
+    assert "constant_coordinates" in codes(found)
+    assert (found.chosen.cost.coordinate_rms > 0).all()
+
+
+def test_constant_release_is_refused_unless_a_ball_limits_it():
+    splits = np.full((40, 3), 1.5)
+    with pytest.raises(InputError) as caught:
+        run(splits)
+    assert caught.value.code == "constant_release"
+    assert "1.5" not in str(caught.value)
+    found = run(splits, ball=Ball(centre=np.zeros(3), radius=2.0))
+    assert found.chosen.scale > 0
+    assert {row.shape.kind for row in found.candidates} == {"isotropic"}
+
+
+def test_few_splits_are_named_or_refused(rng):
+    splits = rng.standard_normal((4, 3))
+    found = run(splits)
+    assert codes(found) == {
+        "few_splits",
+        "shapes_need_splits",
+        "full_shape_needs_splits",
+    }
+    assert found.chosen.shape.kind == "isotropic"
+    with pytest.raises(InputError) as caught:
+        run(splits[:3])
+    assert caught.value.code == "too_few_splits"
+
+
+def test_more_coordinates_than_splits_have_no_full_shape(rng):
+    found = run(rng.standard_normal((30, 31)))
+    assert "fewer_splits_than_coordinates" in codes(found)
+    assert {row.shape.kind for row in found.candidates} == {"isotropic", "diagonal"}
+
+
+def test_full_shape_needs_ten_splits_of_its_half_a_coordinate(rng):
+    splits = rng.standard_normal((60, 3))
+    assert ("gaussian", "full") in moments(run(splits))
+    found = run(splits[:59])
+    assert ("gaussian", "full") not in moments(found)
+    (finding,) = found.findings
+    assert finding.text == "Noise of full covariance needs 60 splits; there are 59."
+
+
+def test_rare_variation_outside_the_first_half_is_no_error():
+    splits = np.zeros((20, 2))
+    splits[7, 0] = 1.0
+    for seed in range(8):
+        chosen = run(splits, seed=seed).chosen
+        assert 0 < chosen.scale < math.inf
+        assert (chosen.cost.coordinate_rms > 0).all()
+
+
+def test_pairs_that_do_not_fit_are_refused(rng):
+    splits = rng.standard_normal((30, 2))
+    cases = {
+        "pairs_do_not_match": SwapPairs(in_side=np.ones((5, 2)), out_side=np.ones((4, 2))),
+        "too_few_pairs": SwapPairs(in_side=np.ones((1, 2)), out_side=np.ones((1, 2))),
+        "pairs_without_record": SwapPairs(
+            in_side=np.ones((5, 2)), out_side=np.ones((5, 2)), record=np.arange(4)
+        ),
+    }
+    for code, bad in cases.items():
+        with pytest.raises(InputError) as caught:
+            run(splits, pairs=bad)
+        assert caught.value.code == code
+    with pytest.raises(InputError, match="2 coordinates"):
+        run(splits, pairs=SwapPairs(in_side=np.ones((5, 3)), out_side=np.ones((5, 3))))
+
+
+def test_pairs_that_never_differ_do_not_make_noise_of_no_scale(rng):
+    same = np.ones((20, 2))
+    found = run(rng.standard_normal((30, 2)), pairs=SwapPairs(in_side=same, out_side=same))
+    assert all(row.scale > 0 for row in found.candidates)
+    assert "pairs_do_not_differ" in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("demand", "code"),
+    [
+        ({"eta": 0.0}, "eta_out_of_range"),
+        ({"eta": 0.5}, "eta_out_of_range"),
+        ({"eta": math.nan}, "eta_out_of_range"),
+        ({"order": 0.9}, "k_out_of_range"),
+        ({"order": math.nan}, "k_out_of_range"),
+        ({"train_fraction": 1.0}, "train_fraction_out_of_range"),
+        ({"confidence": 0.0}, "confidence_out_of_range"),
+        ({"error_units": np.array([1.0, 0.0])}, "bad_error_units"),
+        ({"error_units": np.array([1.0, 2.0, 3.0])}, "bad_error_units"),
+        ({"strict": True, "confidence": 1 - 1e-13}, "confidence_out_of_range"),
+        ({"strict": True, "allow": frozenset({"moment"})}, "strict_needs_direct"),
+        ({"ball": Ball(centre=np.zeros(2), radius=-1.0)}, "bad_clip_radius"),
+        ({"ball": Ball(centre=np.zeros(2), radius=math.inf)}, "bad_clip_radius"),
+        ({"ball": Ball(centre=np.zeros(2), radius=math.nan)}, "bad_clip_radius"),
+        ({"ball": Ball(centre=np.zeros(3), radius=1.0)}, "bad_clip_centre"),
+    ],
+)
+def test_demands_out_of_range_are_refused(rng, demand, code):
+    with pytest.raises(UsageError) as caught:
+        run(rng.standard_normal((30, 2)), **demand)
+    assert caught.value.code == code
+
+
+def test_a_seed_repeats_a_calibration(adult_splits):
+    first, second, other = (run(adult_splits, seed=seed) for seed in (1, 1, 2))
+    assert first.chosen.scale == second.chosen.scale != other.chosen.scale
+
+
+def test_many_coordinates_need_no_square_matrix(rng):
+    splits = rng.standard_normal((60, 30_000)) * np.exp(rng.standard_normal(30_000))
+    start = time.process_time()
+    found = run(splits)
+    # About 1 s; a matrix of 30,000 x 30,000 would need 7 GB and minutes.
+    assert time.process_time() - start < 20
+    rows = moments(found)
+    assert set(rows) == {
+        (mechanism, kind)
+        for mechanism in ("gaussian", "norm-exponential")
+        for kind in ("isotropic", "diagonal")
+    }
+    assert found.chosen.shape.kind == "diagonal"
+    assert found.chosen.moment.value == pytest.approx(math.sqrt(30_000), rel=0.1)

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import brentq
+
+from mipaudit.commands.noise.calibrate.direct_scale import Aim, Shifts, estimate_gap, least_scale
+from mipaudit.commands.noise.mechanisms.centre import distances_from_median
+from mipaudit.commands.noise.mechanisms.clipping import half_distances
+from mipaudit.commands.noise.mechanisms.overlap_gap import shift_gaps
+from mipaudit.commands.noise.mechanisms.shape import diagonal_shape, isotropic_shape
+
+MECHANISMS = ["laplace", "norm-exponential", "gaussian"]
+
+
+def aim(at_most=0.1, basis="value", alpha=0.05):
+    return Aim(at_most=at_most, basis=basis, alpha=alpha)
+
+
+def shifts(lengths):
+    return Shifts(lengths=np.asarray(lengths, dtype=np.float64), estimator="left-out")
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_mean_of_h_is_eta_at_the_scale(rng, mechanism, unit):
+    lengths = rng.exponential(size=50) * unit
+    scale = least_scale(shifts(lengths), mechanism, aim())
+    assert shift_gaps(mechanism, lengths / scale).mean() == pytest.approx(0.1, rel=1e-12)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("basis", ["approximate", "finite-sample"])
+def test_limit_is_met_at_the_scale_and_not_just_below(rng, mechanism, basis):
+    sample = shifts(rng.exponential(size=300))
+    goal = aim(basis=basis)
+    scale = least_scale(sample, mechanism, goal)
+    assert goal.holds(sample.gaps(mechanism, scale))
+    assert not goal.holds(sample.gaps(mechanism, scale * (1 - 1e-9)))
+    assert scale > least_scale(sample, mechanism, aim())
+    found = estimate_gap(sample, mechanism, scale, goal, 0.95)
+    assert found.value < found.upper <= 0.1 + 1e-12
+    assert found.validity == basis
+
+
+def test_sure_limit_holds_at_every_larger_scale(rng):
+    sample, goal = shifts(rng.standard_cauchy(400) ** 2), aim(basis="finite-sample")
+    scale = least_scale(sample, "gaussian", goal)
+    assert all(goal.holds(sample.gaps("gaussian", scale * 2.0**k)) for k in range(30))
+    assert not any(goal.holds(sample.gaps("gaussian", scale * 0.99**k)) for k in range(1, 30))
+
+
+def test_few_or_equal_shifts_have_no_scale_or_any():
+    assert least_scale(shifts(np.ones(20)), "gaussian", aim(basis="finite-sample")) == math.inf
+    assert least_scale(shifts(np.zeros(20)), "gaussian", aim()) == 0
+    # Most outputs are one and the same: any noise would do, and a little is added.
+    rare = np.r_[np.zeros(99), 5.0]
+    assert least_scale(shifts(rare), "laplace", aim()) == pytest.approx(0.5)
+
+
+def test_rare_large_shifts_cost_their_share_only(rng):
+    lengths = np.abs(rng.standard_normal(1000))
+    plain = least_scale(shifts(lengths), "gaussian", aim())
+    lengths[::100] = 1e9
+    assert least_scale(shifts(lengths), "gaussian", aim()) < 1.3 * plain
+
+
+def test_every_record_must_pass_or_their_mean():
+    lengths, starts = np.array([1.0, 1.0, 4.0, 4.0, 4.0]), np.array([0, 2])
+    mean = Shifts(lengths=lengths, starts=starts, estimator="mean-swap")
+    each = Shifts(lengths=lengths, starts=starts, every_record=True, estimator="mean-swap")
+    assert least_scale(each, "laplace", aim()) == pytest.approx(4 / (-2 * math.log(0.9)))
+    scale = least_scale(mean, "laplace", aim())
+    terms = mean.gaps("laplace", scale)
+    assert terms == pytest.approx([-math.expm1(-1 / scale / 2), -math.expm1(-4 / scale / 2)])
+    assert terms.mean() == pytest.approx(0.1)
+    assert estimate_gap(each, "laplace", scale, aim(), 0.95).value == pytest.approx(terms[1])
+
+
+def halves_of_proposition_9():
+    """Return A(S) = 1 / sum of S over the halves of 14 records: one of 3432 is huge."""
+    records = [2.0**power for power in range(1, 14)]
+    records.append(1 / math.sqrt(math.comb(14, 7)) - sum(2.0**power for power in range(1, 7)))
+    halves = list(combinations(range(14), 7))
+    return 1 / np.array(records)[np.array(halves)].sum(axis=1)
+
+
+def test_proposition_9_needs_the_documented_scales():
+    outputs = halves_of_proposition_9()
+    lengths = np.abs(outputs - np.median(outputs))
+    assert lengths.mean() == pytest.approx(0.01723, abs=1e-5)
+    assert least_scale(shifts(lengths), "laplace", aim()) == pytest.approx(0.00055, abs=1e-6)
+    assert least_scale(shifts(lengths), "gaussian", aim()) == pytest.approx(0.000506, abs=1e-6)
+
+
+def with_rare(rng, law, share, size):
+    """Return draws of a law, moved by a million with a small probability."""
+
+    def draw(count, dimension):
+        points = law(rng, (count, dimension))
+        points[rng.random(count) < share] += size
+        return points
+
+    return draw
+
+
+def nasty_laws(rng):
+    outputs = halves_of_proposition_9()
+
+    def normal(g, shape):
+        return g.standard_normal(shape)
+
+    return {
+        "two points": with_rare(rng, lambda _, shape: np.zeros(shape), 0.12, 1e6),
+        "rare": with_rare(rng, normal, 0.05, 1e6),
+        "at the edge": with_rare(rng, normal, 0.105, 1e6),
+        "cauchy": lambda count, dimension: rng.standard_cauchy((count, dimension)),
+        "proposition 9": lambda count, dimension: rng.choice(outputs, (count, dimension)),
+    }
+
+
+@pytest.mark.parametrize("dimension", [1, 5])
+@pytest.mark.parametrize("name", ["two points", "rare", "at the edge", "cauchy", "proposition 9"])
+def test_strict_scale_is_rarely_too_small(rng, name, dimension):
+    """The guarantee: P(E h > eta) <= alpha, given whatever the first half made of m and F."""
+    draw, runs, eta, alpha = nasty_laws(rng)[name], 400, 0.1, 0.05
+    law = draw(10_000, dimension)
+    misses = unbounded = 0
+    for _ in range(runs):
+        first, second = draw(60, dimension), draw(90, dimension)
+        shape = isotropic_shape(np.ones(dimension))
+        if dimension > 1:
+            shape = diagonal_shape(first, np.ones(dimension))
+        origin = np.median(first, axis=0)
+        centre, lengths = half_distances(first, second, shape, origin)
+        goal = aim(eta, "finite-sample", alpha)
+        scale = least_scale(shifts(lengths), "gaussian", goal)
+        unbounded += scale == math.inf
+        if scale < math.inf:
+            true = np.linalg.norm(shape.whiten(law - origin) - centre, axis=1)
+            gaps = shift_gaps("gaussian", true / scale) if scale > 0 else (true > 0) * 1.0
+            misses += gaps.mean() > eta + 1e-3
+    assert misses <= stats.binom.isf(1e-4, runs, alpha)
+    # The test is not empty: scales are found.
+    assert unbounded < runs * 0.98
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential", "t3", "cauchy", "rare"])
+@pytest.mark.parametrize(("size", "share"), [(20, 0.05), (100, 0.06), (500, 0.06)])
+def test_approximate_scale_misses_as_often_as_documented(rng, name, size, share):
+    draws = {
+        "normal": rng.standard_normal,
+        "exponential": lambda shape: rng.exponential(size=shape),
+        "t3": lambda shape: rng.standard_t(3, shape),
+        "cauchy": rng.standard_cauchy,
+        "rare": lambda shape: (
+            rng.standard_normal(shape) * np.where(rng.random(shape) < 0.03, 1e4, 1)
+        ),
+    }
+    draw, eta, runs = draws[name], 0.2, 120
+    law = draw((100_000, 1))
+    true = np.abs(law - np.median(law))
+    needed = brentq(lambda s: shift_gaps("gaussian", true / s).mean() - eta, 1e-3, 1e5)
+    # Twenty outputs often show none of a rare kind.
+    share = {"rare": 0.3, "cauchy": 0.15}.get(name, share) if size == 20 else share
+    misses = 0
+    for _ in range(runs):
+        sample = distances_from_median(draw((size, 1)), rng).left_out
+        scale = least_scale(shifts(sample), "gaussian", aim(eta, "approximate", 0.025))
+        misses += scale < needed
+    assert misses <= stats.binom.isf(1e-4, runs, share)

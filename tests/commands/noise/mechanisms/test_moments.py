@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mipaudit.commands.noise.mechanisms.moments import estimate_moment
+from mipaudit.maths.mip import expected_norm
+
+
+def test_left_out_first_moment_is_not_low_where_the_plug_in_is(rng):
+    truth = expected_norm("gaussian", 10)
+    left_out, plug_in = [], []
+    for _ in range(1000):
+        points = rng.standard_normal((8, 10))
+        left_out.append(estimate_moment(points, 1, rng).value)
+        plug_in.append(np.linalg.norm(points - points.mean(axis=0), axis=1).mean())
+    assert truth == pytest.approx(3.0843, abs=1e-4)
+    # The plug-in is low: 2.89 for 3.08.
+    assert np.mean(plug_in) == pytest.approx(2.89, abs=0.02)
+    # Measured from a centre of seven others: sqrt(8 / 7), and a little for the median.
+    assert truth < np.mean(left_out) < 1.1 * truth
+
+
+def test_second_moment_is_that_of_all_pairs(rng):
+    points = rng.standard_normal((9, 3)) * [1, 10, 100]
+    pairs = [np.sum((a - b) ** 2) / 2 for i, a in enumerate(points) for b in points[:i]]
+    found = estimate_moment(points, 2, rng)
+    assert found.value == pytest.approx(math.sqrt(np.mean(pairs)))
+    assert found.estimator == "unbiased-square"
+
+
+def test_square_of_the_second_moment_is_unbiased(rng):
+    squares = [estimate_moment(rng.standard_normal((3, 2)), 2, rng).value ** 2 for _ in range(4000)]
+    assert np.mean(squares) == pytest.approx(2.0, abs=4 * np.std(squares) / math.sqrt(4000))
+
+
+@pytest.mark.parametrize("order", [1.5, 3, 4, 50])
+def test_other_moments_are_plug_in(rng, order):
+    points = rng.standard_normal((11, 2))
+    radii = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    found = estimate_moment(points, order, rng)
+    assert found.value == pytest.approx(np.mean(radii**order) ** (1 / order))
+    assert found.estimator == "plug-in"
+    assert found.lower < found.value < found.upper
+
+
+def test_infinite_moment_is_the_largest_distance_and_has_no_limits(rng):
+    points = rng.standard_normal((11, 2))
+    found = estimate_moment(points, math.inf, rng)
+    assert found.value == np.linalg.norm(points - points.mean(axis=0), axis=1).max()
+    assert (found.lower, found.upper, found.validity) == (None, None, "not-an-interval")
+
+
+def test_moments_grow_with_their_order(rng):
+    points = rng.standard_normal((200, 3))
+    values = [estimate_moment(points, order, rng).value for order in (1, 2, 4, 8, 1000, math.inf)]
+    assert all(low <= high * (1 + 1e-9) for low, high in pairwise(values))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3.5, math.inf])
+def test_moment_moves_with_the_unit_and_not_with_the_origin(rng, order):
+    points = rng.standard_normal((20, 4))
+    plain = estimate_moment(points, order, rng)
+    moved = estimate_moment(points * 1e6 + 1e9, order, rng)
+    assert moved.value / 1e6 == pytest.approx(plain.value, rel=1e-6)
+    tiny = estimate_moment(points * 1e-250, order, rng)
+    assert tiny.value * 1e250 == pytest.approx(plain.value)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3.5, math.inf])
+def test_equal_splits_have_no_moment(rng, order):
+    assert estimate_moment(np.full((7, 3), 0.1), order, rng).value == 0
+
+
+def test_first_moment_is_least_about_the_median(rng):
+    # A hundredth at a distance: about the mean it would be nearly twice as much.
+    points = np.zeros((400, 2))
+    points[:4] = [100.0, 0.0]
+    assert estimate_moment(points, 1, rng).value == pytest.approx(1.0, rel=1e-3)
+    about_mean = np.linalg.norm(points - points.mean(axis=0), axis=1).mean()
+    assert about_mean == pytest.approx(1.98, rel=1e-3)
+
+
+@pytest.mark.parametrize(("size", "dimension"), [(20, 1), (20, 10), (100, 1), (100, 10)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_limits_cover_moments_of_normal_outputs(rng, size, dimension, order):
+    runs = 300
+    truth = expected_norm("gaussian", dimension) if order == 1 else math.sqrt(dimension)
+    found = [
+        estimate_moment(rng.standard_normal((size, dimension)), order, rng) for _ in range(runs)
+    ]
+    low = sum(estimate.upper < truth for estimate in found)
+    outside = low + sum(estimate.lower > truth for estimate in found)
+    assert low <= stats.binom.isf(1e-3, runs, 0.03 if order == 1 else 0.085)
+    # The second moment's upper limit is the one that misses more often.
+    assert outside <= stats.binom.isf(1e-3, runs, 0.05 if order == 1 else 0.11)

@@ -1,0 +1,451 @@
+"""A released vector: read, matched with the splits, and written the same way."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mipaudit.commands.noise.release.alignment import align
+from mipaudit.commands.noise.release.encoding import encode_release
+from mipaudit.commands.noise.release.layout import suffix_format
+from mipaudit.commands.noise.release.vector import read_release
+from mipaudit.errors import MipauditError
+
+PRIVATE = "topsecret"
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+VECTORS = st.lists(FINITE, min_size=1, max_size=8).map(np.array)
+
+
+@pytest.fixture
+def refused():
+    """Return a function that reads a release, and returns the error that it must end in."""
+
+    def reader(code, path):
+        with pytest.raises(MipauditError) as caught:
+            read_release(str(path))
+        error = caught.value
+        assert error.code == code
+        assert error.__cause__ is None
+        assert error.__context__ is None or error.__suppress_context__
+        said = str(error).replace(str(path), "")
+        for value in (PRIVATE, "987654", "--score-col"):
+            assert value not in said
+        return error
+
+    return reader
+
+
+@pytest.fixture(scope="module")
+def again(tmp_path_factory):
+    """Return a function that reads bytes as a release."""
+    folder = tmp_path_factory.mktemp("release")
+
+    def reader(content, name):
+        path = folder / name
+        path.write_bytes(content)
+        return read_release(str(path))
+
+    return reader
+
+
+def saved(array):
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+def stored(table):
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def loaded(content):
+    return pq.read_table(io.BytesIO(content))
+
+
+def test_csv_row(again):
+    text = '\ufeffb;"a ""x""";  c\r\n1,5;2;3\r\n'.replace("1,5", "1.5")
+    release = again(text.encode(), "r.csv")
+    assert release.names == ("b", 'a "x"', "c")
+    assert release.values.tolist() == [1.5, 2, 3]
+    assert release.source.rows == 1
+    noised = encode_release(release, np.array([0.1, -2.0, 1e-300]))
+    assert noised.decode() == '\ufeffb;"a ""x""";  c\r\n0.1;-2.0;1e-300\r\n'
+
+
+def test_csv_column(again):
+    release = again(b"mean\n1.5\n2\n3\n", "r.csv")
+    assert release.names is None
+    assert release.values.tolist() == [1.5, 2, 3]
+    assert encode_release(release, np.array([0.5, 1.5, 2.5])) == b"mean\n0.5\n1.5\n2.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "noised"),
+    [
+        ("1.5,2,3\n", "0.5,1.5,2.5\n"),
+        ("1.5\t2\t3", "0.5\t1.5\t2.5\n"),
+        ("1.5\r\n2\r\n3\r\n", "0.5\r\n1.5\r\n2.5\r\n"),
+    ],
+)
+def test_csv_without_a_header(again, text, noised):
+    release = again(text.encode(), "r.csv")
+    assert release.names is None
+    assert release.values.tolist() == [1.5, 2, 3]
+    assert encode_release(release, np.array([0.5, 1.5, 2.5])).decode() == noised
+
+
+def test_what_looks_like_a_row_number_gets_noise_too(again):
+    release = again(b"id,a\n7,0.5\n", "r.csv")
+    assert release.names == ("id", "a")
+    assert encode_release(release, np.array([7.25, 0.5])) == b"id,a\n7.25,0.5\n"
+
+
+def test_parquet_row_keeps_its_floats(again):
+    table = pa.table(
+        {
+            "f8": [0.5],
+            "f4": pa.array([0.5], pa.float32()),
+            "f2": pa.array(np.array([0.5], np.float16)),
+            "n": [3],
+            "b": [True],
+            "d": pa.array([1], pa.decimal128(5, 2)),
+        }
+    )
+    release = again(stored(table), "r.parquet")
+    assert release.names == tuple(table.column_names)
+    assert release.values.tolist() == [0.5, 0.5, 0.5, 3, 1, 1]
+    noised = loaded(encode_release(release, np.full(6, 1 / 3)))
+    kinds = [pa.float64(), pa.float32(), pa.float16(), pa.float64(), pa.float64(), pa.float64()]
+    assert noised.schema.types == kinds
+    assert noised.column_names == table.column_names
+    third = np.array([1 / 3])
+    expected = [third, third.astype("f4"), third.astype("f2"), third, third, third]
+    assert [column.to_numpy().tolist() for column in noised.columns] == [
+        x.tolist() for x in expected
+    ]
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64(), pa.int32()])
+def test_parquet_column(again, kind):
+    release = again(stored(pa.table({"w": pa.array([1, 2, 3], kind)})), "r.parquet")
+    assert release.names is None
+    assert release.values.tolist() == [1, 2, 3]
+    noised = loaded(encode_release(release, np.array([0.5, 1.5, 2.5])))
+    assert noised.schema.types == [pa.float64() if kind == pa.int32() else kind]
+    assert noised.to_pydict() == {"w": [0.5, 1.5, 2.5]}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.list_(pa.float32()),
+        pa.large_list(pa.float64()),
+        pa.list_(pa.float64(), 2),
+        pa.list_(pa.int16()),
+    ],
+)
+def test_parquet_lists_stay_lists(again, kind):
+    table = pa.table({"a": [0.5], "theta": pa.array([[1, 2]], kind), "z": [3]})
+    release = again(stored(table), "r.parquet")
+    assert release.names == ("a", "theta[0]", "theta[1]", "z")
+    assert release.values.tolist() == [0.5, 1, 2, 3]
+    noised = loaded(encode_release(release, np.array([1.5, 2.5, 3.5, 4.5])))
+    assert noised.to_pydict() == {"a": [1.5], "theta": [[2.5, 3.5]], "z": [4.5]}
+    inner = noised.schema.field("theta").type
+    assert type(inner) is type(kind)
+    assert inner.value_type == (pa.float64() if kind.value_type == pa.int16() else kind.value_type)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (2, 3), (3, 1, 2)])
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "f8", "i4", "?"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_array_keeps_shape_type_and_order(again, shape, dtype, order):
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype, order=order)
+    release = again(saved(array), "r.npy")
+    assert release.names is None
+    assert release.values.tolist() == array.ravel().astype(float).tolist()
+    values = release.values + 0.25
+    noised = np.load(io.BytesIO(encode_release(release, values)))
+    assert noised.shape == shape
+    assert noised.dtype == (array.dtype if array.dtype.kind == "f" else np.float64)
+    assert noised.ravel().astype(float).tolist() == values.tolist()
+    assert noised.flags.f_contiguous == array.flags.f_contiguous
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_noise_beyond_a_narrow_float_is_not_lost(again, dtype):
+    large = np.array([1e300, 0.5])
+    release = again(saved(np.zeros(2, dtype)), "r.npy")
+    assert np.load(io.BytesIO(encode_release(release, large))).tolist() == large.tolist()
+    release = again(stored(pa.table({"w": np.zeros(2, dtype)})), "r.parquet")
+    assert loaded(encode_release(release, large))["w"].to_pylist() == large.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "noised"),
+    [
+        ("3", "1.5"),
+        ("[1, 2.5, true]", "[1.5, 3.0, 1.5]"),
+        ("[[1, 2], [3, 4]]", "[[1.5, 2.5], [3.5, 4.5]]"),
+        ("[[[1]], [[2]]]", "[[[1.5]], [[2.5]]]"),
+        ('{"b": 1, "a": 2}', '{"b": 1.5, "a": 2.5}'),
+        ('[{"b": 1, "a": 2}]', '[{"b": 1.5, "a": 2.5}]'),
+        ('{"\\u001b[2J": 1}', '{"\\u001b[2J": 1.5}'),
+    ],
+)
+def test_json(again, text, noised):
+    release = again(text.encode(), "r.json")
+    found = encode_release(release, np.array(json_numbers(noised)))
+    assert found.decode() == noised + "\n"
+
+
+def json_numbers(text):
+    def flat(item):
+        if isinstance(item, dict):
+            item = list(item.values())
+        return [x for part in item for x in flat(part)] if isinstance(item, list) else [item]
+
+    return flat(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "content"),
+    [
+        ("not_a_vector", "r.csv", b"a,b\n1,987654\n3,4\n"),
+        ("not_a_vector", "r.csv", b"1,987654\n3,4\n"),
+        ("not_a_vector", "r.parquet", stored(pa.table({"a": [1, 2], "b": [3, 987654]}))),
+        ("not_a_vector", "r.parquet", stored(pa.table({"a": [[1], [987654]]}))),
+        ("not_a_vector", "r.json", b"[[1, 2], [987654]]"),
+        ("not_a_vector", "r.json", b"[[1, 2], 987654]"),
+        ("not_a_vector", "r.json", b"[" * 70 + b"1" + b"]" * 70),
+        ("text_column", "r.csv", b"a,b\n1,topsecret\n"),
+        ("text_column", "r.parquet", stored(pa.table({"a": [1], "b": [PRIVATE]}))),
+        ("text_column", "r.parquet", stored(pa.table({"a": [1], "b": [[[PRIVATE]]]}))),
+        ("text_column", "r.json", b'{"a": 1, "b": "topsecret"}'),
+        ("text_column", "r.json", b'{"a": 1, "b": [987654]}'),
+        ("text_column", "r.json", b'["topsecret"]'),
+        ("unparsable", "r.json", b'[1, "topsecret"]'),
+        ("unparsable", "r.json", b'[1, {"a": 987654}]'),
+        ("unparsable", "r.csv", b"a\n1\n2\ntopsecret\n"),
+        ("missing_cells", "r.csv", b"a,b\n1,\n"),
+        ("missing_cells", "r.json", b"[1, null]"),
+        ("missing_cells", "r.json", b'{"a": NaN}'),
+        ("missing_cells", "r.json", b"null"),
+        ("missing_cells", "r.npy", saved(np.array([0.5, np.nan]))),
+        ("missing_cells", "r.parquet", stored(pa.table({"a": [0.5, None]}))),
+        ("infinite_cells", "r.csv", b"a\n1e400\n2\n"),
+        ("infinite_cells", "r.npy", saved(np.float32("inf"))),
+        ("infinite_cells", "r.json", b"[1e999]"),
+        ("large_integers", "r.json", b"[9007199254740993]"),
+        ("large_integers", "r.npy", saved(np.array([[2**53 + 1]]))),
+        ("pickled", "r.npy", saved(np.array([PRIVATE], dtype=object))),
+        ("not_numbers", "r.npy", saved(np.array([1j]))),
+        ("bad_npy", "r.npy", saved(np.ones(9))[:-1]),
+        ("bad_parquet", "r.parquet", stored(pa.table({"a": [0.5]}))[:-9]),
+        ("bad_json", "r.json", b"[1, 2"),
+        ("bad_json", "r.json", b"[" * 100_000),
+        ("duplicate_columns", "r.json", b'{"a": 1, "a": 987654}'),
+        ("duplicate_columns", "r.csv", b"a,a\n1,2\n"),
+        ("no_rows", "r.json", b"[]"),
+        ("no_rows", "r.json", b"[[], []]"),
+        ("no_rows", "r.json", b"{}"),
+        ("no_rows", "r.npy", saved(np.ones((0, 3)))),
+        ("no_rows", "r.csv", b"a,b\n"),
+        ("no_rows", "r.parquet", stored(pa.table({"a": pa.array([], pa.float64())}))),
+        (
+            "no_numeric_column",
+            "r.parquet",
+            stored(pa.table({"a": pa.array([[]], pa.list_(pa.int8()))})),
+        ),
+        ("ragged_rows", "r.csv", b"a,b\n1,2,987654\n"),
+        ("no_header", "r.csv", b"topsecret,1\n2,3\n"),
+        ("empty_file", "r.csv", b""),
+        ("empty_file", "r.csv", b"\n\n"),
+        ("no_header", "r.csv", b'1,"2\n3"\n4,5\n'),
+    ],
+)
+def test_what_is_no_release(write, refused, code, name, content):
+    refused(code, write(content, name))
+
+
+def test_places_of_bad_numbers(write, refused):
+    path = write("[0.5, 1.5, null]", "r.json")
+    assert "in 1 row, first in data row 3" in refused("missing_cells", path).message
+    path = write("a,b\n0.5,inf\n", "r.csv")
+    assert "column 'b'" in refused("infinite_cells", path).message
+
+
+def test_coordinates_are_matched_by_name(again):
+    release = again(b"b,c,a\n2,3,1\n", "r.csv")
+    places = align(release, ("a", "b", "c"))
+    assert release.values[places].tolist() == [1, 2, 3]
+    noised = np.empty(3)
+    noised[places] = [10, 20, 30]
+    assert encode_release(release, noised) == b"b,c,a\n20.0,30.0,10.0\n"
+
+
+def test_coordinates_without_names_are_matched_by_position(again):
+    column = again(b"mean\n2\n3\n", "r.csv")
+    assert align(column, ("a", "b")).tolist() == [0, 1]
+    named = again(b"b,a\n2,3\n", "r.csv")
+    assert align(named, ("c0", "c1"), named=False).tolist() == [0, 1]
+    for release, columns, options in (
+        (column, ("a", "b", "c"), {}),
+        (named, ("c0",), {"named": False}),
+    ):
+        with pytest.raises(MipauditError, match=rf"2 numbers, and the splits have {len(columns)} "):
+            align(release, columns, **options)
+
+
+def test_coordinates_that_do_not_match(again):
+    release = again(b"b,a,Unnamed: 0\n2,3,0\n", "r.csv")
+    with pytest.raises(MipauditError) as caught:
+        align(release, ("a", "b", "x\x1b", "y", "z", "w"))
+    assert caught.value.code == "columns_differ"
+    assert (
+        "the release lacks 4 columns ('x\\x1b', 'y', 'z' and others) of the splits, and "
+        "the splits lack column 'Unnamed: 0' of the release." in caught.value.message
+    )
+    with pytest.raises(MipauditError, match=r"csv: the splits lack 2 columns 'b', 'Unnamed: 0' of"):
+        align(release, ("a",))
+
+
+def test_values_must_fit(again):
+    release = again(b"a,b\n1,2\n", "r.csv")
+    for values in ([1.0], [1.0, np.nan], [np.inf, 1.0], [[1.0, 2.0]]):
+        with pytest.raises(ValueError, match="finite numbers in its own shape"):
+            encode_release(release, np.array(values))
+
+
+NAMED = {
+    "r.csv": b"b,a\n1,2\n",
+    "r.parquet": stored(pa.table({"b": pa.array([1], pa.float32()), "a": [2]})),
+    "r.json": b'{"b": 1, "a": 2}',
+}
+UNNAMED = {
+    "r.csv": b"1,2\n",
+    "r.parquet": stored(pa.table({"w": [1, 2]})),
+    "r.json": b"[1, 2]",
+    "r.npy": saved(np.array([1, 2], np.int8)),
+}
+
+
+@pytest.mark.parametrize("to", ["csv", "parquet", "npy", "json"])
+@pytest.mark.parametrize(
+    ("name", "content", "names"),
+    [(name, content, ("b", "a")) for name, content in NAMED.items()]
+    + [(name, content, None) for name, content in UNNAMED.items()],
+)
+def test_any_format_as_any_other(again, name, content, names, to):
+    values = np.array([1 / 3, -1e-300])
+    release = again(content, name)
+    other = again(encode_release(release, values, format=to), f"other.{to}")
+    assert other.layout.format == to
+    assert other.names == (None if to == "npy" else names)
+    exact = not (name == f"r.{to}" == "r.parquet" and names)
+    assert other.values.tolist() == (
+        values.tolist() if exact else [float(np.float32(1 / 3)), -1e-300]
+    )
+
+
+def test_shape_goes_over_to_lists(again):
+    release = again(saved(np.ones((2, 3), np.float32, order="F")), "r.npy")
+    values = np.arange(6) / 3
+    assert (
+        json.loads(encode_release(release, values, format="json")) == values.reshape(2, 3).tolist()
+    )
+    lists = again(b"[[1, 2, 3], [4, 5, 6]]", "r.json")
+    assert np.array_equal(
+        np.load(io.BytesIO(encode_release(lists, values, format="npy"))), values.reshape(2, 3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.csv", "csv"),
+        ("x.y/a.CSV", "csv"),
+        ("a.parquet", "parquet"),
+        ("a.npy", "npy"),
+        ("a.json", "json"),
+        ("a.txt", None),
+        ("csv", None),
+    ],
+)
+def test_format_by_suffix(path, expected):
+    assert suffix_format(path) == expected
+
+
+@given(VECTORS)
+def test_csv_round_trip(again, values):
+    for header, between in (
+        ("", ","),
+        (";".join(f"w{at}" for at in range(values.size)) + "\n", ";"),
+    ):
+        start = (header + between.join(["0.5"] * values.size) + "\n").encode()
+        release = again(start, "r.csv")
+        found = again(encode_release(release, values), "r2.csv")
+        assert found.names == release.names
+        assert np.array_equal(found.values, values)
+        assert np.array_equal(np.signbit(found.values), np.signbit(values))
+
+
+@given(VECTORS)
+def test_column_round_trip(again, values):
+    release = again(b"w\n" + b"0.5\n" * values.size, "r.csv")
+    assert np.array_equal(again(encode_release(release, values), "r2.csv").values, values)
+    release = again(stored(pa.table({"w": values})), "r.parquet")
+    assert np.array_equal(again(encode_release(release, values), "r2.parquet").values, values)
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=0, max_dims=4, max_side=4),
+        elements=FINITE,
+    )
+)
+def test_array_round_trip(again, array):
+    values = array.ravel()
+    release = again(saved(array), "r.npy")
+    assert np.array_equal(release.values, values)
+    assert np.array_equal(np.load(io.BytesIO(encode_release(release, -values))), -array)
+    lists = again(encode_release(release, values, format="json"), "r.json")
+    assert np.array_equal(lists.values, values)
+    assert lists.layout.shape == array.shape
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8")), FINITE, min_size=1, max_size=6))
+def test_object_round_trip(again, numbers):
+    release = again(json.dumps(dict.fromkeys(numbers, 0)).encode(), "r.json")
+    assert release.names == tuple(numbers)
+    written = encode_release(release, np.array(list(numbers.values())))
+    assert json.loads(written) == numbers
+    assert list(json.loads(written)) == list(numbers)
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+        FINITE,
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_parquet_round_trip(again, numbers):
+    table = pa.table({name: [0.0] for name in numbers})
+    release = again(stored(table), "r.parquet")
+    assert release.names == tuple(numbers)
+    found = again(encode_release(release, np.array(list(numbers.values()))), "r2.parquet")
+    assert found.names == tuple(numbers)
+    assert found.values.tolist() == list(numbers.values())

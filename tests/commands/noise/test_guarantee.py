@@ -1,0 +1,144 @@
+"""The promise itself: no attacker is better than eta above guessing, and one is that good."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from mipaudit.commands.noise.calibrate.calibration import calibrate
+from mipaudit.commands.noise.calibrate.demand import Demand
+from mipaudit.commands.noise.mechanisms.centre import spatial_median
+from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
+from mipaudit.commands.noise.release.noised_vector import noised
+from mipaudit.maths import mip
+
+RECORDS = {
+    "plain": [0.1, -0.7, 1.3, 0.4, -1.1, 0.8, -0.2, 0.6],
+    "outlier": [0.0, 0.1, -0.1, 0.2, 0.0, -0.2, 0.1, 9.0],
+}
+PLANE = {
+    "plain": np.column_stack([RECORDS["plain"], RECORDS["plain"][::-1]]),
+    "outlier": np.column_stack([RECORDS["outlier"], [0.3, -5.0, 0.1, 0.2, 0.5, 0.1, 0.0, 0.4]]),
+}
+ETAS = [0.02, 0.1, 0.3, 0.45]
+
+
+def exact_sigma(outputs):
+    return np.linalg.norm(outputs - spatial_median(outputs), axis=1).mean()
+
+
+def density(mechanism, scale, offsets):
+    """Return the density of noise at (..., d) offsets."""
+    dimension = offsets.shape[-1]
+    radius = np.sqrt((offsets**2).sum(axis=-1)) / scale
+    if mechanism == "gaussian":
+        constant = (2 * math.pi) ** (dimension / 2)
+        return np.exp(-(radius**2) / 2) / constant / scale**dimension
+    sphere = 2 * math.pi ** (dimension / 2) / math.exp(gammaln(dimension / 2))
+    return np.exp(-radius) / (sphere * math.exp(gammaln(dimension)) * scale**dimension)
+
+
+def best_accuracies(mechanism, scale, outputs, member, points, cell):
+    """Return the best attacker's accuracy against every record, by quadrature."""
+    laws = np.array([density(mechanism, scale, points - output) for output in outputs])
+    np.testing.assert_allclose(laws.sum(axis=1) * cell, 1, atol=2e-3)
+    shares = member / member.sum(axis=0) - ~member / (~member).sum(axis=0)
+    return 0.5 + np.abs(shares.T @ laws).sum(axis=1) * cell / 4
+
+
+def grid(outputs, mechanism, scale, dimension):
+    """Return points that hold all but 1e-6 of the mass, and the volume of their cells."""
+    reach = (6 if mechanism == "gaussian" else 18) * scale
+    count = 20_001 if dimension == 1 else 301
+    axes = [np.linspace(column.min() - reach, column.max() + reach, count) for column in outputs.T]
+    cell = math.prod(axis[1] - axis[0] for axis in axes)
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, dimension), cell
+
+
+@pytest.mark.parametrize("eta", ETAS)
+@pytest.mark.parametrize("mechanism", ["laplace", "norm-exponential", "gaussian"])
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_attacker_beats_the_promise_in_one_dimension(all_halves, name, mechanism, eta):
+    outputs, member = all_halves(RECORDS[name])
+    scale = mip.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
+    points, cell = grid(outputs, mechanism, scale, 1)
+    found = best_accuracies(mechanism, scale, outputs, member, points, cell)
+    assert found.max() <= 0.5 + eta + 1e-4
+    assert found.max() > 0.5 + eta / 20
+
+
+@pytest.mark.parametrize("eta", [0.1, 0.45])
+@pytest.mark.parametrize("mechanism", ["norm-exponential", "gaussian"])
+@pytest.mark.parametrize("name", PLANE)
+def test_no_attacker_beats_the_promise_in_two_dimensions(all_halves, name, mechanism, eta):
+    outputs, member = all_halves(PLANE[name])
+    scale = mip.scale_for_moment(mechanism, eta, 0.5) * exact_sigma(outputs)
+    points, cell = grid(outputs, mechanism, scale, 2)
+    found = best_accuracies(mechanism, scale, outputs, member, points, cell)
+    assert found.max() <= 0.5 + eta + 1e-3
+    assert found.max() > 0.5 + eta / 20
+
+
+@pytest.mark.parametrize("eta", ETAS)
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_promise_is_attained_by_two_outputs(mechanism, eta):
+    # One of two records is released: less noise would break the promise.
+    outputs, member = np.array([[-1.0], [1.0]]), np.array([[True, False], [False, True]])
+    scale = mip.scale_for_moment(mechanism, eta, 0.5)
+    points, cell = grid(outputs, mechanism, scale, 1)
+    found = best_accuracies(mechanism, scale, outputs, member, points, cell)
+    np.testing.assert_allclose(found, 0.5 + eta, atol=1e-5)
+
+
+@pytest.mark.parametrize("eta", [0.1, 0.4])
+def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
+    """Simulated: the noise that is drawn, the best attacker who knows everything else."""
+    outputs, member = all_halves(PLANE["outlier"])
+    splits = outputs[rng.integers(0, len(outputs), 200)]
+    found = calibrate(splits, Demand(eta=eta), rng)
+    source = uniforms_from(rng)
+    draws = 1500
+    assert len(found.candidates) == 11
+    for row in found.candidates:
+        drawn = rng.integers(0, len(outputs), draws)
+        published = np.array([noised(outputs[pick], row, source) for pick in drawn])
+        offsets = row.shape.whiten(
+            (published[:, None, :] - outputs[None, :, :]).reshape(-1, 2)
+        ).reshape(draws, len(outputs), 2)
+        laws = density(row.mechanism, row.scale, offsets)
+        # Guess "in" where the density over halves with the record is the greater one.
+        guesses = laws @ member > laws @ ~member
+        accuracies = (guesses == member[drawn]).mean(axis=0)
+        assert accuracies.max() <= 0.5 + eta + 4 * 0.5 / math.sqrt(draws)
+        if row.calibration == "moment" and eta == 0.4:
+            # And the attack works: it finds the outlier.
+            assert accuracies.max() > 0.55
+
+
+def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
+    eta, draws = 0.3, 6000
+    scale = mip.scale_for_moment("gaussian", eta, 0.5)
+    splits = rng.choice([-1.0, 1.0], (4000, 1))
+    row = calibrate(splits, Demand(eta=eta, scaled_by="value"), rng).candidates[0]
+    assert row.mechanism == "gaussian"
+    assert row.scale == pytest.approx(scale, rel=0.05)
+    source = uniforms_from(rng)
+    right = [noised(side, row, source)[0] * side[0] > 0 for side in splits[:draws]]
+    expected = 0.5 + mip.gap_bound("gaussian", 2 / row.scale) / 2
+    assert expected == pytest.approx(0.5 + eta, abs=0.02)
+    assert np.mean(right) == pytest.approx(expected, abs=4 * 0.4 / math.sqrt(len(right)))
+
+
+def test_room_imports_neither_frames_nor_scipy():
+    code = (
+        "import sys, mipaudit.commands.noise.calibrate.calibration;"
+        "import mipaudit.commands.noise.release.noised_vector;"
+        "print(sorted({'pandas','pyarrow','scipy','rich','typer'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

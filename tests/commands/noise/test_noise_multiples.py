@@ -1,0 +1,216 @@
+"""The multipliers of every calibration, against exact optimal attackers and seeded draws."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from mipaudit.commands.noise.mechanisms.mechanism import sample_noise
+from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
+from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
+from mipaudit.maths.mip import gap_bound
+
+NOTHING = Known(moment=None, swap_distance=None, sensitivity=None, dimension=1)
+ALL = Known(moment=0.5, swap_distance=0.8, sensitivity=20.0, dimension=1)
+MECHANISMS = ("laplace", "norm-exponential", "gaussian")
+# Fractions of the training set with an eta that they leave room for.
+PROMISES = [
+    (0.1, 0.5),
+    (0.02, 0.5),
+    (0.45, 0.5),
+    (0.05, 0.3),
+    (0.05, 0.7),
+    (0.001, 0.1),
+    (0.2, 0.4),
+]
+
+
+def table(eta, q=0.5, k=2.0, known=NOTHING):
+    rows = noise_calibrations(eta=eta, k=k, train_fraction=q, known=known)
+    found = {(row.calibration, row.mechanism): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def multipliers(rows, calibration):
+    return [rows[calibration, mechanism].multiplier for mechanism in MECHANISMS]
+
+
+def test_the_multipliers_at_eta_a_tenth():
+    rows = table(0.1)
+
+    assert rows["paper", "norm-exponential"].multiplier == pytest.approx(3794.56, rel=1e-12)
+    assert multipliers(rows, "moment") == pytest.approx([4.481, 4.933, 3.947], abs=5e-4)
+    halves = [m / 2 for m in multipliers(rows, "moment")]
+    assert multipliers(rows, "swap") == pytest.approx(halves, rel=1e-12)
+    epsilon = math.log(1.2 / 0.8)
+    assert epsilon == pytest.approx(0.405, abs=5e-4)
+    assert rows["dp", "laplace"].multiplier == pytest.approx(1 / epsilon, rel=1e-12)
+    assert rows["dp", "norm-exponential"].multiplier == rows["dp", "laplace"].multiplier
+
+
+@pytest.mark.parametrize(
+    ("eta", "k", "wanted"),
+    [(0.1, 4, 483.5), (0.02, 2, 94864.0), (0.1, math.inf, 61.6), (0.1, 1, 75.0**3)],
+)
+def test_the_published_multipliers(eta, k, wanted):
+    row = table(eta, k=k)["paper", "norm-exponential"]
+
+    assert row.multiplier == pytest.approx(wanted, rel=1e-3)
+    assert row.of == {4: "sigma_4", 2: "sigma_2", math.inf: "sigma_inf", 1: "sigma_1"}[k]
+
+
+def test_the_multipliers_at_eta_a_fiftieth():
+    assert multipliers(table(0.02), "moment") == pytest.approx([24.50, 24.99, 19.94], abs=6e-3)
+
+
+def test_the_vector_for_three_tenths():
+    rows = table(0.05, 0.3)
+
+    wanted = [9.14136, 9.90671, 7.92035]
+    assert multipliers(rows, "moment") == pytest.approx(wanted, abs=6e-6)
+    assert multipliers(rows, "swap") == pytest.approx([0.3 * m for m in wanted], abs=6e-6)
+    assert ("paper", "norm-exponential") not in rows  # proved for one half only
+
+
+@pytest.mark.parametrize(("eta", "q"), PROMISES)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_moment_and_swap_leave_exactly_eta_to_their_bounds(eta, q, mechanism):
+    rows, rarer = table(eta, q), min(q, 1 - q)
+
+    # For every unit of sigma_1 the two sides are on average at most 1 / min(q, 1-q) apart.
+    apart = {"moment": 1 / rarer, "swap": 1.0}
+    for calibration, distance in apart.items():
+        ratio = distance / rows[calibration, mechanism].multiplier
+        assert rarer * gap_bound(mechanism, ratio) == pytest.approx(eta, rel=1e-9)
+
+
+def best_accuracy(tpr_fpr, q):
+    """Return the accuracy of the best attacker who answers by one bit or not at all."""
+    return max(q * t + (1 - q) * (1 - f) for t, f in [*tpr_fpr, (0.0, 0.0), (1.0, 1.0)])
+
+
+def randomized_response(epsilon):
+    """Return (TPR, FPR) of every rule on the answer that uses all of epsilon."""
+    true = 1 / (1 + math.exp(-epsilon))
+    for says_in in product((0, 1), repeat=2):  # to the answers 0 and 1
+        yield (
+            (1 - true) * says_in[0] + true * says_in[1],
+            true * says_in[0] + (1 - true) * says_in[1],
+        )
+
+
+@pytest.mark.parametrize(("eta", "q"), PROMISES)
+def test_dp_rows_allow_the_best_attacker_eta_and_no_more(eta, q):
+    rows = table(eta, q)
+    epsilon = 1 / rows["dp", "laplace"].multiplier
+    allowed = max(q, 1 - q) + eta
+
+    assert best_accuracy(randomized_response(epsilon), q) == pytest.approx(allowed, abs=1e-12)
+    tighter = best_accuracy(randomized_response(0.999 * epsilon), q)
+    assert tighter < allowed - 1e-9
+    closed = max(q, 1 - q, math.exp(epsilon) / (1 + math.exp(epsilon)))
+    assert closed == pytest.approx(allowed, abs=1e-12)
+
+
+@pytest.mark.parametrize(("eta", "q"), PROMISES)
+def test_the_gaussian_dp_row_is_exact_by_its_trade_off_curve(eta, q):
+    shift = 1 / table(eta, q)["dp", "gaussian"].multiplier
+    normal = NormalDist()
+    cuts = np.linspace(-30, 30, 60_001) + shift / 2
+    by_threshold = max(
+        q * normal.cdf(shift - cut) + (1 - q) * normal.cdf(cut)
+        for cut in [*cuts, shift / 2 + math.log((1 - q) / q) / shift]
+    )
+
+    assert by_threshold == pytest.approx(max(q, 1 - q) + eta, abs=1e-9)
+
+
+@pytest.mark.parametrize(("eta", "q"), PROMISES)
+@pytest.mark.parametrize("dimension", [1, 5])
+def test_the_breakeven_is_where_both_noises_are_the_same(eta, q, dimension):
+    rows = table(eta, q, known=replace(NOTHING, dimension=dimension))
+
+    for (calibration, mechanism), row in rows.items():
+        limit = row.quieter_than_dp_below
+        if calibration == "dp":
+            assert limit is None
+        else:
+            other = rows["dp", mechanism].multiplier
+            assert row.multiplier * limit == pytest.approx(other, rel=1e-12)
+            assert row.multiplier * (0.99 * limit) < other < row.multiplier * (1.01 * limit)
+
+
+def test_at_one_half_swap_is_dp_with_the_expected_move_in_place_of_the_largest():
+    rows = table(0.1)
+
+    for mechanism in ("norm-exponential", "gaussian"):
+        swap, dp = rows["swap", mechanism], rows["dp", mechanism]
+        assert swap.multiplier == pytest.approx(dp.multiplier, rel=1e-12)
+        assert swap.quieter_than_dp_below == pytest.approx(1, rel=1e-12)
+
+
+def test_scales_are_multiples_of_what_is_known():
+    rows = table(0.1, known=ALL)
+
+    known = {"paper": 0.5, "moment": 0.5, "swap": 0.8, "dp": 20.0}
+    for (calibration, _), row in rows.items():
+        assert row.scale == pytest.approx(row.multiplier * known[calibration], rel=1e-12)
+    for row in table(0.1).values():
+        assert (row.scale, row.coordinate_rms, row.expected_norm) == (None, None, None)
+
+
+def test_laplace_noise_is_for_one_number():
+    assert {name for _, name in table(0.1)} == set(MECHANISMS)
+    several = table(0.1, known=replace(NOTHING, dimension=2))
+    assert {name for _, name in several} == set(MECHANISMS) - {"laplace"}
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 7, 40])
+def test_errors_are_those_of_draws(dimension):
+    rows = table(0.1, known=replace(ALL, dimension=dimension))
+    uniforms = uniforms_from(np.random.default_rng(dimension))
+
+    for row in rows.values():
+        if row.calibration != "moment":
+            continue
+        noise = np.array(
+            [sample_noise(row.mechanism, row.scale, dimension, uniforms) for _ in range(2000)]
+        )
+        squares = (noise**2).mean(axis=1)
+        norms = np.linalg.norm(noise, axis=1)
+        for drawn, wanted in ((squares, row.coordinate_rms**2), (norms, row.expected_norm)):
+            assert abs(drawn.mean() - wanted) < 4.5 * drawn.std() / math.sqrt(drawn.size)
+
+
+def test_what_is_beyond_the_floats_is_none_and_not_infinite():
+    rows = table(1e-200, k=1, known=ALL)
+    paper = rows["paper", "norm-exponential"]
+    assert (paper.multiplier, paper.scale, paper.coordinate_rms) == (None, None, None)
+    assert paper.quieter_than_dp_below == 0
+    assert rows["moment", "gaussian"].multiplier == pytest.approx(1e200 / math.sqrt(2 * math.pi))
+
+    paper = table(1e-12, k=1, known=replace(ALL, moment=1e300))["paper", "norm-exponential"]
+    assert paper.multiplier == pytest.approx(7.5e12**3)
+    assert (paper.scale, paper.expected_norm) == (None, None)
+
+
+@pytest.mark.parametrize(("eta", "q"), [(0.3, 0.3), (0.4, 0.3), (0.1, 0.9), (0.49, 0.1)])
+def test_a_promise_that_guessing_keeps_needs_no_calibration(eta, q):
+    assert noise_calibrations(eta=eta, k=2, train_fraction=q, known=ALL) == ()
+
+
+@pytest.mark.parametrize("eta", [1e-12, 1e-6, 0.499999, 0.4999999999])
+@pytest.mark.parametrize("q", [0.5, 0.4999999999, 0.50001])
+def test_the_ends_of_the_range_are_finite_and_ordered(eta, q):
+    rows = table(min(eta, 0.9999 * min(q, 1 - q)), q)
+
+    for calibration in ("moment", "swap", "dp"):
+        found = multipliers(rows, calibration)
+        assert all(0 < m < math.inf for m in found)
+        assert found[0] <= found[1] * (1 + 1e-12)  # Laplace asks for no more than any norm

@@ -1,0 +1,226 @@
+"""Neighbours are exact, whatever finds them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mipaudit.commands.query.search import matrix as matrix_search
+from mipaudit.commands.query.search import neighbours
+from mipaudit.commands.query.search.matrix import MatrixSearch
+from mipaudit.commands.query.search.neighbours import LEAST_DISTANCE, Neighbours
+from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query.search.tree import TreeSearch
+
+PLENTY = 1 << 33
+
+
+@pytest.fixture(params=["euclidean", "gower"])
+def metric(request):
+    return request.param
+
+
+@pytest.fixture
+def case(make, slow, shape, metric):
+    p, levels = shape
+    rng = np.random.default_rng(3)
+    records, rows = make(rng, 60, p, levels), make(rng, 250, p, levels)
+    geometry = Geometry(metric=metric, levels=levels, columns=p + len(levels))
+    full = np.array(
+        [
+            [slow(metric, geometry.columns, records, i, rows, j) for j in range(250)]
+            for i in range(60)
+        ]
+    )
+    return records, rows, geometry, full
+
+
+@pytest.mark.parametrize("search", [MatrixSearch, TreeSearch])
+@pytest.mark.parametrize("k", [1, 4, 250])
+def test_nearest_is_the_slow_search(case, search, k, monkeypatch):
+    # Small blocks: every path between blocks is taken.
+    for name, size in (("_RECORDS", 16), ("_ROWS", 33), ("_TOGETHER", 24)):
+        monkeypatch.setattr(matrix_search, name, size)
+    records, rows, geometry, full = case
+
+    found = search(rows, geometry).nearest(records, k)
+
+    np.testing.assert_allclose(
+        geometry.distance(found.figures), np.sort(full, axis=1)[:, :k], rtol=1e-12, atol=1e-12
+    )
+    named = np.take_along_axis(full, found.rows, axis=1)
+    np.testing.assert_allclose(geometry.distance(found.figures), named, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("grown", [False, True])
+def test_ball_is_equation_18(case, grown):
+    records, rows, geometry, full = case
+    search = Neighbours(rows, geometry)
+    if grown:
+        search._search = TreeSearch(search._points, geometry)
+    # No distance is so close to it that rounding decides.
+    radius = float(np.median(full[:, :40])) + 1e-7
+
+    logs, share = search.ball(records, radius, rng=np.random.default_rng(0), memory=PLENTY)
+
+    within = full <= radius
+    floored = np.log(np.maximum(full, LEAST_DISTANCE))
+    np.testing.assert_allclose(logs, -(within * floored).sum(axis=1) / 250, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(share, within.mean(axis=1), rtol=1e-15)
+
+
+def test_repeated_rows_are_as_many_neighbours(make):
+    rng = np.random.default_rng(0)
+    few = make(rng, 20, 2, (3,))
+    rows = few.take(rng.integers(0, 20, 300))
+    records = make(rng, 30, 2, (3,))
+    geometry = Geometry(metric="gower", levels=(3,), columns=3)
+    search = Neighbours(rows, geometry)
+
+    found = search.nearest(records, 300, rng=rng, memory=PLENTY)
+
+    assert search.pairs_per_record <= 20
+    i, j = np.divmod(np.arange(30 * 300), 300)
+    full = geometry.distance(geometry.figures(records, i, rows, j)).reshape(30, 300)
+    np.testing.assert_array_equal(found, np.sort(full, axis=1))
+
+
+def test_single_precision_never_decides():
+    """Distances of 1e-5 around points at 1,000, where single precision sees steps of 6e-5."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(1000.0, 1.0, size=(50, 3))
+    rows = np.concatenate([base + rng.normal(0, 1e-5, base.shape) for _ in range(20)])
+    geometry = Geometry(metric="euclidean", levels=(), columns=3)
+    none = np.zeros((50, 0), dtype=np.int32)
+    records = Points(numbers=base, codes=none)
+    points = Points(numbers=rows, codes=np.zeros((1000, 0), dtype=np.int32))
+
+    found = MatrixSearch(points, geometry).nearest(records, 3)
+
+    exact = ((base[:, None] - rows[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(found.figures, np.sort(exact, axis=1)[:, :3], rtol=1e-12)
+
+
+def test_outlying_rows_do_not_hide_neighbours():
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=(6000, 2))
+    numbers[::7] *= 1e6
+    points = Points(numbers=numbers, codes=rng.integers(0, 3, (6000, 1)).astype(np.int32))
+    records = points.take(np.arange(0, 6000, 97))
+    geometry = Geometry(metric="gower", levels=(3,), columns=3)
+
+    found = MatrixSearch(points, geometry).nearest(records, 2)
+    tree = TreeSearch(points, geometry).nearest(records, 2)
+
+    assert (found.figures[:, 0] == 0).all()
+    np.testing.assert_array_equal(found.figures, tree.figures)
+
+
+def test_the_faster_search_is_chosen_by_timing(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 400, 2, (), digits=6), make(rng, 40_000, 2, (), digits=6)
+    geometry = Geometry(metric="euclidean", levels=(), columns=2)
+    monkeypatch.setattr(neighbours, "_SMALL", 1)
+
+    for tree, name in ((0.001, "k-d tree"), (100.0, "matrix products")):
+        monkeypatch.setattr(
+            neighbours,
+            "_seconds",
+            lambda search, some, tree=tree: tree if isinstance(search, TreeSearch) else 1.0,
+        )
+        search = Neighbours(rows, geometry)
+        search.nearest(records, 1, rng=rng, memory=PLENTY)
+        assert search.method == name
+
+
+def test_no_tree_grows_beyond_the_memory(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 40, 2, ()), make(rng, 4000, 2, (), digits=6)
+    monkeypatch.setattr(neighbours, "_SMALL", 1)
+    monkeypatch.setattr(neighbours, "_seconds", lambda *_: pytest.fail("timed in vain"))
+    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2))
+
+    search.nearest(records, 1, rng=rng, memory=100_000)
+
+    assert search.method == "matrix products"
+
+
+def _ties(rng, n):
+    """Thirds and sevenths at three scales: equal distances that round differently."""
+    numbers = np.stack(
+        [rng.integers(0, 4, n) / 3, rng.integers(0, 4, n) / 7 * 1e3, rng.integers(0, 4, n) / 9], 1
+    )
+    return Points(numbers=numbers, codes=rng.integers(0, 3, (n, 2)).astype(np.int32))
+
+
+def test_both_searches_say_the_same_to_the_last_bit(metric):
+    rng = np.random.default_rng(5)
+    records, rows = _ties(rng, 300), _ties(rng, 2000)
+    geometry = Geometry(metric=metric, levels=(3, 3), columns=5)
+    found = []
+    for kind in (MatrixSearch, TreeSearch):
+        search = Neighbours(rows, geometry)
+        search._search = kind(search._points, geometry)
+        near = search.nearest(records, 40, rng=rng, memory=PLENTY)
+        radius = float(np.median(near[:, 4]))
+        found.append((near, *search.ball(records, radius, rng=rng, memory=PLENTY)))
+
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_ball_holds_what_lies_on_its_edge():
+    """The root of 6 squared is less than 6."""
+    codes = np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int32)
+    one = Points(numbers=np.empty((1, 0)), codes=codes[:1])
+    other = Points(numbers=np.empty((1, 0)), codes=codes[1:])
+    geometry = Geometry(metric="euclidean", levels=(2, 2, 2), columns=3)
+    search = Neighbours(other, geometry)
+    rng = np.random.default_rng(0)
+    radius = float(search.nearest(one, 1, rng=rng, memory=PLENTY)[0, 0])
+
+    logs, share = search.ball(one, radius, rng=rng, memory=PLENTY)
+
+    assert radius**2 < 6
+    assert share.tolist() == [1.0]
+    assert logs[0] == pytest.approx(-np.log(6) / 2)
+
+
+def test_numbers_whose_squares_vanish_in_single_precision():
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate([rng.normal(size=(500, 1)) * 1e-23, rng.normal(size=(50, 1))])
+    none = np.zeros((550, 0), dtype=np.int32)
+    geometry = Geometry(metric="euclidean", levels=(), columns=1)
+    records = Points(numbers=rng.normal(size=(200, 1)) * 1e-23, codes=none[:200])
+
+    found = MatrixSearch(Points(numbers=numbers, codes=none), geometry).nearest(records, 1)
+
+    exact = ((records.numbers[:, None, 0] - numbers[None, :, 0]) ** 2).min(axis=1)
+    np.testing.assert_array_equal(found.figures[:, 0], exact)
+
+
+def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 2000, 2, ()), make(rng, 1200, 2, (), digits=6)
+    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    asked, nearest = [], MatrixSearch.nearest
+    monkeypatch.setattr(MatrixSearch, "nearest", lambda *a: asked.append(len(a[1])) or nearest(*a))
+
+    few = search.nearest(records, 1000, rng=rng, memory=1 << 24, ranks=(1, 1000))
+    all_at_once = search.nearest(records, 1000, rng=rng, memory=PLENTY)
+
+    assert max(asked[:-1]) == 512
+    np.testing.assert_array_equal(few, all_at_once[:, [0, -1]])
+
+
+def test_lists_of_a_ball_stay_short(make, monkeypatch):
+    monkeypatch.setattr("mipaudit.commands.query.search.tree._PAIRS", 100)
+    rng = np.random.default_rng(0)
+    records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
+    tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    sizes = []
+
+    tree.within(records, 1e9, lambda i, _j, _f: sizes.append(i.size))
+
+    assert sum(sizes) == 40 * 70
+    assert max(sizes) == 70

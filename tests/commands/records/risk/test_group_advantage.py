@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from mipaudit.commands.records.risk.group_advantage import (
+    FixedAttack,
+    attack_differences,
+    best_attack,
+    difference_limits,
+    group_estimates,
+)
+from mipaudit.evidence.tallies.group_tally import Grouping, GroupTally
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.validation.laws.groups import MINORITY
+
+
+def counted(member, score, group, seed=0):
+    rows = Rows(
+        first_row=0,
+        source_rows=member.size,
+        kept=None,
+        keys=None,
+        member=member,
+        scores=(score,),
+        groups=group.astype(np.uint64),
+    )
+    sample = BurnInSample(1, seed)
+    sample.add(rows)
+    sample.settle()
+    kept = np.unique(group).astype(np.uint64)
+    tally = GroupTally(
+        make_plan(sample, ["float"], prior=0.5, discrete=False, seed=seed),
+        Grouping(kept=kept, merged=kept[:0]),
+    )
+    tally.add(rows)
+    return tally.counts()
+
+
+def minority_file(rng, n):
+    member = rng.random(n) < 0.5
+    group = (rng.random(n) < 0.1).astype(int)
+    score = rng.normal(size=n) + 2.0 * (group & member)
+    return member, score, group
+
+
+def brute_attack(trained, prior):
+    share = trained / np.maximum(trained.sum(axis=0), 1)
+    gains = prior * share[:, 1] - (1 - prior) * share[:, 0]
+    cells = np.arange(len(gains))
+    sets = [cells <= at for at in cells] + [cells > at for at in cells]
+    return max(gains[one].sum() for one in sets)
+
+
+def test_the_attack_is_the_best_threshold_of_the_burn_in():
+    rng = np.random.default_rng(0)
+    for prior in (0.5, 0.2):
+        trained = rng.integers(0, 30, (12, 2))
+        share = trained / trained.sum(axis=0)
+        gains = prior * share[:, 1] - (1 - prior) * share[:, 0]
+        chosen = best_attack(trained, prior, ordered=True)
+        assert gains[chosen].sum() == pytest.approx(brute_attack(trained, prior))
+        anywhere = best_attack(trained, prior, ordered=False)
+        assert gains[anywhere].sum() == pytest.approx(np.maximum(gains, 0).sum())
+
+
+def test_gain_of_a_fixed_attack():
+    attack = FixedAttack(tp=60, fp=20, n_members=100, n_holdout=100)
+    assert attack.gain(0.5) == pytest.approx(0.4)
+    assert attack.gain(0.1) == pytest.approx(0.8 + 2 * (0.06 - 0.18))
+    assert (attack + attack).n_members == 200
+
+
+@pytest.mark.parametrize(("prior", "sizes"), [(0.5, (60, 80)), (0.1, (40, 300))])
+def test_difference_coverage(prior, sizes):
+    rng = np.random.default_rng(1)
+    runs, held = 1_000, 0
+    rates = (0.7, 0.3, 0.5, 0.45)
+    truth = 2 * (prior * (0.7 - 0.5) - (1 - prior) * (0.3 - 0.45))
+    for _ in range(runs):
+        mine = FixedAttack(
+            tp=rng.binomial(sizes[0], rates[0]),
+            fp=rng.binomial(sizes[1], rates[1]),
+            n_members=sizes[0],
+            n_holdout=sizes[1],
+        )
+        others = FixedAttack(
+            tp=rng.binomial(500, rates[2]),
+            fp=rng.binomial(900, rates[3]),
+            n_members=500,
+            n_holdout=900,
+        )
+        found = difference_limits(mine, others, prior=prior, alpha=0.05)
+        held += found.lower <= truth <= found.upper
+    assert held >= binom.ppf(1e-4, runs, 0.95)
+
+
+def test_an_empty_class_says_nothing():
+    none = FixedAttack(tp=0, fp=0, n_members=0, n_holdout=9)
+    some = FixedAttack(tp=5, fp=1, n_members=9, n_holdout=9)
+    found = difference_limits(none, some, prior=0.5, alpha=0.05)
+    assert (found.lower, found.upper) == (-2, 2)
+
+
+def test_the_exposed_minority_differs():
+    rng = np.random.default_rng(2)
+    member, score, group = minority_file(rng, 8_000)
+    rows = group_estimates(
+        "s",
+        ["a", "b"],
+        counted(member, score, group),
+        prior=0.5,
+        confidence=0.95,
+        ordered=True,
+        seed=0,
+    )
+    by = {(e.group, e.quantity, e.attackers): e for e in rows}
+    truth = MINORITY[1].law.advantage(0.5)
+    exposed = by["b", "advantage", "any"]
+    assert 0.5 < exposed.lower < truth
+    assert by["b", "advantage", "thresholds"].upper > truth
+    assert by["a", "advantage", "any"].lower < 0.05
+    assert by["b", "difference", "thresholds"].lower > 0.4
+    assert by["a", "difference", "thresholds"].upper < -0.4
+    assert by["b", "difference", "thresholds"].versus == "the rest"
+
+
+def test_alike_groups_rarely_differ():
+    rng = np.random.default_rng(3)
+    runs, wrong = 150, 0
+    for seed in range(runs):
+        member = rng.random(600) < 0.5
+        score = rng.normal(size=600) + member
+        found = attack_differences(
+            counted(member, score, rng.integers(0, 3, 600), seed), prior=0.5, alpha=0.05 / 3
+        )
+        wrong += any(one.lower > 0 or one.upper < 0 for one in found)
+    assert wrong <= binom.ppf(1 - 1e-4, runs, 0.05)
+
+
+def test_one_group_has_no_rest():
+    rng = np.random.default_rng(4)
+    member = rng.random(400) < 0.5
+    counts = counted(member, rng.normal(size=400), np.zeros(400, dtype=int))
+    assert attack_differences(counts, prior=0.5, alpha=0.05) == []

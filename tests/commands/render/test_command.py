@@ -1,0 +1,165 @@
+"""``mipaudit render``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.places import REPORTS
+
+SAMPLES = REPORTS
+ONE = str(SAMPLES / "no_policy.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("no_policy", 0),
+        ("one_score", 1),
+        ("claim", 1),
+        ("three_scores", None),
+        ("check", 0),
+        ("epsilon", None),
+        ("validation", 0),
+        ("verification", 0),
+    ],
+)
+def test_the_exit_code_is_that_of_the_report(mipaudit, name, status):
+    path = SAMPLES / f"{name}.json"
+    fields = json.loads(path.read_bytes())
+    if status is None:
+        verdict = fields.get("verdict", {}).get("status", fields.get("claim", {}).get("status"))
+        codes = {"not_met": 1, "refuted": 1, "inconclusive": 3}
+        status = codes.get(verdict, 0)
+
+    done = mipaudit("render", str(path))
+
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout
+    assert mipaudit("render", str(path), "--exit-zero").returncode == 0
+
+
+@pytest.mark.parametrize(("limit", "status"), [("0.05", 1), ("0.25", 3), ("0.9", 0)])
+def test_other_limits_another_exit_code(mipaudit, limit, status):
+    path = str(SAMPLES / "one_score.json")
+
+    done = mipaudit("render", path, "--max-advantage", limit, "-f", "json")
+
+    report = json.loads(done.stdout)
+    assert done.returncode == status
+    assert report["rejudged"]["limits"] == 1
+    (setting,) = report["rejudged"]["settings"]
+    assert (setting["value"], setting["source"]) == (limit, "command line")
+
+
+def test_a_policy_file_is_used_when_it_is_named_and_only_then(mipaudit, tmp_path):
+    policy = tmp_path / "mipaudit.toml"
+    policy.write_text(
+        'max_eta = 0.4\n[estimate]\nmax_advantage = 0.01\nmax_tpr_at_fpr = "0.9@0.1"\n'
+    )
+
+    assert mipaudit("render", ONE).returncode == 0
+    assert mipaudit("render", ONE, env={"MIPAUDIT_MAX_ADVANTAGE": "0.01"}).returncode == 0
+    done = mipaudit("render", ONE, "--policy", "mipaudit.toml", "-f", "json")
+    typed = mipaudit("render", ONE, "--policy", "mipaudit.toml", "--max-advantage", "0.9")
+
+    report = json.loads(done.stdout)
+    assert done.returncode == 3  # the largest upper limit is above 0.01, the lower one is 0
+    assert {check["quantity"] for check in report["policy"]} == {"advantage", "eta", "tpr_at_fpr"}
+    sources = {one["name"]: (one["source"], one["where"]) for one in report["rejudged"]["settings"]}
+    assert sources["max_eta"] == ("file", "mipaudit.toml")
+    digest = hashlib.sha256(policy.read_bytes()).hexdigest()
+    assert sources["config"] == ("file", f"sha256 {digest}")
+    assert typed.returncode == 0
+
+
+def test_an_unknown_key_of_the_policy_is_an_error(mipaudit, tmp_path):
+    (tmp_path / "policy.toml").write_text("max_advantag = 0.1\n")
+
+    done = mipaudit("render", ONE, "--policy", "policy.toml")
+
+    assert done.returncode == 2
+    assert "max_advantage" in done.stderr
+
+
+def test_standard_input_is_read(mipaudit):
+    with open(ONE, "rb") as file:  # noqa: PTH123
+        done = mipaudit("render", "-", "-f", "markdown", stdin=file)
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("# mipaudit estimate")
+
+
+@pytest.mark.parametrize("arguments", [("absent.json",), (".",), ("mipaudit.txt",)])
+def test_a_file_that_is_no_report_is_an_error(mipaudit, tmp_path, arguments):
+    (tmp_path / "mipaudit.txt").write_text("secret-4711")
+
+    done = mipaudit("render", *arguments, "-o", "out.html", "-f", "html")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "secret" not in done.stderr
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_the_report_is_not_overwritten(mipaudit, tmp_path):
+    (tmp_path / "report.json").write_bytes(Path(ONE).read_bytes())
+
+    done = mipaudit("render", "report.json", "-f", "html", "-o", "report.json")
+
+    assert done.returncode == 2
+    assert (tmp_path / "report.json").read_bytes() == Path(ONE).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        'format = "json"\n',
+        "[records]\nmax_risk = 0.6\n",
+        "max_advantage = 0.5\nstrict = true\n",
+        "max_advantage = 0.5\nwhere = \"site = 'a'\"\n",
+        "max_advantage = 0.5\nscore_col = 'another'\n",
+        "max_advantage = 0.5\nnan = 'drop'\n",
+    ],
+)
+def test_a_policy_file_that_cannot_judge_a_report_is_an_error(mipaudit, tmp_path, text):
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    done = mipaudit("render", ONE, "--policy", "p.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def edited(tmp_path, edit):
+    fields = json.loads((SAMPLES / "one_score.json").read_bytes())
+    edit(fields)
+    (tmp_path / "edited.json").write_text(json.dumps(fields), encoding="utf-8")
+    return "edited.json"
+
+
+@pytest.mark.parametrize(
+    ("edit", "limit"),
+    [
+        (lambda f: f["verdict"].update(status="met"), ()),
+        (lambda f: f["verdict"].update(status="inconclusive", on_inconclusive="pass"), ()),
+        (lambda f: f["policy"][0].update(status="met"), ()),
+        (lambda f: f["policy"][0].update(lower=0.0), ()),
+        (lambda f: f.update(policy=[]), ()),
+        (lambda f: f["design"].update(score_columns=[]), ("--max-advantage", "0.01")),
+        (lambda f: f["design"].update(score_columns=["other"]), ("--max-advantage", "0.01")),
+    ],
+)
+def test_a_report_that_contradicts_itself_passes_no_gate(mipaudit, tmp_path, edit, limit):
+    assert mipaudit("render", edited(tmp_path, dict), *limit).returncode == 1
+    done = mipaudit("render", edited(tmp_path, edit), *limit)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "contradicts itself" in done.stderr
+
+
+def test_no_text_of_a_report_steers_a_terminal(mipaudit, tmp_path):
+    name = edited(tmp_path, lambda f: f["provenance"].update(created="2026\x1b[2J\x00"))
+    for form in ("table", "markdown", "html", "junit", "csv", "json"):
+        done = mipaudit("render", name, "-f", form)
+        assert done.returncode == 1
+        assert not {"\x1b", "\x00"} & set(done.stdout)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import mipaudit
+from mipaudit.formats.documents import report_text
+from mipaudit.validation.scenarios.catalogue import scenario_names
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_truth_has_its_line(name):
+    if name == "random-half-mean-1000":
+        name = "random-half-mean-40"
+    truth = mipaudit.simulate(name, **dict.fromkeys(sizes(name), 3)).truth
+    text = report_text(truth, width=100)
+    lines = re.findall(r"^  .*  +(?:none|[-+\d.e]+)$", text, flags=re.MULTILINE)
+    assert len(lines) == len(truth.truths)
+    assert not {t.quantity for t in truth.truths} & set(text.split()) - set(WORDS)
+    assert max(map(len, text.splitlines())) <= 100
+    for note in truth.notes:
+        assert " ".join(note.split()) in " ".join(text.split())
+
+
+# Quantities that are words of their own.
+WORDS = ("advantage", "accuracy", "epsilon", "mu", "sigma_1", "sigma_2", "sensitivity")
+
+
+def sizes(name):
+    if name.startswith("canaries"):
+        return ("n_canaries",)
+    if name.startswith(("izzo", "random-half")):
+        return ("n_splits",)
+    return ("n_members", "n_holdout")
+
+
+def test_a_missing_value_has_its_reason():
+    text = report_text(mipaudit.simulate("gauss-shift-1").truth, width=100)
+    assert re.search(r"epsilon at delta 0 +none\n", text)
+    assert "none: the privacy loss has no limit." in text
+
+
+def test_the_list_names_every_range():
+    text = report_text(mipaudit.list_scenarios(), width=100)
+    assert re.search(r"^  laplace-EPS +Laplace mechanism at epsilon EPS$", text, flags=re.MULTILINE)
+    assert re.search(r"^  laplace-0.5 +EPS 0.01 to 30$", text, flags=re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 100

@@ -1,0 +1,126 @@
+"""Blocks that follow from the scores: what a public seed and positions got wrong is caught here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import mipaudit
+from mipaudit.counting.columns import count_over
+from mipaudit.counting.kept_rows import OrderedRows
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.summaries.identity.content import canonical_scores
+from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.summaries.identity.seed import SeedChoice
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import burn_in_blocks
+
+ALPHA = 0.025
+
+
+def evidence(rows, seed, *, strict=False):
+    counts = count_over(
+        OrderedRows(rows=rows, seed=seed).over,
+        ["integer"],
+        seed=seed,
+        prior=0.5,
+        discrete=False,
+        mace=False,
+        kernel=False,
+    )
+    return Evidence(score="score", counts=counts.columns[0], prior=0.5, strict=strict, seed=seed)
+
+
+def by_position(member, score, *, strict=False):
+    """Return what version 0.1.0 made of a file, with its default seed 0."""
+    n = member.size
+    rows = Rows(first_row=0, source_rows=n, kept=None, keys=None, member=member, scores=(score,))
+    return evidence(rows, 0, strict=strict)
+
+
+def by_content(member, score, choice, *, strict=False):
+    rows, content = canonical_scores(score, member)
+    return evidence(rows, choice.in_use(content), strict=strict)
+
+
+def half_of_the_holdout(n, ones):
+    """All members score 1, and ``ones`` of the holdout records: the advantage is 1/2."""
+    return np.arange(2 * n) < n, np.r_[np.ones(n + ones), np.zeros(n - ones)]
+
+
+def exact_miss(n, choice):
+    """Return the probability that the strict lower limit is above the truth, by enumeration."""
+    ones = np.arange(n // 2 - int(2.6 * n**0.5), n // 2 + int(2.6 * n**0.5) + 1)
+    missed = [
+        by_content(*half_of_the_holdout(n, one), choice, strict=True).lower(ALPHA) > 0.5
+        for one in ones
+    ]
+    return float(binom.pmf(ones, n, 0.5)[missed].sum())
+
+
+def test_strict_limits_hold_over_contents():
+    sizes = (150, 220, 382, 500, 740)
+    found = [exact_miss(n, SeedChoice(origin="stated", number=0)) for n in sizes]
+    assert 0 < np.mean(found) < ALPHA
+
+
+def test_strict_limits_hold_over_fresh_seeds():
+    rng = np.random.default_rng(4)
+    files, n, missed = 300, 382, 0
+    for number in range(files):
+        rows = half_of_the_holdout(n, int(rng.binomial(n, 0.5)))
+        choice = SeedChoice(origin="fresh", number=number)
+        missed += by_content(*rows, choice, strict=True).lower(ALPHA) > 0.5
+    assert missed <= binom.ppf(0.999, files, ALPHA)
+
+
+def test_the_old_assignment_is_caught():
+    """The control: seed 0 and positions gave every file of one size the same coins."""
+    rng = np.random.default_rng(4)
+    files, n, missed = 300, 382, 0
+    for _ in range(files):
+        member = np.arange(2 * n) < n
+        score = np.r_[np.ones(n), (rng.random(n) < 0.5).astype(float)]
+        missed += by_position(member, score, strict=True).lower(ALPHA) > 0.5
+    assert missed > binom.ppf(0.999, files, ALPHA)
+
+
+@pytest.fixture(scope="module")
+def leak():
+    """A discrete score: a tenth of the members has a value that no holdout record has."""
+    rng = np.random.default_rng(1)
+    n = 20_000
+    member = np.arange(n) < n // 2
+    blocks = burn_in_blocks(n // 2, n // 2)
+    early = micro_blocks(position_bytes(0, 0, n)) < blocks
+    of_each = int(early.sum()) // 2
+    score = rng.integers(0, 6, n).astype(float)
+    score[:of_each], score[n // 2 : n // 2 + of_each] = 6, 7
+    loud = np.r_[np.arange(of_each), n // 2 + np.arange(of_each)]
+    quiet = np.setdiff1d(np.arange(n), loud)
+    chosen = np.empty(n, dtype=int)
+    places = np.flatnonzero(early)
+    chosen[places[: loud.size]] = loud
+    chosen[np.r_[places[loud.size :], np.flatnonzero(~early)]] = rng.permutation(quiet)
+    return member, score, chosen, of_each / (n // 2)
+
+
+def test_the_old_assignment_could_be_chosen_by_order(leak):
+    """The control: rows that would tell all go where they only train."""
+    member, score, chosen, advantage = leak
+    assert by_position(member[chosen], score[chosen]).lower(ALPHA) < advantage / 3
+    shuffled = np.random.default_rng(2).permutation(member.size)
+    assert by_position(member[shuffled], score[shuffled]).lower(ALPHA) > advantage / 2
+
+
+def test_no_order_hides_a_leak(leak):
+    member, score, chosen, advantage = leak
+    reports = []
+    for order in (chosen, np.random.default_rng(2).permutation(member.size)):
+        m, s = member[order], score[order]
+        reports.append(mipaudit.estimate(members=s[m], holdout=s[~m], max_advantage=0.05))
+    first, second = reports
+    assert first.verdict.status == "not_met"
+    assert first.estimates == second.estimates
+    assert first.estimates[0].lower > advantage / 2

@@ -1,0 +1,176 @@
+"""``mipaudit validate`` as a command: exit codes, forms, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+TINY = (
+    *("validate", "--scenario", "null-gaussian", "--sizes", "40", "--priors", "0.5"),
+    *("--replications", "25"),
+)
+BREAKING = {
+    "nothing": "",
+    "a limit": (
+        "import mipaudit.evidence.scores.evidence as m; m.Evidence.lower = lambda self, a: 0.4"
+    ),
+    "a control": (
+        "import mipaudit.validation.rivals.alternatives as m; "
+        "m.MaceBand.limits = lambda self, f: (0.0, 1.0)"
+    ),
+}
+
+
+_FORMS = (
+    ("markdown", "# mipaudit validate\n\n**HOLDS"),
+    ("html", "<!DOCTYPE html>"),
+    ("table", "HOLDS"),
+    ("csv", "scenario,n_members,"),
+    ("junit", "<?xml"),
+)
+
+
+def run_broken(what, environment, folder, *arguments):
+    code = f"{BREAKING[what]}\nfrom mipaudit.cli.app import main\nmain()\n"
+    return subprocess.run(
+        [sys.executable, "-c", code, *TINY, "--jobs", "1", *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "head"),
+    [
+        ("nothing", 0, "HOLDS: "),
+        ("a limit", 1, "FALLS SHORT: 1 limit, listed below."),
+        ("a control", 1, "NOT VALIDATED: "),
+    ],
+)
+def test_exit_code_is_the_outcome(environment, tmp_path, what, status, head):
+    done = run_broken(what, environment, tmp_path)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout.startswith(head)
+    assert ("\nFalls short\n" in done.stdout) == (what == "a limit")
+    assert ("  NO " in done.stdout) == (what == "a control")
+    # Heads of columns may be folded, so that the table fits.
+    for part in ("least coverage", "false alarms", "mean gap", "median gap at", "seed 0"):
+        assert part in done.stdout
+
+
+def test_forms_agree_and_go_to_files(mipaudit, tmp_path):
+    kept = ("--resume", "cells.jsonl", "-q")
+    done = mipaudit(*TINY, "--jobs", "2", *kept, "-f", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    fields = json.loads(done.stdout)
+    assert fields["provenance"]["seed"] == 0
+    named = {setting["name"]: setting["source"] for setting in fields["provenance"]["settings"]}
+    assert named["sizes"] == "command line"
+    assert named["strict"] == "default"
+    assert named.keys() & {"jobs", "resume", "format"} == set()
+    # The list of finished cells says it all: the other forms compute nothing.
+    for form, start in _FORMS:
+        before = time.monotonic()
+        again = mipaudit(*TINY, *kept, "-f", form, "-o", f"report.{form}")
+        assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+        assert time.monotonic() - before < 20
+        text = (tmp_path / f"report.{form}").read_text(encoding="utf-8")
+        assert text.startswith(start)
+        assert form == "csv" or fields["summary"].split(".")[0].split()[-1] in text
+
+
+def test_the_result_is_told_when_it_goes_to_a_file(mipaudit):
+    done = mipaudit(*TINY, "--jobs", "1", "-o", "report.txt")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "HOLDS: no limit covers the truth less often than it promises.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--sizes", "10"), "sizes"),
+        (("--sizes", "50,"), "sizes"),
+        (("--sizes", "50.5"), "sizes"),
+        (("--sizes", "1e999"), "sizes"),
+        (("--priors", "0.5;0.1"), "priors"),
+        (("--priors", "1"), "priors"),
+        (("--replications", "0"), "replications"),
+        (("--replications", "many"), "bad_parameter"),
+        (("--jobs", "0"), "jobs"),
+        (("--seed", "-1"), "seed"),
+        (("--estimand", "adv"), "unknown_estimand"),
+        (("--scenario", "\x1b[2J"), "unknown_scenario"),
+        (("-f", "xml"), "bad_parameter"),
+        (("--resume", "."), "unusable_resume_file"),
+        (("--resume", "no/such/file"), "unusable_resume_file"),
+        (("--resume", "same", "-o", "same"), "output_is_input"),
+        (("-o", "no/such/file"), "unwritable_output"),
+        (("extra",), "usage_error"),
+    ],
+)
+def test_hostile_arguments_are_usage_errors(mipaudit, arguments, code):
+    form = () if arguments[0] == "-f" else ("-f", "json")
+    short = () if "--replications" in arguments else ("--replications", "1")
+    done = mipaudit("validate", *short, *arguments, *form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "\x1b" not in done.stderr
+    if form and code:
+        assert json.loads(done.stderr)["error"]["code"] == code
+
+
+def test_help_names_examples_and_costs(mipaudit):
+    done = mipaudit("validate", "--help")
+    assert done.returncode == 0
+    assert re.search(r"^ +mipaudit validate --full", done.stdout, flags=re.MULTILINE)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
+@pytest.mark.parametrize("resume", [False, True])
+def test_control_c_ends_all_processes_quietly(environment, tmp_path, resume):
+    extra = ("--resume", "cells.jsonl") if resume else ()
+    command = ("validate", "--sizes", "10000", "--replications", "9000", "--jobs", "2", *extra)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mipaudit", *command],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 30
+    while len(group_of(process.pid)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    told = "the finished cells are kept" if resume else "nothing was written"
+    assert err.startswith(f"Error: Interrupted; {told}.")
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while group_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert group_of(process.pid) == []
+
+
+def group_of(pid):
+    """Return the living processes of the group that `pid` leads."""
+    listed = subprocess.run(
+        ["ps", "-e", "-o", "pgid=,stat="],  # noqa: S607 - wherever it is
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return [state for group, state in rows if int(group) == pid and not state.startswith("Z")]

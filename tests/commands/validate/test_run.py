@@ -1,0 +1,227 @@
+"""``validate`` as a function: what it runs, what it finds, and that it can fail."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import jsonschema
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.validation.coverage import crew
+from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
+from mipaudit.validation.rivals.alternatives import ALTERNATIVES, SameDataThreshold
+
+SMALL = {
+    "scenarios": ["null-gaussian", "gauss-shift-2"],
+    "sizes": [60],
+    "priors": [0.5],
+    "replications": 30,
+    "jobs": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return mipaudit.validate(**SMALL)
+
+
+def without_provenance(report):
+    return mipaudit.to_json(report).split(b'"provenance"')[0]
+
+
+def test_every_limit_is_run_on_every_cell(report):
+    assert report.passed
+    assert report.command == "validate"
+    assert (report.design.cells, report.design.replications, report.design.form) == (2, 30, "quick")
+    assert report.design.estimands == default_estimands()
+    ours = [row for row in report.rows if row.source == "mipaudit"]
+    assert report.design.tests == len(ours)
+    # Dear ones are tried on few laws, and not on these; some need scores of several numbers.
+    usual = {name for name in default_estimands() if ESTIMANDS[name].usual is None}
+    assert {row.estimand for row in ours} == {n for n in usual if not ESTIMANDS[n].vectorial}
+    stated = {name for name, one in ALTERNATIVES.items() if one.estimand in default_estimands()}
+    assert {row.label for row in report.rows if row.source != "mipaudit"} == stated
+    assert {row.scenario for row in ours} == {"null-gaussian", "gauss-shift-2"}
+    assert {row.order for row in ours} == {"shuffled", "sorted"}
+    assert len(report.controls) == 4
+    assert all(control.caught for control in report.controls)
+
+
+def test_dear_limits_are_tried_on_some_files_of_some_laws_and_on_all_by_name():
+    dear = {name for name in default_estimands() if ESTIMANDS[name].usual is not None}
+    assert {
+        *("named_attack", "named_shortfall", "named_shortfall_thresholds"),
+        *("bounded_loss", "generalization_gap", "attribute_advantage", "attribute_membership"),
+    } == dear
+    few = mipaudit.validate(**{**SMALL, "scenarios": ["leaked-atoms"]})
+    assert few.passed
+    rows = [row for row in few.rows if row.estimand in dear]
+    assert {row.estimand for row in rows} == dear
+    assert {row.replications for row in rows} == {6}  # one file in five
+    assert "tried on fewer files, 6 or more" in few.summary
+    asked = mipaudit.validate(**SMALL, estimands=["bounded_loss", "attribute_advantage"])
+    assert {row.scenario for row in asked.rows} == {"null-gaussian", "gauss-shift-2"}
+    assert {row.replications for row in asked.rows} == {30}
+    assert "fewer files" not in asked.summary
+
+
+def test_rows_say_what_the_issue_asks_for(report):
+    (main,) = [
+        row
+        for row in report.rows
+        if (row.scenario, row.label, row.side) == ("gauss-shift-2", "advantage", "lower")
+    ]
+    assert main.truth == pytest.approx(math.erf(1 / math.sqrt(2)), abs=1e-7)
+    assert main.bias is not None
+    assert -0.4 < main.bias < 0.05  # the prequential value is biased downward
+    assert main.median_gap > 0
+    assert main.nominal == pytest.approx(0.975)
+    null = [row for row in report.rows if row.scenario == "null-gaussian" and row.side == "lower"]
+    assert all(row.false_alarms == pytest.approx(1 - row.coverage) for row in null)
+    widths = {row.label for row in report.rows if row.median_width is not None}
+    assert {"auc", "attack_epsilon"} <= widths
+
+
+def test_report_follows_its_schema(report):
+    validator = jsonschema.Draft202012Validator(mipaudit.schema())
+    fields = json.loads(mipaudit.to_json(report))
+    assert fields["schema"] == "mipaudit.validation/1"
+    assert list(validator.iter_errors(fields)) == []
+    fields["rows"][0]["side"] = "middle"
+    assert list(validator.iter_errors(fields)) != []
+
+
+def test_equal_settings_give_equal_bytes_whatever_the_jobs(report):
+    again = mipaudit.validate(**{**SMALL, "jobs": 2})
+    assert without_provenance(again) == without_provenance(report)
+    other = mipaudit.validate(**SMALL, seed=1)
+    assert without_provenance(other) != without_provenance(report)
+
+
+def test_a_run_goes_on_where_it_was_stopped(report, tmp_path, monkeypatch):
+    kept = tmp_path / "cells.jsonl"
+    real = crew.replicate
+
+    def stopped(task, seed, part):
+        if task.cell.scenario == "gauss-shift-2":
+            raise KeyboardInterrupt
+        return real(task, seed, part)
+
+    monkeypatch.setattr(crew, "replicate", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        mipaudit.validate(**SMALL, resume=kept)
+    assert len(kept.read_bytes().splitlines()) == 3  # what it is, the controls, one cell
+    ran = []
+    monkeypatch.setattr(crew, "replicate", lambda *a: ran.append(a[0].cell) or real(*a))
+    again = mipaudit.validate(**SMALL, resume=kept)
+    assert without_provenance(again) == without_provenance(report)
+    assert {cell.scenario for cell in ran} == {"gauss-shift-2"}
+    ran.clear()
+    once_more = mipaudit.validate(**SMALL, resume=kept)
+    assert without_provenance(once_more) == without_provenance(report)
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 5}, "seed"),
+        ({"replications": 31}, "choice"),
+        ({"strict": True}, "methods"),
+        ({"full": True}, "form"),
+    ],
+)
+def test_a_file_of_another_run_is_refused(tmp_path, change, named):
+    kept = tmp_path / "cells.jsonl"
+    tiny = {**SMALL, "scenarios": ["constant"], "replications": 2}
+    mipaudit.validate(**tiny, resume=kept)
+    with pytest.raises(InputError, match=f"another {named}"):
+        mipaudit.validate(**{**tiny, **change}, resume=kept)
+
+
+def test_a_method_that_breaks_its_promise_is_found(monkeypatch):
+    monkeypatch.setattr(Evidence, "lower", lambda self, alpha: 0.4 + 0 * alpha + 0 * self.prior)
+    broken = mipaudit.validate(**SMALL)
+    assert not broken.passed
+    short = {(row.scenario, row.label, row.side) for row in broken.failures}
+    assert short == {("null-gaussian", "advantage", "lower")}
+    assert "1 limit covers the truth less often than promised." in broken.summary
+
+
+def test_an_invalid_method_that_passes_is_found(monkeypatch):
+    monkeypatch.setattr(SameDataThreshold, "limits", lambda self, _: (0.0, None))
+    spared = mipaudit.validate(**SMALL)
+    assert not spared.passed
+    assert spared.failures == ()
+    assert "common: same-data threshold" in spared.summary
+    assert "shows nothing" in spared.summary
+
+
+def test_estimands_can_be_chosen_and_controls_stay():
+    chosen = mipaudit.validate(**SMALL, estimands=["auc", "eta", "auc"])
+    assert chosen.design.estimands == ("auc", "eta")
+    assert {row.label for row in chosen.rows} == {"auc", "eta"}
+    assert chosen.passed
+    assert len(chosen.controls) == 4
+    assert set(ESTIMANDS) > set(chosen.design.estimands)
+
+
+def test_epsilon_has_controls_of_its_own_and_files_enough_to_catch_them():
+    chosen = mipaudit.validate(**SMALL, estimands=["epsilon_runs"])
+    named = {control.label: control.replications for control in chosen.controls}
+    assert len(named) == 7
+    assert set(named.values()) == {1000}
+    assert chosen.passed
+
+
+def test_strict_methods_can_be_checked(report):
+    strict = mipaudit.validate(**SMALL, strict=True)
+    assert strict.design.strict
+    assert strict.passed
+    gaps = [
+        next(row.mean_gap for row in one.rows if row.label == "advantage" and row.truth > 0)
+        for one in (strict, report)
+    ]
+    assert gaps[0] != gaps[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"sizes": [19]}, "sizes"),
+        ({"sizes": [10**9]}, "sizes"),
+        ({"sizes": [50.5]}, "sizes"),
+        ({"sizes": ["50"]}, "sizes"),
+        ({"priors": [0]}, "priors"),
+        ({"priors": [1.0]}, "priors"),
+        ({"priors": [math.nan]}, "priors"),
+        ({"priors": ["x"]}, "priors"),
+        ({"replications": 0}, "replications"),
+        ({"replications": 1.5}, "replications"),
+        ({"jobs": 0}, "jobs"),
+        ({"jobs": 10**6}, "jobs"),
+        ({"seed": -1}, "seed"),
+        ({"seed": "0"}, "seed"),
+        ({"estimands": ["advantag"]}, "unknown_estimand"),
+        ({"estimands": [3]}, "estimands"),
+        ({"scenarios": ["null_gaussian"]}, "unknown_scenario"),
+        ({"scenarios": [None]}, "scenarios"),
+        ({"estimands": ["attack_mu"], "scenarios": ["separated"]}, "nothing_to_validate"),
+        ({"resume": 3}, "resume"),
+    ],
+)
+def test_hostile_arguments_are_usage_errors(settings, code):
+    with pytest.raises(UsageError) as caught:
+        mipaudit.validate(**{**SMALL, **settings})
+    assert caught.value.code == code
+
+
+def test_a_single_name_is_one_name():
+    one = mipaudit.validate(
+        **{**SMALL, "scenarios": "constant", "replications": 2}, estimands="auc"
+    )
+    assert (one.design.scenarios, one.design.estimands) == (("constant",), ("auc",))

@@ -1,0 +1,150 @@
+"""Large inputs: counted in one pass where the first rows serve, else in two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.counting import columns as counting
+from mipaudit.engine.engine import Engine
+from mipaudit.engine.workers import Workers
+from mipaudit.maths.class_limits.auc import area_of
+from mipaudit.maths.class_limits.interval_attackers import best_intervals, best_thresholds
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.request import ReadRequest
+from mipaudit.summaries import plan
+
+ROWS = 40_000
+
+
+@pytest.fixture(autouse=True)
+def small_is_large(monkeypatch):
+    """Take 40,000 rows for a large input: cells instead of exact scores."""
+    monkeypatch.setattr(plan, "EXACT_ROWS", 10_000)
+    monkeypatch.setattr(plan, "_FINE_CELLS", 2048)
+    monkeypatch.setattr(plan, "_LEAST_CELLS", 64)
+    monkeypatch.setattr(counting, "_EARLY_ROWS", 12_000)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """Return the kinds of summary that were folded, in order."""
+    folded = []
+    real = counting.fold
+
+    def fold(partitions, start, **settings):
+        folded.append(type(start()).__name__)
+        return real(partitions, start, **settings)
+
+    monkeypatch.setattr(counting, "fold", fold)
+    return folded
+
+
+def scores_and_members():
+    rng = np.random.default_rng(8)
+    member = rng.random(ROWS) < 0.5
+    return member, rng.normal(size=ROWS) + 0.5 * member
+
+
+def write(path, member, score, group=7_000):
+    pq.write_table(pa.table({"member": member, "score": score}), path, row_group_size=group)
+    return str(path)
+
+
+def hired(jobs):
+    return Workers(Engine(jobs=jobs))
+
+
+def counted(path, **settings):
+    with open_scores(ReadRequest(scores=path)) as source:
+        return counting.count(source, seed=3, **settings)
+
+
+def test_one_pass_where_the_first_rows_serve(tmp_path, passes):
+    counted(write(tmp_path / "s.parquet", *scores_and_members()))
+    assert passes == ["Survey"]
+
+
+@pytest.mark.parametrize("order", ["by score", "by class", "drifting"])
+def test_two_passes_where_they_do_not(tmp_path, passes, order):
+    member, score = scores_and_members()
+    if order == "drifting":
+        score = score + np.linspace(0, 5, ROWS)
+    else:
+        rows = np.argsort(score if order == "by score" else ~member, kind="stable")
+        member, score = member[rows], score[rows]
+    counts = counted(write(tmp_path / "s.parquet", member, score))
+    assert passes == ["Survey", "Tally"]
+    assert (counts.n_members, counts.n_holdout) == (member.sum(), (~member).sum())
+
+
+@pytest.mark.parametrize("order", ["shuffled", "by score"])
+def test_cells_bracket_the_exact_statistics(tmp_path, monkeypatch, order):
+    member, score = scores_and_members()
+    if order == "by score":
+        rows = np.argsort(score)
+        member, score = member[rows], score[rows]
+    path = write(tmp_path / "s.parquet", member, score)
+    (cells,) = counted(path).columns
+    monkeypatch.setattr(plan, "EXACT_ROWS", ROWS)
+    (exact,) = counted(path).columns
+    assert exact.everyone.exact
+    assert not cells.everyone.exact
+    rows = cells.everyone.members + cells.everyone.holdout
+    largest = rows.max() / ROWS
+    for ends, best in (
+        (1, lambda ladder: best_thresholds(ladder, 0.5)),
+        (2, lambda ladder: best_intervals(ladder, 0.5, 1)),
+        (8, lambda ladder: best_intervals(ladder, 0.5, 4)),
+    ):
+        truth, bracketed = best(exact.everyone), best(cells.everyone)
+        assert truth <= bracketed <= truth + 2 * ends * largest
+    truth, bracketed = (
+        area_of(one.everyone).limits(lower_alpha=0.025, upper_alpha=0.025) for one in (exact, cells)
+    )
+    assert bracketed.value == pytest.approx(truth.value, abs=1e-4)
+    assert bracketed.lower <= truth.lower + 1e-6
+    assert bracketed.upper >= truth.upper - 1e-6
+
+
+@pytest.mark.parametrize(("group", "jobs"), [(997, 1), (7_000, 2), (ROWS, 4)])
+def test_row_groups_and_threads_change_nothing(tmp_path, group, jobs):
+    member, score = scores_and_members()
+    (one,) = counted(write(tmp_path / "one.parquet", member, score), workers=hired(1)).columns
+    (two,) = counted(
+        write(tmp_path / "two.parquet", member, score, group), workers=hired(jobs)
+    ).columns
+    np.testing.assert_array_equal(one.blocks, two.blocks)
+    np.testing.assert_array_equal(one.everyone.members, two.everyone.members)
+    np.testing.assert_array_equal(one.evaluated.holdout, two.evaluated.holdout)
+
+
+def test_every_row_is_counted_once(tmp_path):
+    member, score = scores_and_members()
+    score[:7] = np.inf
+    score[7:9] = -np.inf
+    (counts,) = counted(write(tmp_path / "s.parquet", member, score)).columns
+    assert counts.blocks.sum() == ROWS
+    assert counts.infinite == 9
+    assert counts.everyone.n_members == member.sum()
+    assert counts.evaluated.n_members == counts.scored[:, 1].sum()
+
+
+def test_a_discrete_score_of_a_large_input(tmp_path, passes):
+    rng = np.random.default_rng(1)
+    member = rng.random(ROWS) < 0.5
+    counts = counted(write(tmp_path / "s.parquet", member, rng.integers(0, 30, ROWS)))
+    assert passes == ["Survey"]
+    assert counts.columns[0].discrete
+    assert counts.columns[0].single.sum() == 30
+
+
+def test_a_value_that_the_first_rows_lack_has_the_input_counted_again(tmp_path, passes):
+    rng = np.random.default_rng(1)
+    member = rng.random(ROWS) < 0.5
+    values = rng.integers(0, 30, ROWS)
+    values[20_000:] += rng.integers(0, 2, 20_000)
+    counted(write(tmp_path / "s.parquet", member, values))
+    assert passes == ["Survey", "Tally"]

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.judgement.blind import ERRORS, Allowance, Blind, BlindLimit, make_allowance
+from mipaudit.evidence.judgement.blind_judgement import Limits, beside_records
+from mipaudit.statements.policy import PolicyCheck, check_status
+
+
+def check(lower, upper, limit=0.1, quantity="advantage"):
+    return PolicyCheck(
+        quantity=quantity,
+        score="s",
+        limit=limit,
+        against="thresholds",
+        lower=lower,
+        upper=upper,
+        status=check_status(limit, lower, upper),
+        reason="",
+        records_to_settle=7,
+    )
+
+
+def judged(plain, prior=0.5, shared=None, **allowance):
+    shared = plain if shared is None else shared
+    limits = Limits(plain=plain, lower=shared.lower, upper=shared.upper)
+    return beside_records(limits, Allowance(**allowance), prior)
+
+
+CASES = [
+    # What the scores show, what is known of the records, what follows.
+    ((0.4, 0.6), {"most": 0.2}, "not_met"),  # (0.4 - 0.2) / 0.8
+    ((0.4, 0.6), {"most": 0.35}, "inconclusive"),  # the records may explain it
+    ((0.4, 0.6), {"most": None}, "inconclusive"),  # and who knows how much
+    ((0.4, 0.6), {"most": 0.2, "asserted": True}, "not_met"),
+    ((0.4, 0.05), {"most": 0.35}, "inconclusive"),  # they never help it to be met
+    ((0.4, 0.05), {"most": None}, "inconclusive"),
+    ((0.0, 0.05), {"most": None}, "met"),  # no difference is shown
+    ((0.0, 0.05), {"most": 0.35}, "met"),
+    ((0.0, 0.05), {"most": None, "differs": True}, "inconclusive"),  # it can hide a leak
+    ((0.0, 0.05), {"most": 0.35, "differs": True}, "inconclusive"),
+    ((0.0, 0.05), {"most": 0.02, "differs": True}, "met"),  # (0.05 + 0.02) / 0.98
+    ((0.0, 0.05), {"most": 0.06, "asserted": True}, "inconclusive"),
+    ((0.0, 0.05), {"most": 0.04, "asserted": True}, "met"),
+    ((0.0, 0.05), {"most": 0.0, "asserted": True, "differs": True}, "met"),
+    ((0.0, 0.6), {"most": 0.0}, "inconclusive"),
+]
+
+
+@pytest.mark.parametrize(("limits", "known", "status"), CASES)
+def test_what_follows_for_records_that_are_alike(limits, known, status):
+    found = judged(check(*limits), **known)
+    assert found.status == status
+    assert found.records_to_settle is None
+    assert found.blind == (1.0 if known["most"] is None else known["most"])
+    # A stored check can be told to be sound from its limits alone.
+    follows = check_status(found.limit, found.lower, found.upper)
+    assert follows == status or (status, follows) == ("inconclusive", "met")
+
+
+def test_not_met_at_all_of_the_error_is_never_met_at_a_share():
+    plain, shared = check(0.11, 0.05), check(0.09, 0.05)
+    assert (plain.status, shared.status) == ("not_met", "met")
+    assert judged(plain, shared=shared, most=0.0).status == "inconclusive"
+
+
+@pytest.mark.parametrize("quantity", ["excess", "eta", "accuracy"])
+def test_other_units_say_the_same(quantity):
+    scale, shift = {"excess": (1, -0.4), "eta": (0.5, -0.2), "accuracy": (0.5, 0.5)}[quantity]
+    for limits, known, _ in CASES:
+        lower, upper = (0.4 + 0.6 * one for one in limits)
+        same = judged(check(lower, upper, 0.46), prior=0.7, **known)
+        other = check(lower * scale + shift, upper * scale + shift, 0.46 * scale + shift, quantity)
+        found = judged(other, prior=0.7, **known)
+        assert found.status == same.status
+        if same.lower is not None:
+            assert found.lower == pytest.approx(same.lower * scale + shift)
+
+
+def test_a_metric_is_never_not_met():
+    plain = replace(check(0.9, 0.95), quantity="metric", metric="ppv")
+    for known in ({"most": 0.0}, {"most": 0.1, "asserted": True}):
+        found = judged(plain, **known)
+        assert (found.status, found.lower) == ("inconclusive", None)
+    kept = replace(check(0.5, 0.55, 0.6), quantity="metric", metric="ppv")
+    assert judged(kept, most=None).status == "met"
+    assert judged(kept, most=0.1, asserted=True).status == "inconclusive"
+    assert judged(kept, most=None, differs=True).status == "inconclusive"
+
+
+def test_the_bounds_that_are_named_would_settle_it():
+    """What a reason says of --blind-bound is what then happens."""
+    accused = judged(check(0.4, 0.6), most=None)
+    assert "under 0.3333 it is not met" in accused.reason
+    assert judged(check(0.4, 0.6), most=0.3332, asserted=True).status == "not_met"
+    assert judged(check(0.4, 0.6), most=0.3334, asserted=True).status == "inconclusive"
+    cleared = judged(check(0.0, 0.05), most=None, differs=True)
+    assert "up to 0.0454 it is met" in cleared.reason
+    assert judged(check(0.0, 0.05), most=0.0454, asserted=True).status == "met"
+    assert judged(check(0.0, 0.05), most=0.0456, asserted=True).status == "inconclusive"
+    # A bound that the records contradict is not proposed.
+    assert "--blind-bound" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
+    hidden = judged(check(0.0, 0.05), most=None, differs=True, least=0.1)
+    assert "--blind-bound" not in hidden.reason
+
+
+def blind(**changes):
+    limits = tuple(
+        BlindLimit(error=error, attackers="any", upper=min(1.0, 0.1 - 0.01 * np.log(error)))
+        for error in sorted(set(ERRORS), reverse=True)
+    )
+    settings = {
+        "n_members": 5,
+        "n_holdout": 6,
+        "confidence": 0.95,
+        "lower": 0.0,
+        "value": 0.0,
+        "upper": 0.2,
+        "attackers": "thresholds",
+        "limits": limits,
+    }
+    return Blind(**{**settings, **changes})
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_half_of_the_error_is_the_records(confidence):
+    error = (1 - confidence) / 2
+    allowance, left = make_allowance(blind(), error)
+    assert left == error / 2
+    # Never more than its share, and never much less.
+    used = next(one for one in blind().limits if one.upper == allowance.most)
+    assert error / 4 < used.error <= error / 2 * (1 + 1e-9)
+
+
+def test_an_assertion_takes_no_error():
+    allowance, left = make_allowance(blind(bound=0.07), 0.025)
+    assert (allowance.most, allowance.asserted, left) == (0.07, True, 0.025)
+
+
+def test_a_limit_for_a_class_is_none():
+    """As reports of version 0.1.0 hold it: whoever looks in another way may tell more."""
+    named = tuple(replace(one, attackers="intervals-4") for one in blind().limits)
+    allowance, left = make_allowance(blind(limits=named), 0.025)
+    assert (allowance.most, left) == (None, 0.025)
+
+
+def test_nothing_is_known_beyond_the_smallest_error():
+    assert blind().limit(1e-12) is None
+    assert blind(limits=()).limit(0.1) is None
+    whole = tuple(replace(one, upper=1.0) for one in blind().limits)
+    assert blind(limits=whole).limit(0.1) is None
+
+
+def test_a_difference_is_shown_at_the_error_of_the_audit():
+    assert not blind().differs(0.025)
+    assert blind(lower=0.001).differs(0.025)
+    assert blind(shown_at=0.01).differs(0.025)
+    assert not blind(shown_at=0.01).differs(0.005)

@@ -1,0 +1,209 @@
+"""The evidence about a metric: held-out limits, class limits, rows, findings, judgement."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.judgement.policy_on_scores import judge
+from mipaudit.evidence.metrics.attack import MetricRates
+from mipaudit.evidence.metrics.findings import metric_findings, prior_findings
+from mipaudit.evidence.metrics.kinds import metric_evidence
+from mipaudit.evidence.metrics.published import published_metric
+from mipaudit.evidence.metrics.rows import metric_estimates
+from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.maths.metrics.names import parse_metric
+from mipaudit.statements.claim import judge_claim
+from mipaudit.statements.policy import Policy
+
+SHARE = ErrorShare(confidence=0.95, columns=1)
+NAMES = ["ppv", "npv", "tpr", "am", "accuracy", "f1", "wa:2,2,1,1", "cost:fp=1,fn=5"]
+
+
+@pytest.fixture(scope="module")
+def shifted(evidence_from):
+    rng = np.random.default_rng(0)
+    return evidence_from(rng.normal(1.5, 1, 1500), rng.normal(size=1500))
+
+
+def rows_of(evidence, name, **settings):
+    found = metric_evidence(evidence, parse_metric(name, prior=evidence.prior, **settings))
+    return metric_estimates(found, SHARE)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_row_is_complete(evidence_from, name, strict):
+    rng = np.random.default_rng(1)
+    evidence = evidence_from(rng.normal(1, 1, 150), rng.normal(size=90), prior=0.3, strict=strict)
+    metric = parse_metric(name, prior=0.3)
+    rows = rows_of(evidence, name)
+    assert [row.attackers for row in rows] == ["any", *evidence.classes]
+    for row in rows:
+        assert (row.quantity, row.metric) == ("metric", metric.name)
+        assert row.validity == ("finite-sample" if strict else "approximate")
+        for part in ("value", "lower", "upper"):
+            number = getattr(row, part)
+            if number is None:
+                assert getattr(row, part + "_reason")
+            else:
+                assert math.isfinite(number)
+                assert metric.baseline - 1e-9 <= number <= metric.most + 1e-9
+        assert ("at least 0.01" in row.method) == (name in {"ppv", "npv"})
+    assert rows[0].lower <= rows[0].value
+
+
+def test_accuracy_and_am_say_what_the_advantage_says(shifted):
+    accuracy, am = rows_of(shifted, "accuracy"), rows_of(shifted, "am")
+    for row, same in zip(accuracy, am, strict=True):
+        assert (row.lower, row.upper) == pytest.approx((same.lower, same.upper))
+        if row.upper is not None:
+            expected = (1 + shifted.upper(row.attackers, 0.025)) / 2
+            assert row.upper == pytest.approx(expected)
+    assert accuracy[0].lower == pytest.approx((1 + shifted.lower(0.025)) / 2)
+
+
+@pytest.mark.parametrize("name", ["f1", "ppv", "wa:2,2,1,1", "cost:fp=1,fn=5"])
+def test_a_strong_leak_is_found_and_limited(shifted, name):
+    rows = rows_of(shifted, name, **({"least": 0.2} if name == "ppv" else {}))
+    metric = parse_metric(name, prior=0.5)
+    assert rows[0].lower > metric.baseline + 0.01
+    for row in rows[1:]:
+        if row.upper is None:  # four intervals pick out 20% of the members and nobody else
+            assert (name, row.attackers) == ("ppv", "intervals-4")
+        else:
+            assert rows[0].lower < row.upper < metric.most
+
+
+def test_a_two_valued_score_has_a_limit_for_all_attackers(evidence_from):
+    rng = np.random.default_rng(2)
+    evidence = evidence_from(
+        (rng.random(1000) < 0.8).astype(float),
+        (rng.random(1000) < 0.2).astype(float),
+        discrete=True,
+    )
+    row = rows_of(evidence, "ppv", least=0.5)[0]
+    assert 0.7 < row.lower < row.plugin < row.upper < 0.88
+    assert row.selection.count("P(member | score)") == 1
+
+
+def test_the_set_aimed_at_is_that_of_the_metric(evidence_from):
+    # Among 1% members a high recall pays in F2, hardly in weighted accuracy.
+    rng = np.random.default_rng(3)
+    evidence = evidence_from(rng.normal(2, 1, 2000), rng.normal(size=2000), prior=0.05)
+    f2, accuracy = rows_of(evidence, "fbeta:2")[0], rows_of(evidence, "accuracy")[0]
+    baseline = parse_metric("fbeta:2", prior=0.05).baseline
+    assert f2.lower > baseline + 0.2
+    assert accuracy.lower < 0.96
+
+
+@pytest.mark.parametrize(("name", "tpr", "fpr"), [("ppv", 0.0099, 0.0001), ("npv", 0.9999, 0.9901)])
+def test_the_best_estimate_just_below_the_floor_is_not_below_its_lower_limit(
+    shifted, name, tpr, fpr
+):
+    metric = parse_metric(name, prior=0.5)
+    found = metric_evidence(shifted, metric)
+    size = 1e6
+    found.__dict__["_rates"] = MetricRates(tpr=tpr, fpr=fpr, n_members=size, n_holdout=size)
+    assert metric.baseline + 0.3 < found.lower(0.025) < found.value
+
+    def value(t, f):
+        return metric.value(*metric.lifted(t, f)[:2])
+
+    # The step up to the floor is a part of the error, here by moving the rates a little.
+    assert found.value == pytest.approx(value(tpr, fpr))
+    slopes = (value(tpr + 1e-7, fpr) - found.value, value(tpr, fpr + 1e-7) - found.value)
+    spreads = [(size * r + 0.5) * (size * (1 - r) + 0.5) / (size + 1) ** 3 for r in (tpr, fpr)]
+    expected = math.hypot(*(d / 1e-7 * math.sqrt(s) for d, s in zip(slopes, spreads, strict=True)))
+    assert found.standard_error == pytest.approx(expected, rel=1e-3)
+
+
+def test_coins_that_keep_the_floor_count_against_every_attacker(evidence_from):
+    members, holdout = np.zeros(20_000), np.zeros(20_000)
+    members[:160] = 1
+    evidence = evidence_from(members, holdout, discrete=True)
+    metric = parse_metric("ppv", prior=0.5)
+    truth = metric.value(*metric.lifted(0.008, 0.0)[:2])
+    for row in rows_of(evidence, "ppv"):
+        assert row.upper is None or row.upper > truth
+    assert rows_of(evidence, "ppv")[0].plugin > 0.7
+
+
+@pytest.mark.parametrize("name", ["f1", "am"])
+def test_strict_rows_name_the_strict_methods(evidence_from, name):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(1, 1, 150), rng.normal(size=150)
+    strict, loose = (
+        rows_of(evidence_from(*scores, strict=strict), name) for strict in (True, False)
+    )
+    for one, other in zip(strict, loose, strict=True):
+        assert one.method != other.method
+        assert "oracle" not in one.method
+    assert ("earlier blocks" in strict[0].selection) == (name == "am")  # exact blocks adapt
+    assert "earlier blocks" in loose[0].selection
+
+
+def test_labels_have_the_row_of_all_attackers_alone(evidence_from):
+    rng = np.random.default_rng(4)
+    evidence = evidence_from(
+        rng.integers(0, 4, 100), rng.integers(0, 4, 100), kind="string", ordered=False
+    )
+    (row,) = rows_of(evidence, "f1")
+    assert row.attackers == "any"
+    assert row.upper is not None
+
+
+def test_published_row_is_no_interval(shifted, evidence_from):
+    row = published_metric(shifted, parse_metric("am", prior=0.5), 0.95)
+    assert row.validity == "not-an-interval"
+    assert row.value == pytest.approx(0.77, abs=0.05)
+    tiny = evidence_from([1.0, 2.0], [0.0, 3.0])
+    assert published_metric(tiny, parse_metric("am", prior=0.5), 0.95) is None
+
+
+def test_a_policy_on_metrics_shares_the_error(shifted):
+    policy = Policy(max_advantage=0.9, max_metric=(("f1", 0.7), ("am", 0.99)))
+    assert policy.size == 3
+    metrics = {
+        ("s", name): metric_evidence(shifted, parse_metric(name, prior=0.5))
+        for name in ("f1", "am")
+    }
+    checks = judge([shifted], policy, None, 0.95, metrics).checks
+    assert [(c.quantity, c.metric, c.status) for c in checks] == [
+        ("advantage", None, "met"),
+        ("metric", "f1", "not_met"),
+        ("metric", "am", "met"),
+    ]
+    assert checks[1].lower == metrics["s", "f1"].lower(0.025 / 3)
+    assert checks[2].upper == metrics["s", "am"].upper("intervals-4", 0.025)
+    assert checks[1].reason.startswith("metric f1 is at least")
+    close = Policy(max_metric=(("f1", metrics["s", "f1"].value - 0.005),))
+    (check,) = judge([shifted], close, None, 0.95, metrics).checks
+    assert check.status == "inconclusive"
+    assert check.records_to_settle is None or check.records_to_settle > 3000
+
+
+def test_findings_about_metrics_and_priors():
+    assert [f.code for f in metric_findings(parse_metric("tpr", prior=0.1))] == ["trivial_metric"]
+    assert metric_findings(parse_metric("ppv", prior=0.1)) == []
+    assert prior_findings(0.5, [0.0], []) == []
+    assert prior_findings(0.1, [0.85], []) == []
+    assert [f.code for f in prior_findings(0.1, [0.8, 0.8], [])] == ["prior_hides_leaks"]
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_a_claim_excludes_all_attackers_below_a_prior(epsilon):
+    edge = 1 / (1 + math.exp(epsilon))
+    for prior, excluded in ((edge * 0.99, True), (edge * 1.01, False), (1 - edge * 0.99, True)):
+        claim = judge_claim(
+            score="s",
+            epsilon=epsilon,
+            delta=0.0,
+            adjacency="substitution",
+            prior=prior,
+            lower=abs(2 * prior - 1),
+        )
+        codes = [f.code for f in prior_findings(prior, [1.0], [claim])]
+        assert codes == (["prior_excludes_attackers"] if excluded else [])

@@ -1,0 +1,323 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from mipaudit.evidence.scores.evidence import CLASSES
+from mipaudit.maths.class_limits.auc import Area
+from mipaudit.maths.class_limits.same_data_upper import oracle_upper, oracle_upper_strict
+
+# Name to (members, holdout, kind of column): everything that has broken an audit.
+RNG = np.random.default_rng(0)
+HARD = {
+    "normal": (RNG.normal(1, 1, 300), RNG.normal(0, 1, 400), "float"),
+    "two-and-three": ([0.3, 0.5], [0.7, 0.1, 0.2], "float"),
+    "tiny-and-large": (RNG.normal(size=5), RNG.normal(size=1000), "float"),
+    "large-and-tiny": (RNG.normal(size=1000), RNG.normal(size=2), "float"),
+    "separated": (RNG.random(60) + 2, RNG.random(80), "float"),
+    "separated-by-an-atom": (np.ones(50), np.zeros(70), "integer"),
+    "all-tied": (np.ones(40), np.ones(40), "float"),
+    "infinite": (
+        np.where(RNG.random(200) < 0.3, np.inf, RNG.normal(size=200)),
+        np.where(RNG.random(200) < 0.1, -np.inf, RNG.normal(size=200)),
+        "float",
+    ),
+    "only-infinite": (np.repeat([np.inf, -np.inf], 20), np.full(30, np.inf), "float"),
+    "half-precision": (
+        RNG.normal(0.5, 1, 500).astype(np.float16).astype(float),
+        RNG.normal(0, 1, 500).astype(np.float16).astype(float),
+        "float",
+    ),
+    "many-labels": (RNG.integers(0, 90, 400), RNG.integers(0, 90, 300), "string"),
+    "heavy-tails": (RNG.standard_cauchy(300) * 1e200, RNG.standard_cauchy(300), "float"),
+    "denormal": (RNG.random(50) * 1e-310, RNG.random(50) * 1e-310, "float"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+@pytest.mark.parametrize("prior", [0.001, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", HARD)
+def test_every_limit_of_a_hard_file_is_a_number_in_its_range(evidence_from, name, prior, strict):
+    members, holdout, kind = HARD[name]
+    evidence = evidence_from(members, holdout, kind=kind, prior=prior, strict=strict)
+    baseline = abs(2 * prior - 1) - 1e-12
+    alpha = 0.025
+    assert baseline <= evidence.lower(alpha) <= evidence.held_out.value + 1e-12
+    assert evidence.held_out.value <= 1
+    assert 0 < evidence.held_out.standard_error <= 1
+    for attackers in CLASSES:
+        observed, n_members, n_holdout = evidence.observed(attackers)
+        assert 0 <= n_members <= len(members)
+        assert 0 <= n_holdout <= len(holdout)
+        upper = evidence.upper(attackers, alpha)
+        assert (upper is None) is (attackers == "bins-16" and not evidence.divisible)
+        if upper is None:
+            continue
+        assert baseline <= upper <= 1
+        assert observed <= upper + 1e-9
+    for_any = evidence.upper("any", alpha)
+    assert for_any is None or baseline <= for_any <= 1
+    assert evidence.side in {"high", "low"}
+    if min(evidence.one_sided.n_members, evidence.one_sided.n_holdout) > 0:
+        area = evidence.auc(0.05)
+        assert 0 <= area.lower <= area.value <= area.upper <= 1
+        for fpr in (0.001, 0.1):
+            point = evidence.tpr(fpr, alpha)
+            assert 0 <= point.value <= 1
+            assert point.lower is None or 0 <= point.lower <= point.value
+            assert 0 < evidence.tpr_upper(fpr, alpha) <= 1
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_a_class_that_lies_in_the_burn_in_as_a_whole(evidence_from, strict):
+    for seed in range(40):
+        evidence = evidence_from([0.3], [0.7], seed=seed, strict=strict)
+        assert evidence.lower(0.025) == 0
+        assert evidence.upper("bins-16", 0.025) is None  # two rows cannot cut 16 bins
+        for attackers in ("thresholds", "intervals-1", "intervals-4"):
+            assert evidence.upper(attackers, 0.025) > 0.99
+
+
+def test_both_infinities_without_a_warning(evidence_from):
+    evidence = evidence_from([np.inf, -np.inf, 1.0] * 9, [0.0, 1.0, np.inf] * 9)
+    assert evidence.counts.infinite == 27
+
+
+def order_limits(evidence, alpha=0.025):
+    """Every limit that depends on nothing but the order of the scores."""
+    area = evidence.auc(alpha)
+    tpr = evidence.tpr(0.1, alpha)
+    return [
+        *(evidence.upper(c, alpha) for c in ("thresholds", "intervals-1", "intervals-4")),
+        evidence.upper("any", alpha),
+        area.lower,
+        area.upper,
+        tpr.lower,
+        evidence.tpr_upper(0.1, alpha),
+        evidence.side,
+    ]
+
+
+def cell_limits(evidence, alpha=0.025):
+    return [evidence.lower(alpha), evidence.upper("bins-16", alpha), evidence.held_out.value]
+
+
+def mapped(evidence_from, change, discrete, strict):
+    rng = np.random.default_rng(4)
+    # Thousandths: maps keep them apart, and there are ties and atoms.
+    members = np.round(rng.normal(0.5, 1, 700), 0 if discrete else 3)
+    holdout = np.round(rng.normal(0, 1.3, 500), 0 if discrete else 3)
+    members[:30] = 1.0 if discrete else 0.125
+    return (
+        evidence_from(members, holdout, strict=strict),
+        evidence_from(change(members), change(holdout), strict=strict),
+    )
+
+
+MAPS = {
+    "affine": lambda x: 3 * x - 7,
+    "cube": lambda x: x**3,
+    "exponential": np.exp,
+    "arctangent": np.arctan,
+}
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+def test_a_strictly_increasing_map_of_the_scores_changes_no_limit(
+    evidence_from, name, discrete, strict
+):
+    before, after = mapped(evidence_from, MAPS[name], discrete, strict)
+    assert before.discrete is after.discrete is discrete
+    assert order_limits(before) == order_limits(after)
+    if discrete or name == "affine":
+        assert cell_limits(before) == cell_limits(after)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_nor_the_limits_that_rest_on_cells(evidence_from, strict):
+    before, after = mapped(evidence_from, MAPS["cube"], discrete=False, strict=strict)
+    assert cell_limits(before) == cell_limits(after)
+
+
+def test_a_decreasing_map_turns_the_side_and_keeps_the_threshold_limits(evidence_from):
+    rng = np.random.default_rng(5)
+    members, holdout = rng.normal(1, 1, 400), rng.normal(0, 1, 400)
+    here, there = evidence_from(members, holdout), evidence_from(-members, -holdout)
+    assert (here.side, there.side) == ("high", "low")
+    assert here.auc(0.05) == there.auc(0.05)
+    assert here.tpr(0.1, 0.025) == there.tpr(0.1, 0.025)
+    for attackers in ("thresholds", "intervals-1", "intervals-4"):
+        assert here.upper(attackers, 0.025) == pytest.approx(there.upper(attackers, 0.025))
+
+
+def swapped(evidence_from, members, holdout, **settings):
+    """Evidence with the classes exchanged and every row at its place."""
+    from dataclasses import replace
+
+    here = evidence_from(members, holdout, **settings)
+    counts = here.counts
+
+    def turned(ladder):
+        return replace(ladder, members=ladder.holdout, holdout=ladder.members)
+
+    there = replace(
+        here,
+        counts=replace(
+            counts,
+            blocks=counts.blocks[..., ::-1],
+            everyone=turned(counts.everyone),
+            evaluated=turned(counts.evaluated),
+        ),
+        _observed={},
+    )
+    return here, there
+
+
+def test_exchanging_the_classes_at_the_even_prior(evidence_from):
+    rng = np.random.default_rng(6)
+    here, there = swapped(evidence_from, rng.normal(1, 1, 600), rng.normal(0, 2, 500))
+    for attackers in CLASSES:
+        assert here.upper(attackers, 0.025) == pytest.approx(
+            there.upper(attackers, 0.025), abs=1e-9
+        )
+    assert here.plugin == pytest.approx(there.plugin)
+    assert here.side != there.side
+    assert here.auc(0.05).value == pytest.approx(there.auc(0.05).value)
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.tuples(st.integers(9, 80), st.integers(9, 80)),
+    shift=st.floats(0, 3),
+    prior=st.sampled_from([0.1, 0.5, 0.8]),
+    strict=st.booleans(),
+)
+def test_limits_move_with_the_confidence(evidence_from, seed, sizes, shift, prior, strict):
+    rng = np.random.default_rng(seed)
+    evidence = evidence_from(
+        rng.normal(shift, 1, sizes[0]),
+        rng.normal(0, 1, sizes[1]),
+        prior=prior,
+        strict=strict,
+        seed=seed,
+    )
+    alphas = (0.001, 0.025, 0.1, 0.3)
+    lower = [evidence.lower(alpha) for alpha in alphas]
+    assert lower == sorted(lower)
+    for attackers in CLASSES:
+        upper = [evidence.upper(attackers, alpha) for alpha in alphas]
+        if attackers == "bins-16" and not evidence.divisible:
+            assert upper == [None] * len(alphas)
+            continue
+        assert all(a >= b - 1e-9 for a, b in itertools.pairwise(upper))
+
+
+def test_larger_classes_observe_more(evidence_from):
+    rng = np.random.default_rng(7)
+    evidence = evidence_from(rng.normal(0, 2, 500), rng.normal(0, 1, 500))
+    nested = [evidence.observed(c)[0] for c in ("thresholds", "intervals-1", "intervals-4")]
+    assert nested == sorted(nested)
+    assert nested[1] > nested[0] + 0.1  # a scale difference is for intervals
+
+
+@pytest.mark.parametrize("sizes", [(300, 300), (300, 500), (90, 810), (95, 812)])
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+def test_strict_upper_limits_are_of_a_proven_form(evidence_from, sizes, prior):
+    rng = np.random.default_rng(8)
+    evidence = evidence_from(
+        rng.normal(1, 1, sizes[0]), rng.normal(0, 1, sizes[1]), prior=prior, strict=True
+    )
+    observed, n1, n2 = evidence.observed("thresholds")
+    upper = evidence.upper("thresholds", 0.025)
+    if n1 == prior * (n1 + n2):
+        expected = oracle_upper_strict(observed, n1, n2, prior=prior, alpha=0.025)
+    else:
+        # McDiarmid: a member moves the advantage by 2p/n1, a holdout record by 2(1-p)/n2.
+        ranges = n1 * (2 * prior / n1) ** 2 + n2 * (2 * (1 - prior) / n2) ** 2
+        expected = min(1, observed + np.sqrt(np.log(1 / 0.025) / 2 * ranges))
+    assert upper == pytest.approx(expected)
+    assert upper >= oracle_upper(observed, n1, n2, prior=prior, alpha=0.025) - 1e-9
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_a_file_sorted_by_score_raises_no_alarm(evidence_from, strict):
+    """Blocks are cut at random, not along the file: the limit holds for sorted rows."""
+    rng = np.random.default_rng(9)
+    alarms = 0
+    for seed in range(150):
+        evidence = evidence_from(
+            np.sort(rng.normal(size=100)), np.sort(rng.normal(size=100)), seed=seed, strict=strict
+        )
+        alarms += evidence.lower(0.05) > 0
+    assert alarms <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+def test_a_given_side_uses_all_rows(evidence_from):
+    rng = np.random.default_rng(10)
+    members, holdout = rng.normal(1, 1, 200), rng.normal(0, 1, 200)
+    chosen = evidence_from(members, holdout)
+    given_side = evidence_from(members, holdout, member_side="low")
+    assert chosen.one_sided.n_members < 200
+    assert given_side.one_sided.n_members == 200
+    assert given_side.auc(0.05).value < 0.5 < chosen.auc(0.05).value
+
+
+def test_the_auc_is_of_all_rows_on_the_better_side(evidence_from):
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(11)
+    for shift in (-0.3, 0.0, 0.02, 0.3):
+        members, holdout = rng.normal(shift, 1, 90).round(1), rng.normal(0, 1, 130).round(1)
+        high = metrics.roc_auc_score([1] * 90 + [0] * 130, np.concatenate([members, holdout]))
+        evidence = evidence_from(members, holdout)
+        assert evidence.auc(0.025).value == pytest.approx(max(high, 1 - high), abs=1e-12)
+        assert evidence.area[1] == ("high" if high >= 0.5 else "low")
+        given_low = evidence_from(members, holdout, member_side="low").auc(0.025)
+        assert given_low.value == pytest.approx(1 - high, abs=1e-12)
+    tied = evidence_from([1.0] * 20, [1.0] * 20)
+    assert (tied.auc(0.025).value, tied.area[1]) == (0.5, "high")
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.0025])
+@pytest.mark.parametrize("sizes", [(12, 12), (40, 40), (7, 90)])
+def test_limits_of_the_better_side_by_enumeration(evidence_from, sizes, alpha):
+    n1, n2 = sizes
+    shape = (n1 + 1, n2 + 1)
+    truth_high = np.zeros(shape, dtype=bool)
+    lower, upper = np.zeros(shape), np.zeros(shape)
+    for x in range(n1 + 1):
+        for y in range(n2 + 1):
+            if x * n2 >= y * n1:  # the high side is at least as good
+                area = Area(
+                    value=0.5 + (x / n1 - y / n2) / 2,
+                    variance=x * (n1 - x) / (4 * n1**2 * (n1 - 1))
+                    + y * (n2 - y) / (4 * n2**2 * (n2 - 1)),
+                    fewest=min(sizes),
+                    bracket=0.0,
+                )
+                found = area.limits(lower_alpha=alpha / 2, upper_alpha=alpha)
+                truth_high[x, y], lower[x, y], upper[x, y] = True, found.lower, found.upper
+                # The low side of the mirrored file has the same limits.
+                if x * n2 > y * n1:
+                    lower[n1 - x, n2 - y], upper[n1 - x, n2 - y] = found.lower, found.upper
+    evidence = evidence_from([1.0] * 3 + [0.0] * (n1 - 3), [1.0] + [0.0] * (n2 - 1))
+    assert evidence.auc(alpha).lower == pytest.approx(lower[3, 1])
+    assert evidence.auc(alpha).upper == pytest.approx(upper[3, 1])
+    worst = [0.0, 0.0]
+    for p in np.linspace(0, 1, 41):
+        for q in np.linspace(0, 1, 41):
+            truth = np.where(truth_high, 0.5 + (p - q) / 2, 0.5 - (p - q) / 2)
+            chance = np.outer(
+                stats.binom.pmf(np.arange(n1 + 1), n1, p), stats.binom.pmf(np.arange(n2 + 1), n2, q)
+            )
+            worst[0] = max(worst[0], float(chance[lower > truth + 1e-12].sum()))
+            worst[1] = max(worst[1], float(chance[upper < truth - 1e-12].sum()))
+    assert max(worst) <= alpha

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.scores.prequential import HeldOut, held_out, held_out_together, pool
+from mipaudit.maths.intervals.binomial import mover_lower
+
+MERGED = (4, 8, 16, 32, 64, 128, 256)
+WINDOWS = (0.01, 0.03, 0.1)
+
+
+def test_common_weights_vector():
+    found = pool(
+        np.array([[30.0, 6], [28, 8], [31, 5]]), np.array([[95, 10], [110, 12], [95, 8]]), 0.5
+    )
+    assert found.tpr == pytest.approx(0.633245, abs=1e-6)
+    assert found.fpr == pytest.approx(0.294319, abs=1e-6)
+    assert found.n_members == pytest.approx(29.9973, abs=1e-4)
+    assert found.n_holdout == pytest.approx(297.054, abs=1e-3)
+    assert found.lower(0.025) == pytest.approx(0.136423, abs=1e-6)
+
+
+def attackers_by_hand(table, mass, prior):
+    """All sets fitted to one table of (holdout, member) counts, cell by cell."""
+    cells = range(len(table))
+    n2 = max(sum(h for h, _ in table), 1)
+    n1 = max(sum(m for _, m in table), 1)
+    gains = [prior * m / n1 - (1 - prior) * h / n2 for h, m in table]
+    errors = [
+        math.sqrt(
+            prior**2 * (m / n1) * (1 - m / n1) / n1
+            + (1 - prior) ** 2 * (h / n2) * (1 - h / n2) / n2
+        )
+        for h, m in table
+    ]
+    majority = prior > 0.5
+
+    def best(candidates):
+        # The first of the best, in the order in which the candidates are made.
+        return max(candidates, key=lambda s: round(sum(gains[c] for c in s), 12))
+
+    everything = set(cells)
+    prefixes = [set(range(cut)) for cut in range(1, len(table) + 1)]
+    suffixes = [set(range(cut, len(table))) for cut in range(1, len(table) + 1)]
+    spans = [set(range(a, b + 1)) for b in cells for a in range(b + 1)]
+    found = [
+        everything if majority else set(),
+        set() if majority else everything,
+        best(prefixes),
+        best(suffixes),
+        best(spans),
+        best([everything - span for span in spans]),
+    ]
+    for count in MERGED:
+        if count < len(table):
+            run, below = [], 0.0
+            for cell in cells:
+                run.append(min(int((below + mass[cell] / 2) * count), count - 1))
+                below += mass[cell]
+            totals = {r: sum(g for g, q in zip(gains, run, strict=True) if q == r) for r in run}
+            found.append({c for c in cells if totals[run[c]] > 0})
+    found.append({c for c in cells if gains[c] > 0})
+    found.extend(
+        {c for c in cells if (gains[c] > 0 if abs(gains[c]) > scale * errors[c] else majority)}
+        for scale in (0.5, 1.0, 2.0)
+    )
+    middles = [sum(mass[:cell]) + mass[cell] / 2 for cell in cells]
+    for half in WINDOWS:
+        near = [
+            [c for c in cells if abs(middles[c] - middles[cell]) <= half + 1e-12] for cell in cells
+        ]
+        once = [sum(gains[c] for c in near[cell]) for cell in cells]
+        found.append({cell for cell in cells if sum(once[c] for c in near[cell]) > 1e-12})
+    return found
+
+
+def add(tables):
+    return [tuple(map(sum, zip(*cells, strict=True))) for cells in zip(*tables, strict=True)]
+
+
+def held_out_by_hand(blocks, burn_in, prior):
+    """The whole method in lists and loops."""
+    tables = [[tuple(int(n) for n in cell) for cell in block] for block in blocks]
+    halves = [add(tables[0:burn_in:2]), add(tables[1:burn_in:2])]
+    late = tables[burn_in:]
+    groups = [
+        [table for i, table in enumerate(late) if i * 15 // len(late) == group]
+        for group in range(15)
+    ]
+    later = [add(group) for group in groups]
+    burned = add(halves)
+    total = max(1, sum(map(sum, burned)))
+    mass = [sum(cell) / total for cell in burned]
+
+    def score(chosen, table):
+        n2, n1 = sum(h for h, _ in table), sum(m for _, m in table)
+        hits2 = sum(table[c][0] for c in chosen)
+        hits1 = sum(table[c][1] for c in chosen)
+        return hits2, hits1, n2, n1
+
+    def weight(n2, n1):
+        return 1 / (prior**2 / n1 + (1 - prior) ** 2 / n2) if n1 and n2 else 0.0
+
+    payoff = None
+
+    def earn(sets, table):
+        nonlocal payoff
+        payoff = [0.0] * len(sets) if payoff is None else payoff
+        for index, chosen in enumerate(sets):
+            hits2, hits1, n2, n1 = score(chosen, table)
+            if n1 and n2:
+                gain = prior * hits1 / n1 - (1 - prior) * hits2 / n2
+                payoff[index] += weight(n2, n1) * gain
+
+    earn(attackers_by_hand(halves[0], mass, prior), halves[1])
+    earn(attackers_by_hand(halves[1], mass, prior), halves[0])
+    past, pooled = burned, []
+    for table in later:
+        sets = attackers_by_hand(past, mass, prior)
+        hits2, hits1, n2, n1 = score(sets[payoff.index(max(payoff))], table)
+        if n1 and n2:
+            pooled.append((weight(n2, n1), hits2, hits1, n2, n1))
+        earn(sets, table)
+        past = add([past, table])
+    whole = sum(w for w, *_ in pooled)
+    if not whole:
+        return None
+    return (
+        sum(w / whole * hits1 / n1 for w, _, hits1, _, n1 in pooled),
+        sum(w / whole * hits2 / n2 for w, hits2, _, n2, _ in pooled),
+        1 / sum((w / whole) ** 2 / n1 for w, _, _, _, n1 in pooled),
+        1 / sum((w / whole) ** 2 / n2 for w, _, _, n2, _ in pooled),
+    )
+
+
+def draw_blocks(rng, cells, rows, shift):
+    """Counts of a leak that grows along the cells, shape (64, cells, 2)."""
+    tilt = np.linspace(-shift, shift, cells)
+    members = rng.multinomial(rows[0], np.exp(tilt) / np.exp(tilt).sum())
+    holdout = rng.multinomial(rows[1], np.full(cells, 1 / cells))
+    blocks = np.zeros((64, cells, 2), dtype=np.int64)
+    for side, counts in ((1, members), (0, holdout)):
+        for cell, count in enumerate(counts):
+            blocks[:, cell, side] = rng.multinomial(count, np.full(64, 1 / 64))
+    return blocks
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
+@pytest.mark.parametrize(
+    ("cells", "rows", "burn_in"),
+    [(3, (40, 30), 20), (7, (900, 400), 7), (20, (37, 2000), 13), (11, (15, 15), 20)],
+)
+def test_is_the_slow_obvious_method(cells, rows, burn_in, prior):
+    rng = np.random.default_rng(cells)
+    for shift in (0.0, 1.5):
+        blocks = draw_blocks(rng, cells, rows, shift)
+        expected = held_out_by_hand(blocks, burn_in, prior)
+        found = held_out(blocks, burn_in, prior)
+        assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
+
+
+def test_a_block_without_one_class_trains_only():
+    rng = np.random.default_rng(1)
+    blocks = draw_blocks(rng, 6, (300, 300), 1.0)
+    blocks[20:30, :, 1] = 0
+    found = held_out(blocks, 7, 0.5)
+    expected = held_out_by_hand(blocks, 7, 0.5)
+    assert (found.tpr, found.fpr, found.n_members, found.n_holdout) == pytest.approx(expected)
+    assert found.n_members < blocks[7:, :, 1].sum()
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.5, 0.9])
+def test_nothing_held_out_is_the_baseline(prior):
+    blocks = np.zeros((64, 4, 2), dtype=np.int64)
+    blocks[:20, :, 0] = 3
+    blocks[25, 1, 0] = 9
+    found = held_out(blocks, 20, prior)
+    assert found.value == found.lower(0.025) == pytest.approx(abs(2 * prior - 1))
+    assert found.standard_error == 1
+
+
+def test_standard_error_never_vanishes():
+    certain = HeldOut(tpr=1.0, fpr=0.0, n_members=50.0, n_holdout=50.0, prior=0.5)
+    assert 0 < certain.standard_error < 0.05
+    assert certain.lower(0.025) == pytest.approx(
+        mover_lower(1.0, 0.0, 50, 50, prior=0.5, alpha=0.025)
+    )
+
+
+def test_finds_a_leak_that_thresholds_miss():
+    """Members at both ends: an interval or a likelihood ratio sees it."""
+    rng = np.random.default_rng(2)
+    shares = np.array([0.4, 0.1, 0.1, 0.4]), np.array([0.1, 0.4, 0.4, 0.1])
+    blocks = np.stack(
+        [rng.multinomial(40, shares[1], size=64), rng.multinomial(40, shares[0], size=64)], axis=2
+    )
+    found = held_out(blocks, 7, 0.5)
+    assert found.value == pytest.approx(0.6, abs=0.05)
+    assert 0.5 < found.lower(0.025) < 0.6
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+@pytest.mark.parametrize("shift", [0.0, 0.8])
+def test_coverage(prior, shift):
+    cells, rows = 24, (150, 150)
+    tilt = np.exp(np.linspace(-shift, shift, cells))
+    truth = np.abs(prior * tilt / tilt.sum() - (1 - prior) / cells).sum()
+    rng = np.random.default_rng(3)
+    missed = sum(
+        held_out(draw_blocks(rng, cells, rows, shift), 16, prior).lower(0.05) > truth + 1e-12
+        for _ in range(400)
+    )
+    assert missed <= 35  # P(Bin(400, 0.05) > 35) < 0.1%
+
+
+def test_a_score_twice_is_the_score_once():
+    blocks = draw_blocks(np.random.default_rng(4), 9, (200, 300), 0.7)
+    assert held_out_together([blocks, blocks], 13, 0.3) == held_out(blocks, 13, 0.3)
+
+
+def test_among_several_scores_the_leaking_one_is_found():
+    rng = np.random.default_rng(5)
+    idle = [draw_blocks(rng, cells, (4000, 4000), 0.0) for cells in (5, 12, 30)]
+    leaking = draw_blocks(rng, 12, (4000, 4000), 1.0)
+    idle = [_same_sizes(rng, one, leaking) for one in idle]
+    alone = held_out(leaking, 7, 0.5)
+    together = held_out_together([*idle, leaking], 7, 0.5)
+    assert together.value == pytest.approx(alone.value, abs=0.02)
+
+
+def test_choosing_among_many_idle_scores_never_lifts_the_limit():
+    rng = np.random.default_rng(6)
+    missed = 0
+    for _ in range(300):
+        first = draw_blocks(rng, 6, (150, 150), 0.0)
+        scores = [first, *(_same_sizes(rng, draw_blocks(rng, 6, (1, 1), 0.0), first) for _ in "ab")]
+        missed += held_out_together(scores, 16, 0.5).lower(0.05) > 1e-12
+    assert missed <= 28  # P(Bin(300, 0.05) > 28) < 0.1%
+
+
+def _same_sizes(rng, blocks, like):
+    """Counts of an idle score for the rows of another one."""
+    rows = like.sum(axis=1)
+    shares = np.full(blocks.shape[1], 1 / blocks.shape[1])
+    return np.stack([rng.multinomial(rows[:, side], shares) for side in (0, 1)], axis=2)

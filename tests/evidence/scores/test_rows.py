@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.scores.findings import (
+    constant,
+    crossing_findings,
+    identical_classes,
+    score_findings,
+    size_findings,
+)
+from mipaudit.evidence.scores.rows import FALSE_POSITIVE_RATES, ErrorShare, score_estimates
+
+
+@pytest.fixture(scope="module")
+def evidence(evidence_from):
+    rng = np.random.default_rng(0)
+    return evidence_from(rng.normal(1, 1, 900), rng.normal(0, 1, 700), prior=0.3)
+
+
+def by_quantity(rows):
+    return {(row.quantity, row.attackers, row.fpr): row for row in rows}
+
+
+def test_error_is_shared_over_the_columns():
+    share = ErrorShare(confidence=0.9, columns=4)
+    assert share.two_sided == pytest.approx(0.025)
+    assert share.one_sided == pytest.approx(0.0125)
+
+
+def test_rows_of_a_score(evidence):
+    rows = score_estimates(evidence, ErrorShare(confidence=0.95, columns=2))
+    found = by_quantity(rows)
+    assert rows[0].quantity == "advantage"
+    for attackers in ("thresholds", "intervals-1", "intervals-4", "bins-16"):
+        row = found["advantage", attackers, None]
+        assert row.upper == evidence.upper(attackers, 0.0125)
+        assert row.lower is row.value is None
+        assert row.lower_reason
+        assert row.value_reason
+    assert found["advantage", "any", None].lower == evidence.lower(0.0125)
+    assert found["advantage", "any", None].upper is None
+    assert found["auc", "thresholds", None].lower == pytest.approx(evidence.auc(0.0125).lower)
+    for fpr in FALSE_POSITIVE_RATES:
+        row = found["tpr_at_fpr", "thresholds", fpr]
+        assert row.lower == evidence.tpr(fpr, 0.0125).lower
+    # 700 rows, less the burn-in, cannot show an FPR of 0.1%.
+    short = found["tpr_at_fpr", "thresholds", 0.001]
+    assert short.value is short.lower is None
+    assert "not estimable" in short.value_reason
+
+
+def test_the_four_ways_to_say_the_advantage(evidence):
+    found = by_quantity(score_estimates(evidence, ErrorShare(confidence=0.95, columns=1)))
+    advantage, excess, eta, accuracy = (
+        found[quantity, "any", None] for quantity in ("advantage", "excess", "eta", "accuracy")
+    )
+    for part in ("value", "lower", "plugin"):
+        number = getattr(advantage, part)
+        assert getattr(excess, part) == pytest.approx(number - 0.4)
+        assert getattr(eta, part) == pytest.approx((number - 0.4) / 2)
+        assert getattr(accuracy, part) == pytest.approx((1 + number) / 2)
+        # MIP: eta is the accuracy above the trivial attacker's.
+        assert getattr(eta, part) == pytest.approx(getattr(accuracy, part) - 0.7)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_every_number_is_finite_or_has_a_reason(evidence_from, strict):
+    rng = np.random.default_rng(1)
+    members = np.where(rng.random(30) < 0.5, np.inf, rng.normal(size=30))
+    evidence = evidence_from(members, rng.normal(size=12), strict=strict, prior=0.1)
+    for row in score_estimates(evidence, ErrorShare(confidence=0.95, columns=1)):
+        for part in ("value", "lower", "upper"):
+            number = getattr(row, part)
+            assert math.isfinite(number) if number is not None else getattr(row, part + "_reason")
+
+
+def test_labels_have_no_order(evidence_from):
+    rng = np.random.default_rng(2)
+    evidence = evidence_from(
+        rng.integers(0, 4, 100), rng.integers(0, 4, 100), kind="string", ordered=False
+    )
+    rows = score_estimates(evidence, ErrorShare(confidence=0.95, columns=1))
+    assert {row.quantity for row in rows} == {"advantage", "excess", "eta", "accuracy"}
+    assert all(row.upper is not None for row in rows)
+
+
+def test_findings_about_the_input(evidence_from):
+    rng = np.random.default_rng(3)
+    same = rng.normal(size=40)
+    ones, ties = np.ones(30), np.round(rng.normal(size=200), 1)
+    assert constant(evidence_from(ones, ones).counts)
+    assert not constant(evidence_from(ones, ones * 2).counts)
+    assert identical_classes(evidence_from(same, same[::-1]).counts)
+    assert not identical_classes(evidence_from(same, same + 1).counts)
+    assert [f.code for f in score_findings("s", evidence_from(ones, ones).counts)] == [
+        "constant_column"
+    ]
+    infinite = np.where(rng.random(200) < 0.2, np.inf, ties)
+    codes = {f.code for f in score_findings("s", evidence_from(infinite, same).counts)}
+    assert codes == {"infinite_scores", "ties"}
+    assert [f.code for f in size_findings(19, 20)] == ["small_class"]
+
+
+def test_a_leak_that_a_class_cannot_see_is_a_finding(evidence_from):
+    rng = np.random.default_rng(4)
+    teeth = rng.integers(0, 40, (2, 6000)) * 2.0
+    evidence = evidence_from(
+        teeth[0] + rng.random(6000) * 0.9, teeth[1] + 1 + rng.random(6000) * 0.9
+    )
+    rows = score_estimates(evidence, ErrorShare(confidence=0.95, columns=1))
+    found = crossing_findings("shown", "s", rows)
+    assert {f.code for f in found} == {"leak_invisible_to_class"}
+    assert any("'thresholds'" in f.text for f in found)
+    assert crossing_findings("shown", "another", rows) == []

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import numpy as np
+
+from mipaudit.evidence.tallies.group_tally import GroupCensus, Grouping, GroupTally
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
+
+rng = np.random.default_rng(0)
+N = 3_000
+MEMBER = rng.random(N) < 0.5
+SCORE = rng.normal(size=N)
+GROUP = rng.choice(np.array([11, 22, 33, 44], dtype=np.uint64), N)
+
+
+def rows_of(chosen):
+    return Rows(
+        first_row=0,
+        source_rows=N,
+        kept=np.flatnonzero(chosen),
+        keys=None,
+        member=MEMBER[chosen],
+        scores=(SCORE[chosen],),
+        groups=GROUP[chosen],
+    )
+
+
+ALL = rows_of(np.ones(N, dtype=bool))
+
+
+def plan():
+    sample = BurnInSample(1, 0)
+    sample.add(ALL)
+    sample.settle()
+    return make_plan(sample, ["float"], prior=0.5, discrete=False, seed=0)
+
+
+def test_census_counts_classes():
+    whole, parts = GroupCensus(), GroupCensus()
+    whole.add(ALL)
+    for chosen in (np.arange(N) < 500, np.arange(N) >= 500):
+        other = GroupCensus()
+        other.add(rows_of(chosen))
+        parts.merge(other)
+    assert whole.sizes == parts.sizes
+    for group, (inside, outside) in whole.sizes.items():
+        assert inside == (MEMBER & (group == GROUP)).sum()
+        assert outside == (~MEMBER & (group == GROUP)).sum()
+
+
+def test_grouping_numbers_rows():
+    grouping = Grouping(
+        kept=np.array([22, 44], dtype=np.uint64), merged=np.array([11], dtype=np.uint64)
+    )
+    assert grouping.count == 3
+    asked = np.array([44, 11, 33, 22, 99], dtype=np.uint64)
+    assert grouping.numbers(asked).tolist() == [1, 2, -1, 0, -1]
+
+
+def test_each_group_is_counted_as_if_alone():
+    one = plan()
+    grouping = Grouping(
+        kept=np.array([22, 44], dtype=np.uint64), merged=np.array([11, 33], dtype=np.uint64)
+    )
+    tally = GroupTally(one, grouping)
+    tally.add(ALL)
+    expected = [GROUP == 22, GROUP == 44, (GROUP == 11) | (GROUP == 33)]
+    for counts, chosen in zip(tally.counts(), expected, strict=True):
+        alone = Tally(one)
+        alone.add(rows_of(chosen))
+        (twin,) = alone.counts()
+        assert np.array_equal(counts.blocks, twin.blocks)
+        assert np.array_equal(counts.everyone.members, twin.everyone.members)
+
+
+def test_parts_merge():
+    one = plan()
+    grouping = Grouping(
+        kept=np.array([11, 22, 33, 44], dtype=np.uint64), merged=np.zeros(0, dtype=np.uint64)
+    )
+    whole, parts = GroupTally(one, grouping), GroupTally(one, grouping)
+    whole.add(ALL)
+    for chosen in (np.arange(N) % 2 == 1, np.arange(N) % 2 == 0):
+        other = GroupTally(one, grouping)
+        other.add(rows_of(chosen))
+        parts.merge(other)
+    for mine, theirs in zip(whole.counts(), parts.counts(), strict=True):
+        assert np.array_equal(mine.blocks, theirs.blocks)

@@ -1,0 +1,53 @@
+"""Rows that fit, rows that choose, and the blocks that hold them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mipaudit.evidence.vectors.burn_in import split_burn_in, vector_burn_in_blocks
+from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample
+
+
+def sampled(n, size):
+    rng = np.random.default_rng(0)
+    rows = Rows(
+        first_row=0,
+        source_rows=n,
+        kept=None,
+        keys=None,
+        member=rng.random(n) < 0.5,
+        scores=(np.arange(n, dtype=float), rng.standard_normal(n)),
+    )
+    sample = BurnInSample(2, 3, size)
+    sample.add(rows)
+    sample.settle()
+    return rows, sample
+
+
+@pytest.mark.parametrize(("n", "size"), [(600, 65_536), (30_000, 65_536), (30_000, 500)])
+def test_fitting_rows_are_in_no_evaluated_or_trained_block(n, size):
+    rows, sample = sampled(n, size)
+    block = micro_blocks(rank_bytes(rows, 3))
+    parts = split_burn_in(sample)
+    fitted = block[parts.fitting.values[:, 0].astype(int)]
+    chosen = block[parts.choosing.values[:, 0].astype(int)]
+    assert fitted.size
+    assert chosen.size
+    assert fitted.max() < parts.fit_blocks < parts.blocks
+    assert chosen.max() < parts.blocks
+    assert not set(parts.fitting.values[:, 0]) & set(parts.choosing.values[:, 0])
+    assert (
+        parts.fitting.member.tolist()
+        == rows.member[parts.fitting.values[:, 0].astype(int)].tolist()
+    )
+    assert fitted.size == pytest.approx(2 * chosen.size, rel=0.35)
+
+
+def test_small_files_give_more_of_themselves():
+    assert vector_burn_in_blocks(10, 10) == 20
+    assert vector_burn_in_blocks(10**4, 10**4) == 13
+    assert vector_burn_in_blocks(10**8, 10**8) == 7
+    assert vector_burn_in_blocks(10, 10**8) == 20

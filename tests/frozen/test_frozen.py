@@ -1,0 +1,141 @@
+"""What users see, as files: help texts, worked commands in every form, the public functions.
+
+Walls may be moved behind it; what stands here changes only on purpose. To write the files anew:
+``FROZEN=write python -m pytest tests/frozen``; the difference is then part of the commit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import mipaudit
+from mipaudit.cli import app
+from mipaudit.cli.program import COMMANDS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+LEAKY = "sample_data/leaky.parquet"
+PRIVATE = "sample_data/private.parquet"
+PAIR = ("--members", "sample_data/members.csv", "--holdout", "sample_data/holdout.csv")
+ADULT = (
+    *("--members", "sample_data/adult_members.csv", "--holdout", "sample_data/adult_holdout.csv"),
+    *("--synthetic", "sample_data/adult_synthetic.csv"),
+)
+# What the machine, the day and the libraries decide.
+_PASSING = ("mipaudit", "python", "platform", "created", "packages", "versions", "libraries")
+
+RUNS = {
+    "estimate": ("estimate", LEAKY),
+    "estimate-policy": ("estimate", PRIVATE, "--max-advantage", "0.1", "--strict", "--seed", "7"),
+    "estimate-claim": ("estimate", PRIVATE, "--claimed-epsilon", "1", "--delta", "1e-5"),
+    "estimate-pair": ("estimate", *PAIR, "--metric", "ppv", "--max-tpr-at-fpr", "0.02@0.001"),
+    "estimate-joint": ("estimate", LEAKY, "--score-col", "lira_online", "--joint"),
+    "estimate-mace": ("estimate", LEAKY, "--score-col", "loss", "--method", "mace", "--discrete"),
+    "estimate-kde": ("estimate", LEAKY, "--score-col", "loss", "--method", "kde"),
+    "records": ("records", LEAKY, "--score-col", "lira_online"),
+    "check": ("check", LEAKY),
+    "attack": ("attack", LEAKY, "--score-col", "loss", "--loss-bound", "5", "--seed", "3"),
+    "attack-policy": ("attack", *PAIR, "--max-advantage", "0.2"),
+    "compare": ("compare", LEAKY, "--score-col", "lira_online", "--score-col", "loss"),
+    "epsilon-one-model": ("epsilon", PRIVATE, "--design", "one-model"),
+    "epsilon-counts": (
+        *("epsilon", "--design", "independent-runs", "--tp", "480", "--fn", "20"),
+        *("--fp", "40", "--tn", "460", "--claimed-epsilon", "1"),
+    ),
+    "epsilon-canaries": (
+        *("epsilon", "--design", "one-run", "--canaries", "1000", "--guesses", "200"),
+        *("--correct", "180"),
+    ),
+    "shift": ("shift", "sample_data/adult_members.csv", "sample_data/adult_holdout.csv"),
+    "bounds-epsilon": ("bounds", "--epsilon", "1", "--delta", "1e-5"),
+    "bounds-target": ("bounds", "--advantage", "0.1"),
+    "bounds-attack": ("bounds", "--tp", "60", "--fn", "40", "--fp", "30", "--tn", "70"),
+    "noise": ("noise", "--eta", "0.1", "--k", "2"),
+    "noise-splits": ("noise", "--eta", "0.1", "--from", "sample_data/splits.csv"),
+    "simulate-list": ("simulate", "--list"),
+    "schema": ("schema",),
+    "no-such-column": ("estimate", LEAKY, "--score-col", "lss"),
+    "prior-out-of-range": ("estimate", LEAKY, "--prior", "1.5"),
+    "no-such-option": ("estimate", LEAKY, "--max-advantge", "0.1"),
+    "no-such-command": ("estimat", LEAKY),
+    "help-exit-codes": ("help", "exit-codes"),
+}
+FORMS = {
+    "estimate": ("json", "table", "csv", "junit"),
+    "estimate-policy": ("json", "table", "junit"),
+    "simulate-list": ("table",),
+    "schema": (),
+    **dict.fromkeys(
+        ("no-such-column", "prior-out-of-range", "no-such-option", "no-such-command"), ("table",)
+    ),
+    "help-exit-codes": (),
+}
+CASES = [
+    ((*words, *(("-f", form) if form else ())), f"{name}.{form or 'txt'}")
+    for name, words in RUNS.items()
+    for form in FORMS.get(name, ("json", "table")) or ("",)
+]
+
+
+@pytest.fixture
+def said(monkeypatch, capsysbinary):
+    """Run the program within this process; return what it says and its exit code."""
+    monkeypatch.chdir(ROOT)
+    for name in [name for name in os.environ if name.startswith("MIPAUDIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*words):
+        status = app.run(words)
+        found = capsysbinary.readouterr()
+        return found.out.decode() + found.err.decode() + f"exit {status}\n"
+
+    return run
+
+
+def hold(name, text):
+    """Compare a text with its file, or write it if asked to."""
+    path = HERE / "files" / name
+    if os.environ.get("FROZEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def without_the_machine(text):
+    """Leave out of a JSON report what another machine would write otherwise."""
+    if not text.startswith('{\n  "schema"'):
+        return text
+    report, end = json.JSONDecoder().raw_decode(text)
+    for key in _PASSING:
+        report["provenance"].pop(key, None)
+    return json.dumps(report, indent=1) + text[end:]
+
+
+@pytest.mark.parametrize(("words", "name"), CASES, ids=[name for _, name in CASES])
+def test_a_command_says_what_it_said(said, words, name):
+    hold(name, without_the_machine(said(*words)))
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_says_what_it_said(said, command):
+    hold(f"help/{command.replace(' ', '-') or 'mipaudit'}.txt", said(*command.split(), "--help"))
+
+
+def test_the_public_functions_are_what_they_were():
+    names = sorted(set(mipaudit.__all__) - {"__version__"})
+    lines = [f"{name}{signature_of(getattr(mipaudit, name))}" for name in names]
+    hold("public.txt", "\n".join(lines) + "\n")
+
+
+def signature_of(thing):
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return ""
+    return str(inspect.signature(thing))

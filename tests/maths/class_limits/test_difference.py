@@ -1,0 +1,217 @@
+"""Limits of challenger minus the best of a class: against enumeration of the class."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from mipaudit.maths.class_limits.best_on_cells import best_rival
+from mipaudit.maths.class_limits.difference import (
+    Encounter,
+    Standing,
+    challenger_standing,
+    independent_lower,
+    paired_lower,
+    separate_lower,
+)
+from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+
+ALPHA = 0.025
+
+
+def encounter(seed, cells=7, prior=0.5, n=400):
+    """Return random rates in which the challenger knows something."""
+    rng = np.random.default_rng(seed)
+    rates = rng.dirichlet(np.ones(2 * cells), size=2).reshape(2, 2, cells)
+    return Encounter(
+        rates=rates,
+        single=np.ones(cells, dtype=bool),
+        n_members=n * rng.uniform(0.5, 1.5),
+        n_holdout=n * rng.uniform(0.5, 1.5),
+        prior=prior,
+    )
+
+
+def fixed_rival_lower(found, rival, alpha):
+    """Return the limit for one rival, from its variance: a slow twin of no shortcut."""
+    p = found.prior
+    z = NormalDist().inv_cdf(1 - alpha)
+    difference, variance, heaviest = 0.0, 0.0, 0.0
+    for side, scale, size in ((0, -2 * (1 - p), found.n_holdout), (1, 2 * p, found.n_members)):
+        values, masses = [], []
+        for guess, cell in product((0, 1), range(rival.size)):
+            values.append(guess - int(rival[cell]))
+            masses.append(found.rates[side, guess, cell])
+        mean = np.average(values, weights=masses)
+        difference += scale * mean
+        variance += scale**2 * np.average((np.array(values) - mean) ** 2, weights=masses) / size
+        # One row can move X from 1 to -1; z^2 must not be below what no event allows.
+        patience = max(1.0, -1.06 * math.log(alpha) / z**2)
+        heaviest = max(heaviest, 2 * patience * abs(scale) / size)
+    root = math.sqrt(variance + heaviest**2 * z**2 / 4)
+    return difference - heaviest * z**2 / 2 - z * root
+
+
+def everyone(kind, cells):
+    if kind == "any":
+        return [np.array(one, dtype=bool) for one in product((0, 1), repeat=cells)]
+    steps = np.arange(cells)
+    if kind == "thresholds":
+        cuts = range(cells + 1)
+        return [steps < cut for cut in cuts] + [steps >= cut for cut in cuts]
+    inside = [(steps >= a) & (steps < b) for a in range(cells + 1) for b in range(a, cells + 1)]
+    return inside + [~one for one in inside]
+
+
+@pytest.mark.parametrize("kind", ["any", "thresholds", "intervals-1"])
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_the_limit_is_below_that_of_every_rival_and_not_far_below(kind, prior):
+    gaps = []
+    for seed in range(40):
+        found = encounter(seed, prior=prior)
+        least = min(fixed_rival_lower(found, one, ALPHA) for one in everyone(kind, 7))
+        limit = paired_lower(found, kind, ALPHA)
+        room = 1 - abs(2 * prior - 1)
+        assert limit <= max(least, -room) + 1e-9
+        gaps.append(max(least, -room) - limit)
+    if kind == "intervals-1":
+        assert np.mean(gaps) < 0.02
+    else:
+        assert max(gaps) < 1e-9
+
+
+def test_one_cell_that_tells_all_leaves_the_score_limit():
+    # The rival sees one value only, so the constants are its class: it gains nothing.
+    rates = np.array([[[0.7], [0.3]], [[0.2], [0.8]]])
+    found = Encounter(
+        rates=rates, single=np.ones(1, dtype=bool), n_members=500.0, n_holdout=500.0, prior=0.5
+    )
+    exact = min(fixed_rival_lower(found, np.array([one]), ALPHA) for one in (False, True))
+    z = 1.959963984540054
+    most = 2 * (-1.06 * math.log(0.025) / z**2) / 500
+    closed = 0.5 - most * z**2 / 2 - z * math.sqrt((0.21 + 0.16) / 500 + (most * z / 2) ** 2)
+    assert exact == pytest.approx(closed, abs=1e-12)
+    assert paired_lower(found, "thresholds", ALPHA) == pytest.approx(closed, abs=1e-12)
+
+
+# How a member's guess and rival's cell are as a rule, and in the rare rows. The rival
+# guesses the rows in its cell 1 to be members; X is the challenger less the rival.
+RARE_ROWS = {
+    "from 1 to -1": ((1, 0), (0, 1)),
+    "from 1 to 0": ((1, 0), (0, 0)),
+    "from 0 to -1": ((0, 0), (0, 1)),
+}
+
+
+def members_with_rare_rows(usual, rare, share, *, n, n_holdout):
+    rates = np.zeros((2, 2, 2))
+    rates[0, 0, 0] = 1.0
+    rates[1][usual] = 1 - share
+    rates[1][rare] = share
+    return Encounter(
+        rates=rates,
+        single=np.ones(2, dtype=bool),
+        n_members=float(n),
+        n_holdout=float(n_holdout),
+        prior=0.5,
+    )
+
+
+@pytest.mark.parametrize("law", RARE_ROWS)
+@pytest.mark.parametrize("n", [20, 100, 1000])
+@pytest.mark.parametrize("alpha", [0.25, 0.1, 0.05, 0.025, 0.005, 0.025 / 66])
+def test_rare_rows_are_missed_no_oftener_than_promised(law, n, alpha):
+    usual, rare = RARE_ROWS[law]
+    x, other = usual[0] - usual[1], rare[0] - rare[1]
+    # Many holdout records: nothing but the members' own terms covers the rare rows.
+    limits = np.array(
+        [
+            paired_lower(
+                members_with_rare_rows(usual, rare, count / n, n=n, n_holdout=1e7),
+                "thresholds",
+                alpha,
+            )
+            for count in range(n + 1)
+        ]
+    )
+    counts = np.arange(n + 1)
+    worst = 0.0
+    # The miss probability is largest where the truth has just fallen below one of the limits.
+    for limit in limits:
+        share = (x - limit) / (x - other) + 1e-9
+        if 0 < share < 1:
+            missed = limits > x + (other - x) * share
+            worst = max(worst, float(binom.pmf(counts, n, share)[missed].sum()))
+    assert worst <= 1.02 * alpha
+    # Not because it says nothing: but for the fewest rows and the smallest error, it can miss.
+    assert worst > 0 or (n == 20 and alpha < 0.001)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
+def test_limits_stay_in_range_and_wider_classes_and_smaller_errors_give_lower_ones(seed, prior):
+    found = encounter(seed, prior=prior)
+    room = 1 - abs(2 * prior - 1)
+    limits = [paired_lower(found, kind, ALPHA) for kind in ("thresholds", "any")]
+    assert all(-room <= one <= room for one in limits)
+    assert limits[1] <= limits[0] + 1e-12
+    assert paired_lower(found, "any", ALPHA / 10) <= limits[1] + 1e-12
+
+
+def test_a_cell_of_several_values_is_bracketed():
+    found = encounter(3)
+    several = Encounter(
+        rates=found.rates,
+        single=np.zeros(7, dtype=bool),
+        n_members=found.n_members,
+        n_holdout=found.n_holdout,
+        prior=found.prior,
+    )
+    for kind in ("any", "thresholds", "intervals-4"):
+        assert paired_lower(several, kind, ALPHA) <= paired_lower(found, kind, ALPHA) + 1e-6
+
+
+@given(st.integers(0, 10_000))
+def test_the_best_rival_is_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    gains = rng.normal(size=(4, 6))
+    single = np.ones(6, dtype=bool)
+    for kind in ("any", "thresholds", "intervals-1"):
+        most, rival = best_rival(gains, single, kind)
+        best = max(float(gains.sum(axis=0) @ one) for one in everyone(kind, 6))
+        assert most == pytest.approx(best, abs=1e-12)
+        if kind != "intervals-1":
+            assert gains.sum(axis=0) @ rival == pytest.approx(most, abs=1e-12)
+
+
+def test_slacks_of_independent_inputs_combine_as_the_sides_of_a_triangle():
+    limit = independent_lower(Standing(value=0.6, slack=0.03), Standing(value=0.2, slack=0.04), 0.5)
+    assert limit == pytest.approx(0.35)
+
+
+@given(st.floats(0, 1), st.floats(0, 0.5))
+def test_the_independent_limit_falls_as_the_rival_does_better(value, slack):
+    mine = Standing(value=0.7, slack=0.1)
+    less = independent_lower(mine, Standing(value=value, slack=slack), 0.5)
+    more = independent_lower(mine, Standing(value=value + 0.05, slack=slack), 0.5)
+    assert more <= less
+
+
+def test_a_challenger_stands_on_two_clopper_pearson_limits():
+    found = challenger_standing(0.6, 0.2, 100, 50, prior=0.3, alpha=0.05)
+    below = 0.6 - clopper_pearson_lower(60.0, 100, 0.05)
+    above = clopper_pearson_upper(10.0, 50, 0.05) - 0.2
+    assert found.value == pytest.approx(0.4 + 2 * (0.3 * 0.6 - 0.7 * 0.2))
+    assert found.slack == pytest.approx(2 * math.hypot(0.3 * below, 0.7 * above))
+
+
+def test_two_limits_subtract_within_the_range():
+    assert separate_lower(0.5, 0.3, 0.5) == pytest.approx(0.2)
+    assert separate_lower(0.8, 1.0, 0.1) == pytest.approx(-0.2)
+    assert separate_lower(0.0, 1.0, 0.9) == pytest.approx(-0.2)

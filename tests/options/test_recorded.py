@@ -1,0 +1,108 @@
+"""Recorded settings are the keywords that they were, for every command."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError
+from mipaudit.options.recorded import recorded_keywords
+from mipaudit.statements.provenance.origin import Setting
+from mipaudit.statements.provenance.provenance import settings_from
+
+ODD_NAMES = ("a, b", "d1,d2", "none", " x", '"quoted"', "")
+GIVEN = {
+    "estimate": {
+        "score_columns": ODD_NAMES,
+        "member_value": "none",
+        "where": 'city = "a, b"',
+        "prior": 0.1,
+        "max_tpr_at_fpr": (0.02, 1e-3),
+        "max_metric": ("ppv=0.6", "cost:fp=1,fn=5=-0.1"),
+        "limits": ({"quantity": "auc", "max": 0.6, "score": "a, b"},),
+        "strict": True,
+        "seed": 7,
+    },
+    "check": {"score_columns": ("loss",), "nan": "drop", "hash_inputs": True},
+    "records": {"by": ("sex", "a, b"), "cells": 12, "max_risk": 0.5, "tau": 0.25},
+    "epsilon": {"design": "one-run", "guesses": (200, 100), "delta": 1e-5, "curve": False},
+    "compare": {"baseline": "a, b", "independent": True, "max_increase": 0.01},
+    "bounds": {
+        "dp_sgd": {"noise_multiplier": 0.8, "q": 0.01, "steps": 1e4},
+        "compose": (("gaussian", {"noise_multiplier": 2.0, "count": 10}),),
+        "tpr_at_fpr": (0.2, 0.01),
+        "curves": True,
+    },
+    "noise": {"eta": 0.1, "k": float("inf"), "clip_centre": (0.0, -1.5), "seed": None},
+    "validate": {"estimands": ("auc",), "sizes": (40, 1000), "priors": (0.5, 0.01)},
+    "simulate": {"n_members": 10, "order": "sorted"},
+}
+
+
+@pytest.mark.parametrize("command", sorted(GIVEN))
+def test_arguments_come_back_with_all_the_defaults(command):
+    parameters = inspect.signature(getattr(mipaudit, command)).parameters.values()
+    defaults = {
+        one.name: one.default
+        for one in parameters
+        if one.kind == one.KEYWORD_ONLY and one.default is not one.empty
+    }
+    left_out = {"data", "settings", "progress", "jobs", "members", "holdout", "resume", "output"}
+    left_out |= {"engine", "scheduler", "executor"}
+    arguments = {
+        name: value
+        for name, value in {**defaults, **GIVEN[command]}.items()
+        if name not in left_out
+    }
+
+    assert recorded_keywords(command, settings_from(arguments, source="api")) == arguments
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "typed", "value"),
+    [
+        ("estimate", "max_tpr_at_fpr", "0.02@0.001", (0.02, 0.001)),
+        ("estimate", "score_columns", "d1,d2, loss", ("d1,d2", "loss")),
+        ("records", "by", "sex,race", ("sex", "race")),
+        ("epsilon", "guesses", "400", 400),
+        ("epsilon", "guesses", "200,100", (200, 100)),
+        ("epsilon", "curve", "profile.csv", True),
+        ("bounds", "dp_sgd", "noise_multiplier=1,q=0.5,steps=10", None),
+        ("bounds", "compose", "laplace:noise_multiplier=3,count=2", None),
+        ("noise", "clip_centre", "0,0.5", (0.0, 0.5)),
+    ],
+)
+def test_what_was_typed_is_read_as_the_command_reads_it(command, name, typed, value):
+    setting = Setting(name=name, value=typed, source="command line")
+
+    found = recorded_keywords(command, [setting])[name]
+
+    if name == "dp_sgd":
+        value = {"noise_multiplier": 1.0, "q": 0.5, "steps": 10.0}
+    elif name == "compose":
+        value = (("laplace", {"noise_multiplier": 3.0, "count": 2.0}),)
+    assert found == value
+
+
+@pytest.mark.parametrize("name", ["score_columns", "curve"])
+def test_an_option_that_was_not_typed_leaves_the_default(name):
+    setting = Setting(name=name, value="none", source="default")
+
+    assert recorded_keywords("epsilon", [setting]) == {}
+
+
+def test_settings_that_no_keyword_takes_are_left_out():
+    setting = Setting(name="config", value="mipaudit.toml", source="file", where="sha256 00")
+
+    assert recorded_keywords("estimate", [setting]) == {}
+
+
+@pytest.mark.parametrize(("name", "value"), [("prior", "half"), ("strict", "1"), ("seed", "0.5")])
+def test_a_setting_that_cannot_be_read_is_an_error_without_its_value(name, value):
+    with pytest.raises(InputError) as caught:
+        recorded_keywords("estimate", [Setting(name=name, value=value, source="default")])
+
+    assert name in caught.value.message
+    assert value not in str(caught.value)

@@ -1,0 +1,251 @@
+"""Which columns are taken, by name and kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.columns.column import Field
+from mipaudit.reading.columns.score_names import is_id_like, is_score_like
+from mipaudit.reading.columns.score_selection import (
+    candidate_columns,
+    find_column,
+    select_named,
+    select_scores,
+    selection_findings,
+    shown_names,
+)
+from mipaudit.reading.parquet.arrow import arrow_fields
+
+
+def fields(**kinds):
+    return tuple(Field(name=name, kind=kind) for name, kind in kinds.items())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("id", "ID", "record_id", "run_id", "digits_index", "index", "row", "run", "rep"),
+        *("replicate", "y", "target", "label", "label_noisy", "wrong_label", "labels"),
+        *("pred", "prediction", "pred_natural", "eps", "epsilon", "group", "subpop", "uuid"),
+        *("", "Unnamed: 0", "unnamed:3", "__index_level_0__", "sample-id", "y_true"),
+    ],
+)
+def test_id_like(name):
+    assert is_id_like(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("score", "loss", "conf_max", "entropy", "phi", "lira_online", "d_logit_ep25", "nn_l2"),
+        *("residual", "margin", "mc_count", "rowing", "runner", "yield", "steps", "grad_norm"),
+    ],
+)
+def test_not_id_like(name):
+    assert not is_id_like(name)
+
+
+def test_score_like_names():
+    assert all(is_score_like(name) for name in ("score", "Loss", "confidence", "score_2"))
+    assert all(is_score_like(name) for name in ("nn", "kth_5", "mc_0.1", "share_1e-05", "correct"))
+    assert not any(is_score_like(name) for name in ("steps", "score_id", "loss_label", "closs"))
+
+
+def test_every_query_names_its_columns_as_scores():
+    from mipaudit.commands.query.kind import KINDS, parse_queries
+    from mipaudit.commands.query.model.loss_scores import SCORES
+
+    radii = ("mc:0.1", "share:1e-05", "mc:12.25", "lnr:7", "kth:9", "density:3")
+    written = [query.column for query in parse_queries((*KINDS, *radii))]
+    written += [*SCORES, "loss_calibrated", "phi", "lira_online", "lira_offline"]
+    assert all(map(is_score_like, written))
+
+
+@pytest.mark.parametrize(
+    "name", ["score", "Loss_2", "scores", "confidence", "correct", "nn", "share"]
+)
+@pytest.mark.parametrize("kind", ["integer", "bool"])
+def test_a_name_makes_a_score_beside_floats(name, kind):
+    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == [name, "latency_ms"]
+    assert selection.unaudited == ()
+    assert [one.code for one in selection_findings(selection)] == ["scores_found"]
+
+
+def test_integers_are_scores_only_where_there_is_none_yet():
+    selection = select_scores(fields(score="integer", age="integer", sex="bool"), frozenset())
+    assert [f.name for f in selection.scores] == ["score"]
+    assert [name for name, _ in selection.unaudited] == ["age", "sex"]
+    # Adult's attribute is no score for its name, and floats are as ever.
+    people = select_scores(fields(age="integer", capital_loss="integer"), frozenset())
+    assert len(people.scores) == 2
+    assert people.unaudited == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("score", "string"), ("loss_at", "other"), ("confidence", "empty"), ("Score", "string")),
+        *(("score_id", "integer"), ("score_idx", "float"), ("loss_label", "integer")),
+        *(("target_loss", "float"), ("pred_score", "bool"), ("ScoreId", "integer")),
+        # What a model gave out may tell as much: floats, and lists of numbers.
+        *(("prediction", "float"), ("y_pred", "float"), ("logits", "other"), ("probs", "other")),
+    ],
+)
+def test_what_says_score_and_is_left_out_is_told(name, kind):
+    selection = select_scores(fields(**{name: kind, "latency_ms": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == ["latency_ms"]
+    assert [one for one, _ in selection.unaudited] == [name]
+    (finding,) = selection_findings(selection)
+    assert finding.code == "score_left_out"
+    assert name in finding.text
+
+
+@pytest.mark.parametrize("name", ["embedding", "outputs", "label", "losses", "per_token"])
+def test_lists_of_numbers_are_told_whatever_their_name(name):
+    lists = Field(name=name, kind="other", lists=True)
+    selection = select_scores((*fields(latency_ms="float"), lists), frozenset())
+    assert selection.unaudited == ((name, "lists of numbers"),)
+    (finding,) = selection_findings(selection)
+    assert finding.code == "score_left_out"
+    assert name in finding.text
+    assert not select_scores((*fields(latency_ms="float"), lists), frozenset({name})).unaudited
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (pa.list_(pa.float32()), True),
+        (pa.large_list(pa.int64()), True),
+        (pa.list_(pa.bool_(), 2), True),
+        (pa.list_(pa.list_(pa.float64())), True),
+        (pa.list_(pa.string()), False),
+        (pa.struct([("a", pa.float64())]), False),
+        (pa.float64(), False),
+    ],
+)
+def test_which_columns_are_lists_of_numbers(kind, told):
+    (field,) = arrow_fields(pa.schema([("x", kind)]))
+    assert field.lists == told
+
+
+def test_a_list_beside_the_scores_is_told_until_they_are_named(tmp_path):
+    rng = np.random.default_rng(3)
+    member = np.arange(4_000) % 2 == 0
+    table = {"member": member, "loss": rng.normal(size=4_000)}
+    for extra in ({}, {"outputs": list(rng.normal(size=(4_000, 2)))}):
+        path = tmp_path / "scores.parquet"
+        pq.write_table(pa.table(table | extra), path)
+        for columns in ((), ("loss",)):
+            report = mipaudit.estimate(str(path), score_columns=columns)
+            codes = {one.code for one in report.findings}
+            assert ("score_left_out" in codes) == (bool(extra) and not columns)
+
+
+@pytest.mark.parametrize("name", ["conf_label", "loss_target", "score_pred", "conf_true"])
+def test_floats_are_no_labels(name):
+    assert [f.name for f in select_scores(fields(**{name: "float"}), frozenset()).scores] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("id", "integer"), ("run", "integer"), ("rep", "float"), ("y", "integer")),
+        *(("target", "float"), ("label", "bool"), ("eps", "float"), ("group", "integer")),
+        *(("name", "string"), ("when", "other"), ("split", "bool"), ("recordId", "integer")),
+        *(("prediction", "integer"), ("y_pred", "string"), ("predecessor", "integer")),
+    ],
+)
+def test_what_is_no_score_is_left_out_without_a_word(name, kind):
+    selection = select_scores(fields(**{name: kind, "loss": "float"}), frozenset())
+    assert [f.name for f in selection.scores] == ["loss"]
+    assert selection_findings(selection) == ()
+
+
+def test_named_columns_are_told_nothing_of():
+    selection = select_named(fields(loss="float", score="integer"), ("loss",))
+    assert selection_findings(selection) == ()
+
+
+def test_floats_before_integers_before_booleans():
+    columns = {"loss": "float", "hits": "integer", "right": "bool", "sex": "string"}
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["loss"]
+    del columns["loss"]
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["hits"]
+    del columns["hits"]
+    assert [f.name for f in select_scores(fields(**columns), frozenset()).scores] == ["right"]
+    del columns["right"]
+    with pytest.raises(InputError) as caught:
+        select_scores(fields(**columns), frozenset())
+    assert caught.value.code == "no_score_column"
+
+
+def test_membership_candidates_and_reserved_columns_are_no_scores():
+    selection = select_scores(
+        fields(member="float", split="float", age="float", loss="float"), frozenset({"age"})
+    )
+    assert [f.name for f in selection.scores] == ["loss"]
+    assert dict(selection.skipped)["age"] == "has another role"
+
+
+def test_every_column_is_taken_or_skipped_with_a_reason():
+    columns = fields(a="float", b="integer", c="bool", d="string", e="empty", f="other", id="float")
+    selection = select_scores(columns, frozenset())
+    assert {f.name for f in selection.scores} | {n for n, _ in selection.skipped} == {
+        f.name for f in columns
+    }
+    assert all(why for _, why in selection.skipped)
+
+
+def test_candidates_in_order_of_priority():
+    columns = fields(split="string", score="float", Is_Member="bool", canary="bool")
+    assert candidate_columns(columns) == ("Is_Member", "canary", "split")
+
+
+def test_unknown_column_gets_a_suggestion():
+    with pytest.raises(InputError, match=r"Did you mean 'conf_true'\?"):
+        find_column(fields(conf_true="float", loss="float"), "conf_tru", option="--score-col")
+    with pytest.raises(InputError, match="The columns are: conf_true, loss"):
+        find_column(fields(conf_true="float", loss="float"), "zzz", option="--score-col")
+
+
+def test_named_columns_come_in_file_order_once():
+    columns = fields(loss="float", label="integer", name="string")
+    selection = select_named(columns, ("name", "label", "name"))
+    assert [f.name for f in selection.scores] == ["label", "name"]
+    assert selection.skipped == (("loss", "not named"),)
+
+
+def test_comma_list_is_a_vector_unless_a_column_is_called_so():
+    with pytest.raises(UsageError) as caught:
+        select_named(fields(a="float", b="float"), ("a,b",))
+    assert caught.value.code == "vector_score"
+    assert len(select_named((Field(name="a,b", kind="float"),), ("a,b",)).scores) == 1
+
+
+def test_a_date_is_no_score():
+    with pytest.raises(InputError) as caught:
+        select_named(fields(when="other"), ("when",))
+    assert caught.value.code == "not_a_score"
+
+
+def test_a_record_in_place_of_the_header_is_not_printed():
+    assert shown_names(["age", "loss", "x1"]) == "age, loss, x1"
+    # Nothing tells words from names, but a name above numbers does.
+    words = fields(Anna="string", Rome="string", NA="float")
+    assert shown_names(["Anna", "Rome", "NA"], words) == "(column 1), (column 2), (column 3)"
+    names = fields(person="string", city="string", height="float")
+    assert shown_names(["person", "city", "height"], names) == "person, city, height"
+    shown = shown_names(["PATIENT00001", "Meier", "score", "y"])
+    assert shown == "(column 1), (column 2), score, y"
+    record = fields(PATIENT00001="string", Meier="string", score="float")
+    for typed, hint in (("Meyer", "The columns are: (column 1), "), ("scores", "'score'?")):
+        with pytest.raises(InputError) as caught:
+            find_column(record, typed, option="--by")
+        assert hint in str(caught.value)
+        assert "Meier" not in str(caught.value)

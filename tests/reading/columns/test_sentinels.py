@@ -1,0 +1,96 @@
+"""Numbers that stand for missing scores are told, and only those."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import mipaudit
+from mipaudit.reading.columns.sentinels import Spread
+
+ROWS = 600
+
+
+def scores(seed=1):
+    return np.random.default_rng(seed).normal(size=ROWS)
+
+
+def told(values, ask=mipaudit.check, **options):
+    member = np.arange(len(values)) % 2 == 0
+    report = ask(pa.table({"member": member, "score": values}), **options)
+    return [one.text for one in report.findings if one.code == "sentinel_values"]
+
+
+@pytest.mark.parametrize("value", [-999, -99, 9999, 999999, -9999.0])
+@pytest.mark.parametrize("ask", [mipaudit.check, mipaudit.estimate])
+def test_a_sentinel_is_told(value, ask):
+    values = scores()
+    values[[3, 8, 20]] = value
+    (text,) = told(values, ask)
+    assert f"is {int(value)} in 3 rows" in text
+
+
+def test_two_sentinels_are_told_apart():
+    values = scores()
+    values[[3, 8]], values[[9, 11, 13]] = -999, -9999
+    assert len(told(values)) == 2
+
+
+def alone():
+    values = scores()
+    values[3] = -999
+    return values
+
+
+def unlike():
+    values = scores()
+    values[[3, 8]] = -612.0
+    return values
+
+
+def near():
+    values = scores() * 5000
+    values[[3, 8]] = 9999
+    return values
+
+
+def discrete():
+    values = np.arange(ROWS, dtype=float) % 7
+    values[[3, 8, 20]] = -999
+    return values
+
+
+def endless():
+    values = scores()
+    values[:9], values[[9, 11]] = np.inf, -999
+    return values
+
+
+@pytest.mark.parametrize(
+    "values",
+    [scores(), alone(), unlike(), near(), discrete(), endless(), np.resize([-99.0, 999.0], ROWS)],
+    ids=["none", "alone", "unlike", "near", "discrete", "endless", "only"],
+)
+def test_other_scores_are_not(values):
+    assert told(values) == []
+
+
+def test_the_order_of_the_rows_and_how_they_are_cut_change_nothing():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        values = rng.choice([-999.0, -99, 99, 1, 2, 3.5, 150, -1200], size=12)
+        whole, parts = Spread(), Spread()
+        whole.add(values)
+        for piece in np.split(rng.permutation(values), sorted(rng.integers(0, 12, 3))):
+            one = Spread()
+            one.add(piece)
+            parts.include(one)
+        assert parts.far == whole.far
+
+
+def test_missing_scores_are_no_sentinels_and_do_not_hide_them():
+    values = scores()
+    values[[3, 8, 20]], values[[4, 5]] = -999, np.nan
+    assert len(told(values, nan="drop")) == 1
+    assert len(told(values, mipaudit.estimate, nan="category")) == 1

@@ -1,0 +1,218 @@
+"""CSV files, small ones: what is understood, and what is a clear error."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import subprocess
+import sys
+
+import pytest
+
+GOOD = "member,score\n1,0.5\n0,-1.25\n1,2\n"
+
+
+def test_small_file_is_read(read, write):
+    everything = read(write(GOOD))
+    assert everything.names == ["score"]
+    assert everything.kinds == ["float"]
+    assert everything.member == [True, False, True]
+    assert everything.scores == [[0.5, -1.25, 2.0]]
+    assert everything.positions == [0, 1, 2]
+    assert everything.keys is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\r"),
+        GOOD.replace(",", ";"),
+        GOOD.replace(",", "\t"),
+        GOOD.replace(",", "|"),
+        GOOD.replace("0.5", '"0.5"').replace("-1.25", '"-1.25"'),
+        GOOD.replace("member,score", '"member","score"'),
+        GOOD.replace("member,score", "member, score"),
+        GOOD.rstrip("\n"),
+        "\n\n" + GOOD + "\n\n",
+        GOOD.replace("\n", "\n\n"),
+        GOOD.replace("0.5", " 0.5").replace("2\n", "2.0\n"),
+        GOOD.replace("0.5", "5e-1"),
+        "member,score\ntrain,0.5\ntest,-1.25\nTRAIN ,2\n",
+        "member,score\nTrue,0.5\nFalse,-1.25\nTrue,2\n",
+        "member,score\n1,0.5\n-1,-1.25\n1,2\n",
+        "member,score\n1.0,0.5\n0.0,-1.25\n1.0,2\n",
+        "Member,score\nyes,0.5\nno,-1.25\nyes,2\n",
+        "split,score\ntrain,0.5\nholdout,-1.25\ntrain,2\n",
+    ],
+)
+def test_ways_to_write_the_same_table(read, write, text):
+    everything = read(write(text))
+    assert everything.member == [True, False, True]
+    assert everything.scores == [[0.5, -1.25, 2.0]]
+
+
+def test_gzip_is_told_by_its_bytes(read, write):
+    assert read(write(gzip.compress(GOOD.encode()), "x.csv")).scores == [[0.5, -1.25, 2.0]]
+
+
+def test_infinite_scores_are_ordinary(read, write):
+    text = "member,score\n1,inf\n0,-inf\n1,Infinity\n0,-Infinity\n1,0\n"
+    inf = math.inf
+    assert read(write(text)).scores == [[inf, -inf, inf, -inf, 0.0]]
+
+
+def test_kinds_and_choice_of_columns(read, write):
+    text = (
+        ",record_id,member,label,loss,conf_true,correct,sex,empty\n"
+        "0,7,1,3,0.5,1,1,F,\n1,8,0,4,0.25,0,0,M,\n"
+    )
+    everything = read(write(text))
+    # conf_true is written without fractions, and its name says what it is all the same.
+    assert everything.names == ["loss", "conf_true", "correct"]
+    assert everything.skipped["sex"] == "text"
+    assert everything.skipped["empty"] == "no values"
+    assert set(everything.skipped) == {
+        *("unnamed:0", "record_id", "label", "sex", "empty"),
+    }
+
+
+def test_integers_only_without_floats_and_booleans_last(read, write):
+    text = "member,hits,right\n1,3,true\n0,4,false\n"
+    everything = read(write(text))
+    assert (everything.names, everything.kinds) == (["hits"], ["integer"])
+    everything = read(write("member,right\n1,true\n0,false\n"))
+    assert (everything.names, everything.kinds) == (["right"], ["bool"])
+    assert everything.scores == [[1.0, 0.0]]
+
+
+def test_text_column_can_be_named_as_score(read, write):
+    text = "member,answer\n1,a\n0,b\n1,a\n0,\n"
+    everything = read(write(text), score_columns=("answer",), nan="drop")
+    assert everything.kinds == ["string"]
+    first, second, third = everything.scores[0]
+    assert first == third != second
+    assert first == int(first) < 2**53
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("empty_file", b""),
+        ("empty_file", b"\n \n"),
+        ("empty_file", b"\xef\xbb\xbf"),
+        ("no_rows", b"member,score\n"),
+        ("no_rows", b"member,score\n\n"),
+        ("ragged_rows", b"member,score\n1,0.5\n0\n"),
+        ("ragged_rows", b"member,score\n1,0.5\n0,1,2\n"),
+        ("ragged_rows", b"member,score\n1,0,5\n0,1,2\n"),
+        ("bad_quotes", b'member,score\n1,0.5\n"0,1\n1,2\n'),
+        ("bad_quotes", b'member,score\n1,0.5\n0,"1"2\n'),
+        ("bad_quotes", b'"member,score\n1,0.5\n'),
+        ("decimal_comma", b"member;score\n1;0,5\n0;1,25\n"),
+        ("decimal_comma", b'member,score\n1,"0,5"\n0,"1,25"\n'),
+        ("unparsable", b"member,score\n1,0.5\n0,12.oops\n"),
+        ("unparsable", b"member,score\n1,0.5\n0,1_000\n"),
+        ("unparsable", b"member,other\n1,0.5\n0,2.5\n1,secret\n"),
+        ("duplicate_columns", b"member,score,score\n1,2,3\n"),
+        ("no_header", b"1,0.5\n0,0.25\n"),
+        ("no_header", b"Meier\nMay\nMeier\n"),
+        ("no_header", b"Meier,Rome,NA\nMay,Oslo,0.5\nLee,Bonn,1.5\n"),
+        ("no_header", b"Meier,Rome,\nMay,Oslo,0.5\nLee,Bonn,1.5\n"),
+        ("no_header", b"Meier,-inf\nMay,0.5\nLee,1.5\n"),
+        ("no_header", b"Meier,Rome,member\nMay,Oslo,holdout\nLee,Bonn,member\n"),
+        ("no_header", b"Meier,ill,train,loss\nMay,ill,test,a\nMay,well,train,b\n"),
+        ("no_header", b"member,score\n1,0.5\nmember,score\n0,0.5\n"),
+        ("not_utf8", b"member,score,name\n1,0.5,caf\xe9\n0,1.5,x\n"),
+        ("not_utf8", "member,score\n1,0.5\n".encode("utf-16")),
+        ("not_a_table", b"member,score\n1,\x000.5\n"),
+        ("no_member_column", b"who,score\n1,0.5\n0,1.5\n"),
+        ("no_member_column", b"member:score\n1:0.5\n0:1.5\n"),
+        ("ambiguous_membership", b"member,split,score\n1,train,0.5\n0,test,1.5\n"),
+        ("many_labels", b"member,score\ntrain,0.5\ntest,1.5\nother,2.5\n"),
+        ("many_labels", b"member,score\n0,0.5\n1,1.5\n2,2.5\n"),
+        ("many_labels", b"member,score\n0,0.5\n1,1.5\n-1,2.5\n"),
+        ("unknown_labels", b"member,score\na,0.5\nb,1.5\n"),
+        ("unknown_labels", b"member,score\n1,0.5\n2,1.5\n"),
+        ("unknown_labels", b"member,score\n0,0.5\n-1,1.5\n"),
+        ("empty_class", b"member,score\n1,0.5\n1,1.5\n"),
+        ("empty_class", b"member,score\ntest,0.5\ntest,1.5\n"),
+        ("empty_class", b"member,score\ntrue,0.5\ntrue,1.5\n"),
+        ("null_membership", b"member,score\n1,0.5\n,1.5\n0,2.5\n"),
+        ("null_membership", b"member,score\n,0.5\n,1.5\n"),
+        ("no_score_column", b"member,name\n1,a\n0,b\n"),
+        ("no_score_column", b"member,label\n1,0.5\n0,1.5\n"),
+        ("nan_scores", b"member,score\n1,0.5\n0,\n"),
+        ("nan_scores", b"member,score\n1,0.5\n0,NaN\n"),
+        ("duplicate_ids", b"id,member,score\n7,1,0.5\n7,0,1.5\n8,1,2\n"),
+        ("truncated", gzip.compress(GOOD.encode() * 50, mtime=0)[:-20]),
+        ("truncated", b"\x1f\x8b\x08" + b"x" * 50),
+        ("truncated", b"\x28\xb5\x2f\xfd" + b"x" * 50),
+    ],
+)
+def test_bad_input_is_one_clear_error(fails, write, code, content):
+    error = fails(code, write(content))
+    for value in ("oops", "secret", "0.5", "1.5", "caf", "'a'"):
+        assert value not in str(error)
+
+
+def test_ragged_row_is_placed_and_decimal_comma_suspected(fails, write):
+    error = fails("ragged_rows", write("member,score\n1,1\n\n1,0,5\n"))
+    assert "line 4 has 3 cells where the header has 2" in error.message
+    assert "decimal comma" in str(error.hint)
+    error = fails("ragged_rows", write("member;score\n1;1\n1;0;5\n"))
+    assert error.hint is None
+
+
+def test_bad_cell_is_placed(fails, write):
+    error = fails("unparsable", write('member,name,score\n1,"two\nlines",1\n0,b,x\n1,c,2\n'))
+    assert "line 4, column 'score'" in error.message
+
+
+def test_missing_scores_are_counted(fails, write):
+    error = fails("nan_scores", write("member,score,loss\n1,1.5,2.5\n0,,1\n1,,nan\n0,1,1\n"))
+    assert "column 'score' in 2 rows, first in data row 2" in error.message
+    assert "column 'loss' in 1 row, first in data row 3" in error.message
+
+
+def test_number_of_labels_is_stated(fails, write):
+    rows = "".join(f"label{at},{at}.5\n" for at in range(7))
+    assert "7 different labels" in fails("many_labels", write("member,score\n" + rows)).message
+
+
+def test_hostile_column_name_is_shown_escaped(fails, write):
+    error = fails("no_member_column", write("a\x1b[2Jb,sc\u202eore\n1.5,2\n"))
+    assert "\x1b" not in str(error)
+    assert "\u202e" not in str(error)
+    assert r"a\x1b[2Jb" in str(error)
+    assert r"sc\u202eore" in str(error)
+
+
+def test_unused_broken_text_column_does_not_matter(read, write):
+    assert read(write("member,score,note\n1,0.5,x\n0,1.5,3\n")).names == ["score"]
+
+
+def test_missing_integers_stay_integers(read, write):
+    everything = read(write("member,hits\n1,3\n0,\n0,4\n"), nan="drop")
+    assert (everything.kinds, everything.scores) == (["integer"], [[3.0, 4.0]])
+
+
+def test_large_integers_keep_their_identity(read, write):
+    rows = "".join(f"{2**63 + at},{at % 2},{at}.5\n" for at in range(4))
+    keys = read(write("key,member,score\n" + rows), key_column="key").keys
+    assert len(set(keys)) == 4
+
+
+def test_small_file_needs_neither_pandas_nor_pyarrow(write):
+    code = (
+        "import sys\n"
+        "from mipaudit.reading.source.request import ReadRequest\n"
+        "from mipaudit.reading.source.opening import open_scores\n"
+        f"source = open_scores(ReadRequest(scores={str(write(GOOD))!r}))\n"
+        "rows = [r for p in source.partitions() for r in p.batches()]\n"
+        "assert len(rows) == 1\n"
+        "print(sorted({'pandas', 'pyarrow', 'scipy'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

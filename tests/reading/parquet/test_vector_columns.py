@@ -1,0 +1,53 @@
+"""Comma lists of columns, and inputs seen through a map of their scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mipaudit.errors import UsageError
+from mipaudit.reading.columns.column import Field
+from mipaudit.reading.columns.score_selection import select_named
+from mipaudit.reading.source.audited import ScoreColumn
+from mipaudit.reading.source.derived_source import DerivedSource, scalar_source
+from mipaudit.reading.source.memory_opening import open_frame
+from mipaudit.reading.source.request import ReadRequest
+
+FIELDS = tuple(Field(name=name, kind="float") for name in ("a", "b", "c", "d"))
+
+
+def test_a_list_keeps_its_order_and_its_columns_are_read_once_in_file_order():
+    found = select_named(FIELDS, ("c,a", "a", "c , a"), vectors=True)
+    assert [vector.name for vector in found.vectors] == ["c,a"]
+    assert found.vectors[0].columns == ("c", "a")
+    assert [field.name for field in found.scores] == ["a", "c"]
+    assert found.scalars == {"a"}
+    assert [name for name, _ in found.skipped] == ["b", "d"]
+
+
+def test_lists_are_for_those_who_can_take_them():
+    with pytest.raises(UsageError, match="this command cannot take"):
+        select_named(FIELDS, ("a,b",))
+
+
+def test_rows_with_other_scores():
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=["a", "b"])
+    frame["member"] = [1, 0, 1, 0, 1, 0]
+    request = ReadRequest(score_columns=("a,b", "b"), vectors=True)
+    with open_frame(frame, request) as source:
+        (vector,) = source.vectors
+        assert (vector.name, vector.coordinates, source.scalars) == ("a,b", (0, 1), (1,))
+        total = DerivedSource(
+            columns=(ScoreColumn(name="sum", kind="float"),),
+            source=source,
+            derive=lambda columns: (columns[0] + columns[1],),
+        )
+        rows = [rows for part in total.partitions() for rows in part.batches()]
+        assert np.concatenate([one.scores[0] for one in rows]).tolist() == [1, 5, 9, 13, 17, 21]
+        assert total.rows_hint == 6
+        alone = scalar_source(source)
+        assert [column.name for column in alone.columns] == ["b"]
+        first = next(alone.partitions()[0].batches())
+        assert first.scores[0].tolist() == frame["b"].tolist()
+        assert first.member.tolist() == [True, False] * 3

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.errors import InputError
+from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
+from mipaudit.reading.rows.groups import MOST_GROUPS, GroupColumns, column_values
+from mipaudit.reading.rows.output import write_rows
+from mipaudit.reading.source.memory_opening import open_frame
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.request import ReadRequest
+
+
+def labels(words, codes):
+    return Labels(codes=np.array(codes), vocabulary=Vocabulary(tuple(words)))
+
+
+def test_equal_values_make_equal_groups_whatever_their_codes():
+    groups = GroupColumns(columns=("a", "b"))
+    first = groups.hashes(
+        {"a": labels("FM", [0, 1, 0]), "b": Numbers(values=np.array([1, 1, 2], dtype=np.int8))}
+    )
+    second = groups.hashes(
+        {"a": labels("MF", [1, 0, 1]), "b": Numbers(values=np.array([1.0, 1.0, 2.0]))}
+    )
+    assert first.tolist() == second.tolist()
+    assert np.unique(first).size == 3
+    assert set(groups.found.values()) == {("F", "1"), ("M", "1"), ("F", "2")}
+
+
+def test_order_of_columns_matters():
+    chunk = {"a": labels("xy", [0, 1]), "b": labels("xy", [1, 0])}
+    found = GroupColumns(columns=("a", "b")).hashes(chunk)
+    assert found[0] != found[1]
+
+
+def test_missing_is_a_group_of_its_own():
+    groups = GroupColumns(columns=("a",))
+    missing = np.array([False, True, False])
+    for column in (
+        labels("x", [0, -1, 0]),
+        Numbers(values=np.array([4.5, np.nan, 4.5])),
+        Numbers(values=np.array([3, 0, 3]), missing=missing),
+        Numbers(values=np.array([True, False, True]), missing=missing),
+    ):
+        found = groups.hashes({"a": column})
+        assert found[0] == found[2] != found[1]
+    words = {word for (word,) in groups.found.values()}
+    assert words == {"x", "missing", "4.5", "3", "true"}
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        (Numbers(values=np.array([1234567.5, 1234568.25])), {"1234567.5", "1234568.25"}),
+        (Numbers(values=np.array([np.inf, -np.inf, 1e300])), {"inf", "-inf", "1e+300"}),
+        (labels(["missing", "x"], [0, -1, 1]), {'"missing"', "missing", "x"}),
+        (
+            labels(["x, b=y", 'say "x"', '"missing"'], [0, 1, 2]),
+            {'"x, b=y"', '"say ""x"""', '"""missing"""'},
+        ),
+    ],
+)
+def test_unequal_values_have_unequal_words(column, wanted):
+    groups = GroupColumns(columns=("a",))
+    groups.hashes({"a": column})
+    assert {word for (word,) in groups.found.values()} == wanted
+
+
+def test_rows_left_out_make_no_group():
+    groups = GroupColumns(columns=("a",))
+    values = Numbers(values=np.arange(MOST_GROUPS + 1) * 0.5)
+    kept = np.array([3, 5, 9])
+    every = GroupColumns(columns=("a",)).hashes({"a": Numbers(values=np.array([1.5, 2.5, 4.5]))})
+    assert groups.hashes({"a": values}, kept).tolist() == every.tolist()
+    assert set(groups.found.values()) == {("1.5",), ("2.5",), ("4.5",)}
+    assert groups.hashes({"a": values}, kept[:0]).size == 0
+
+
+def test_measurements_are_no_groups():
+    groups = GroupColumns(columns=("a",))
+    with pytest.raises(InputError, match="combinations") as caught:
+        groups.hashes({"a": Numbers(values=np.arange(MOST_GROUPS + 1) * 0.37)})
+    assert caught.value.code == "too_many_groups"
+    assert "0.37" not in str(caught.value)
+
+
+def test_key_values():
+    words = column_values(labels(["u", "v"], [1, 0, -1]))
+    assert words.tolist() == ["v", "u", None]
+    assert column_values(Numbers(values=np.array([3, 4]))).tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_groups_and_names_travel_with_the_rows(form, tmp_path):
+    n = 300
+    table = pa.table(
+        {
+            "member": [i % 2 == 0 for i in range(n)],
+            "score": [i / 7 if i % 5 else None for i in range(n)],
+            "sex": [["F", "M", None][i % 3] for i in range(n)],
+            "who": [f"p, {i}" for i in range(n)],
+        }
+    )
+    request = {
+        "key_column": "who",
+        "named": True,
+        "group_columns": ("sex",),
+        "nan": "drop",
+        "where": "sex = F",
+    }
+    if form == "frame":
+        source = open_frame(table, ReadRequest(**request))
+    else:
+        path = tmp_path / f"s.{form}"
+        if form == "csv":
+            table.to_pandas().to_csv(path, index=False)
+        else:
+            pq.write_table(table, path, row_group_size=70)
+        source = open_scores(ReadRequest(scores=str(path), **request))
+    kept = [i for i in range(n) if i % 5 and i % 3 == 0]
+    with source:
+        assert [column.name for column in source.columns] == ["score"]
+        batches = list(source.partitions().rows())
+        names = [name for rows in batches for name in rows.names.tolist()]
+        assert names == [f"p, {i}" for i in kept]
+        groups = np.concatenate([rows.groups for rows in batches])
+        assert np.unique(groups).size == 1
+        found = source.partitions()[0].assembly.groups.found
+        assert found[int(groups[0])] == ("F",)
+        head = batches[0].head(20)
+        assert head.groups.size == head.names.size == head.member.size
+
+
+def chunks():
+    yield {"row": np.array([0, 1]), "who": np.array(["a, b", 'say "x"'], dtype=object)}
+    yield {"row": np.array([2]), "who": np.array(["c"], dtype=object)}
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz"])
+def test_text_is_quoted_on_request(form):
+    file = io.BytesIO()
+    write_rows(file, chunks(), form, columns=("row", "who"), quoted=True)
+    data = file.getvalue() if form == "csv" else gzip.decompress(file.getvalue())
+    assert data.decode() == 'row,who\n0,"a, b"\n1,"say ""x"""\n2,"c"\n'
+
+
+def test_a_name_with_a_comma_is_quoted():
+    file = io.BytesIO()
+    write_rows(file, [{'a,"b': np.array([1])}], "csv", columns=('a,"b',), quoted=True)
+    assert file.getvalue().decode() == '"a,""b"\n1\n'
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_key_must_not_change_its_type(form):
+    mixed = [
+        {"who": np.array([1, 2])},
+        {"who": np.array(["secret"], dtype=object)},
+    ]
+    with pytest.raises(InputError, match="different types") as caught:
+        write_rows(io.BytesIO(), mixed, form, columns=("who",), quoted=True)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.reading.rows.output import row_format, table_of, write_rows
+
+CHUNKS = (
+    {"id": np.arange(2), "member": np.array([True, False]), "score": np.array([0.1, np.inf])},
+    {"score": np.array([-1e-300]), "member": np.array([True]), "id": np.array([2])},
+)
+COLUMNS = ("id", "member", "score")
+TEXT = b"id,member,score\n0,true,0.1\n1,false,inf\n2,true,-1e-300\n"
+
+
+def written(form, chunks=CHUNKS):
+    file = io.BytesIO()
+    write_rows(file, chunks, form, columns=COLUMNS)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.csv", "csv"),
+        ("a.CSV", "csv"),
+        ("a.csv.gz", "csv.gz"),
+        ("dir.csv/a.parquet", "parquet"),
+        ("a.gz", None),
+        ("a.json", None),
+        ("csv", None),
+    ],
+)
+def test_the_name_tells_the_form(name, form):
+    assert row_format(name) == form
+
+
+def test_csv():
+    assert written("csv") == TEXT
+
+
+def test_compressed_csv_is_the_same_bytes_every_time():
+    assert gzip.decompress(written("csv.gz")) == TEXT
+    assert written("csv.gz") == written("csv.gz")
+
+
+def test_parquet():
+    table = pq.read_table(io.BytesIO(written("parquet")))
+    assert table.column_names == list(COLUMNS)
+    assert table.to_pydict() == table_of(CHUNKS, columns=COLUMNS).to_pydict()
+    assert table.column("score").to_pylist() == [0.1, np.inf, -1e-300]
+    assert str(table.schema.field("member").type) == "bool"
+
+
+def test_every_number_reads_back_the_same():
+    scores = np.random.default_rng(0).standard_cauchy(1000)
+    chunk = {"id": np.arange(1000), "member": scores > 0, "score": scores}
+    lines = written("csv", [chunk]).decode().splitlines()[1:]
+    assert (np.array([float(line.split(",")[2]) for line in lines]) == scores).all()
+
+
+def test_a_chunk_at_a_time():
+    seen = []
+
+    def chunks():
+        for chunk in CHUNKS:
+            seen.append(file.tell())
+            yield chunk
+
+    file = io.BytesIO()
+    write_rows(file, chunks(), "csv", columns=COLUMNS)
+    assert seen == [16, 39]

@@ -1,0 +1,645 @@
+"""Vectors over random splits, from every format, and everything that is refused."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import math
+import pickle
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.errors import InputError, MipauditError, UsageError
+from mipaudit.reading.csv import part as csv_part
+from mipaudit.reading.sheets import sheet
+from mipaudit.reading.sheets.splits import read_splits, splits_of
+
+PRIVATE = "topsecret"
+HIDDEN = 987654.125
+
+
+@pytest.fixture
+def refused():
+    """Return a function that reads splits, and returns the error that it must end in."""
+
+    def reader(code, path, **options):
+        with pytest.raises(MipauditError) as caught:
+            read_splits(str(path), **options)
+        error = caught.value
+        assert error.code == code
+        assert error.__cause__ is None
+        assert error.__context__ is None or error.__suppress_context__
+        said = str(error).replace(str(path), "")
+        for value in (PRIVATE, "987654", "--score-col"):
+            assert value not in said
+        return error
+
+    return reader
+
+
+def saved(array, **options):
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+def parquet(tmp_path, table, **options):
+    path = tmp_path / "splits.parquet"
+    pq.write_table(table if isinstance(table, pa.Table) else pa.table(table), path, **options)
+    return path
+
+
+VALUES = np.array([[1.5, -2.0, 0.1], [1e-300, 2.5, 3.0], [4.0, 5.0, -1e300]])
+
+
+def as_csv(delimiter=",", newline="\n", names=("a", "b", "c")):
+    rows = [names, *([repr(x) for x in row] for row in VALUES.tolist())]
+    return "".join(delimiter.join(row) + newline for row in rows)
+
+
+def test_csv_in_every_dress(write):
+    contents = {
+        "plain.csv": as_csv().encode(),
+        "semicolon.csv": as_csv(";").encode(),
+        "tab.tsv": as_csv("\t").encode(),
+        "crlf.csv": as_csv(newline="\r\n").encode(),
+        "cr.csv": as_csv(newline="\r").encode(),
+        "bom.csv": b"\xef\xbb\xbf" + as_csv().encode(),
+        "quoted.csv": as_csv().replace("1.5", '"1.5"').replace("a,", '"a",').encode(),
+        "packed.csv.gz": gzip.compress(as_csv().encode()),
+        "packed.csv.zst": pa.compress(as_csv().encode(), codec="zstd", asbytes=True),
+    }
+    for name, content in contents.items():
+        splits = read_splits(str(write(content, name)))
+        assert splits.columns == ("a", "b", "c"), name
+        assert splits.named, name
+        assert np.array_equal(splits.values, VALUES), name
+        assert splits.source.rows == 3
+        assert splits.source.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_standard_input(monkeypatch):
+    for content in (as_csv().encode(), saved(VALUES), json.dumps(VALUES.tolist()).encode()):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+        splits = read_splits("-")
+        assert np.array_equal(splits.values, VALUES)
+        assert splits.source.name == "standard input"
+
+
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n\r\n"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_numbers_without_a_header(write, before, delimiter):
+    text = as_csv(delimiter).partition("\n")[2]
+    splits = read_splits(str(write(before + text)))
+    assert splits.columns == ("c0", "c1", "c2")
+    assert not splits.named
+    assert np.array_equal(splits.values, VALUES)
+
+
+def test_header_that_counts_is_a_header(write):
+    splits = read_splits(str(write(as_csv(names=("0", "1", "2")))))
+    assert splits.columns == ("0", "1", "2")
+    assert splits.named
+    assert np.array_equal(splits.values, VALUES)
+    indexed = "".join(f"{at},{line}\n" for at, line in enumerate(as_csv().split()[1:]))
+    splits = read_splits(str(write(",0,1,2\n" + indexed)))
+    assert splits.skipped == ("unnamed:0",)
+    assert np.array_equal(splits.values, VALUES)
+
+
+@pytest.mark.parametrize("first", ["0", "0,1"])
+def test_short_header_that_counts_could_be_numbers(write, refused, first):
+    refused("no_header", write(f"{first}\n" * 3))
+
+
+@pytest.mark.parametrize("first", ["anna,1.5", "2020-01-01,1.5", "1.5,anna@example.org"])
+def test_record_is_no_header(write, refused, first):
+    refused("no_header", write(f"{first}\n" * 3))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "f8", "i1", "u8", "?", np.longdouble])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_every_type(write, dtype, order):
+    array = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype, order=order)
+    splits = read_splits(str(write(saved(array), "splits.npy")))
+    assert splits.values.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert splits.values.dtype == np.float64
+    assert splits.values.flags.writeable
+    assert splits.columns == ("c0", "c1", "c2")
+    assert not splits.named
+
+
+def test_some_columns_of_an_array(write):
+    path = str(write(saved(VALUES), "splits.npy"))
+    splits = read_splits(path, ignore=("c1",))
+    assert splits.columns == ("c0", "c2")
+    assert splits.skipped == ("c1",)
+    assert np.array_equal(splits.values, VALUES[:, [0, 2]])
+
+
+def test_json_lists_and_objects(write):
+    lists = read_splits(str(write("\ufeff " + json.dumps(VALUES.tolist()), "splits.json")))
+    assert np.array_equal(lists.values, VALUES)
+    assert not lists.named
+    rows = [dict(zip("abc", row, strict=True)) for row in VALUES.tolist()]
+    rows[1] = dict(reversed(rows[1].items()))
+    objects = read_splits(str(write(json.dumps(rows), "splits.json.gz")))
+    assert np.array_equal(objects.values, VALUES)
+    assert objects.columns == ("a", "b", "c")
+    assert objects.named
+    packed = read_splits(str(write(gzip.compress(json.dumps(rows).encode()), "s.json.gz")))
+    assert np.array_equal(packed.values, VALUES)
+
+
+def test_booleans_are_numbers(write, tmp_path):
+    for splits in (
+        read_splits(str(write("a,b\ntrue,1.5\nfalse,2.5\n"))),
+        read_splits(str(write("[[true, 1.5], [false, 2.5]]", "s.json"))),
+        read_splits(str(parquet(tmp_path, {"a": [True, False], "b": [1.5, 2.5]}))),
+    ):
+        assert splits.values.tolist() == [[1.0, 1.5], [0.0, 2.5]]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.list_(pa.float32()),
+        pa.large_list(pa.float64()),
+        pa.list_(pa.float64(), 2),
+        pa.list_(pa.int16()),
+        pa.list_(pa.uint8(), 2),
+    ],
+)
+def test_lists_in_parquet_are_vectors(tmp_path, kind):
+    rows = [[0, 1], [1, 1], [1, 0], [0, 0], [1, 1]]
+    x, y = np.arange(5) + 0.5, np.arange(5)
+    table = pa.table({"x": x, "theta": pa.array(rows, kind), "y": y})
+    path = parquet(tmp_path, table, row_group_size=2)
+    splits = read_splits(str(path))
+    assert splits.columns == ("x", "theta[0]", "theta[1]", "y")
+    assert np.array_equal(splits.values, np.column_stack([x, rows, y]))
+    assert read_splits(str(path), columns=("theta",)).columns == ("theta[0]", "theta[1]")
+
+
+def test_numbers_of_lists_by_name(tmp_path, refused):
+    rows = np.arange(8.0).reshape(2, 4)
+    path = parquet(tmp_path, {"t": rows.tolist(), "u": [[8.0], [9.0]], "x": [0.5, 1.5]})
+    named = ("u", "t[2]", "x", "t[0]")
+    splits = read_splits(str(path), columns=named)
+    assert splits.columns == ("t[0]", "t[2]", "u[0]", "x")
+    assert splits.values.tolist() == [[0, 2, 8, 0.5], [4, 6, 9, 1.5]]
+    assert read_splits(str(path), columns=splits.columns).columns == splits.columns
+    assert "'t[4]'" in refused("unknown_column", path, columns=("t[4]", "x")).message
+    assert "'x[0]'" in refused("unknown_column", path, columns=("x[0]",)).message
+
+
+def test_columns_are_decoded_in_blocks(tmp_path, monkeypatch):
+    values = np.random.default_rng(3).normal(size=(7, 11))
+    table = pa.table({f"w{at}": values[:, at] for at in range(11)})
+    monkeypatch.setattr(sheet, "_BLOCK_CELLS", 4 * 7)
+    splits = read_splits(str(parquet(tmp_path, table, row_group_size=3)))
+    assert splits.columns == tuple(table.column_names)
+    assert np.array_equal(splits.values, values)
+
+
+def test_decimals_and_half_floats(tmp_path):
+    table = pa.table(
+        {
+            "d": pa.array([1, 2], pa.decimal128(5, 2)),
+            "h": pa.array(np.array([0.5, 1.5], np.float16)),
+            "u": pa.array([3, 4], pa.uint64()),
+        }
+    )
+    assert read_splits(str(parquet(tmp_path, table))).values.tolist() == [[1, 0.5, 3], [2, 1.5, 4]]
+
+
+def test_row_labels_are_skipped_and_said(write):
+    names = "split,rep,Seed,run_id,Unnamed: 0,person id,a"
+    splits = read_splits(str(write(f"{names}\n1,2,3,x,0,7,0.5\n2,2,4,y,1,8,1.5\n")))
+    assert splits.columns == ("a",)
+    assert splits.skipped == ("split", "rep", "Seed", "run_id", "Unnamed: 0", "person id")
+    assert splits.values.tolist() == [[0.5], [1.5]]
+
+
+def test_statistics_are_not_taken_for_row_labels(write):
+    names = "target,label_0,group_a,y,pred,class,body_mass_index,grid"
+    splits = read_splits(str(write(f"{names}\n1,2,3,4,5,6,7.5,8\n2,2,4,5,6,7,8.25,9\n")))
+    assert splits.columns == tuple(names.split(","))
+    assert splits.skipped == ()
+
+
+def test_named_columns_are_taken_whatever_they_are_called(write):
+    path = str(write("id,a,b\n1,0.5,x\n2,1.5,y\n"))
+    splits = read_splits(path, columns=("a", "id"))
+    assert splits.columns == ("id", "a")
+    assert splits.skipped == ("b",)
+    assert read_splits(path, ignore=("b",)).columns == ("a",)
+
+
+def test_column_that_is_not_there(write, refused):
+    path = write(as_csv(names=("alpha", "beta", "c")))
+    assert "'beta'" in refused("unknown_column", path, columns=("betta",)).hint
+    refused("unknown_column", path, ignore=("zzz",))
+    with pytest.raises(UsageError, match="another role"):
+        read_splits(str(path), columns=("c",), ignore=("c",))
+
+
+def test_text_column_is_named(write, refused, tmp_path):
+    paths = [
+        write(f"a,na\x1b[2Jme\n0.5,{PRIVATE}\n1.5,x\n"),
+        write(json.dumps([{"a": 0.5, "na\x1b[2Jme": PRIVATE}] * 2), "s.json"),
+        parquet(tmp_path, {"a": [0.5, 1.5], "na\x1b[2Jme": [PRIVATE, "x"]}),
+    ]
+    for path in paths:
+        error = refused("text_column", path)
+        assert "column 'na\\x1b[2Jme' holds text" in error.message
+        assert "--ignore" in error.hint
+        assert read_splits(str(path), ignore=("na\x1b[2Jme",)).columns == ("a",)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([{"x": 1}, {"x": 2}]),
+        pa.array([[[1.0]], [[2.0]]]),
+        pa.array([["a"], ["b"]]),
+        pa.array([b"a", b"b"]),
+        pa.array([1, 2], pa.date32()),
+    ],
+)
+def test_columns_of_other_types(tmp_path, refused, cells):
+    path = parquet(tmp_path, {"a": [0.5, 1.5], "odd": cells})
+    assert "'odd'" in refused("unreadable_column", path).message
+    assert read_splits(str(path), ignore=("odd",)).columns == ("a",)
+
+
+def test_text_in_row_seven(write, refused):
+    rows = [[at + 0.5, at] for at in range(20)]
+    rows[6][0] = PRIVATE
+    text = "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)
+    assert "line 8, column 'a': not a number" in refused("unparsable", write(text)).message
+    path = write(json.dumps(rows), "s.json")
+    assert "data row 7, column 'c0': not a number" in refused("unparsable", path).message
+
+
+def test_text_late_in_a_large_file(write, refused, monkeypatch):
+    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    rows = "".join(f"{at + 0.5},{at}\n" for at in range(2000))
+    path = write("a,b\n" + rows)
+    assert read_splits(str(path)).values[:, 0].tolist() == [at + 0.5 for at in range(2000)]
+    path = write(f"a,b\n{rows}{PRIVATE},3\n{rows}")
+    assert "line 2002, column 'a'" in refused("unparsable", path).message
+
+
+def test_line_longer_than_the_head_of_a_large_file(write, monkeypatch):
+    monkeypatch.setattr(csv_part, "SMALL_TEXT", 2000)
+    values = np.random.default_rng(1).normal(size=(5, 1000))
+    rows = [",".join(map(repr, row)) for row in values.tolist()]
+    for header in (",".join(f"w{at}" for at in range(1000)), ",".join(map(str, range(1000)))):
+        splits = read_splits(str(write("\n".join([header, *rows]) + "\n")))
+        assert splits.named
+        assert np.array_equal(splits.values, values)
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "NA", "null"])
+def test_missing_cell_in_csv(write, refused, cell):
+    text = f"a,b\n0.5,1\n1.5,{cell}\n2.5,{cell}\n"
+    message = refused("missing_cells", write(text)).message
+    assert "column 'b' in 2 rows, first in data row 2" in message
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e400", "-1e999"])
+def test_infinite_cell_in_csv(write, refused, cell):
+    message = refused("infinite_cells", write(f"a,b\n0.5,1\n1.5,2\n2.5,{cell}\n")).message
+    assert "column 'b' in 1 row, first in data row 3" in message
+
+
+def test_bad_cells_in_json(write, refused):
+    for code, cell in (
+        ("missing_cells", "null"),
+        ("missing_cells", "NaN"),
+        ("infinite_cells", "-Infinity"),
+        ("infinite_cells", "1e400"),
+        ("large_integers", "9007199254740993"),
+        ("large_integers", "-1" + "0" * 400),
+        ("unparsable", '"987654.125"'),
+        ("unparsable", "[1]"),
+        ("unparsable", '{"a": 1}'),
+    ):
+        path = write(f"[[1, 0.5], [2, 1.5], [3, {cell}]]", "s.json")
+        assert "column 'c1'" in refused(code, path).message
+        assert "data row 3" in refused(code, path).message
+        assert read_splits(str(path), columns=("c0",)).values.tolist() == [[1], [2], [3]]
+
+
+@pytest.mark.parametrize("last", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
+def test_integers_that_a_float_merges(write, refused, tmp_path, last):
+    paths = [
+        write(f"a\n1\n{last}\n"),
+        write(saved(np.array([[1], [last]])), "s.npy"),
+        parquet(tmp_path, {"a": [1, last]}),
+        write(json.dumps([{"a": 1}, {"a": last}]), "s.json"),
+    ]
+    for path in paths:
+        message = refused("large_integers", path).message
+        assert "in 1 row, first in data row 2" in message
+        assert str(last) not in message
+    lists = parquet(tmp_path, {"a": [[1, 2], [3, last]]})
+    assert "'a[1]' in 1 row, first in data row 2" in refused("large_integers", lists).message
+
+
+def test_bad_cells_in_arrays(write, refused):
+    array = np.full((6, 9), HIDDEN)
+    array[[2, 4], 1] = np.nan
+    array[5, 4:] = np.nan
+    array[0, 0] = np.inf
+    message = refused("missing_cells", write(saved(array), "s.npy")).message
+    assert "column 'c1' in 2 rows, first in data row 3; column 'c4' in 1 row" in message
+    assert message.endswith("; and 3 more columns.")
+    array = np.full((6, 9), HIDDEN, dtype=np.longdouble)
+    array[3, 2] = np.longdouble("1e4000")
+    if np.isfinite(array[3, 2]):
+        assert "data row 4" in refused("infinite_cells", write(saved(array), "s.npy")).message
+
+
+def test_bad_cells_in_parquet(tmp_path, refused):
+    path = parquet(tmp_path, {"a": [0.5, HIDDEN, 1.5], "b": [1, None, 3]}, row_group_size=1)
+    assert "column 'b' in 1 row, first in data row 2" in refused("missing_cells", path).message
+    path = parquet(tmp_path, {"a": [0.5, -math.inf, 1.5]}, row_group_size=1)
+    assert "column 'a' in 1 row, first in data row 2" in refused("infinite_cells", path).message
+    path = parquet(tmp_path, {"a": pa.array([None, None])})
+    assert "column 'a' in 2 rows" in refused("missing_cells", path).message
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.list_(pa.float64(), 2)])
+def test_bad_lists_in_parquet(tmp_path, refused, kind):
+    rows = [[0.5, 1.5]] * 4
+    path = parquet(tmp_path, {"t": pa.array([*rows, None], kind)}, row_group_size=2)
+    assert "no list in data row 5" in refused("missing_cells", path).message
+    path = parquet(tmp_path, {"t": pa.array([*rows, [HIDDEN, None]], kind)}, row_group_size=2)
+    assert "column 't[1]' in 1 row, first in data row 5" in refused("missing_cells", path).message
+
+
+def test_lists_of_different_lengths(tmp_path, refused):
+    path = parquet(tmp_path, {"t": [[0.5], [1.5], [2.5], [3.5, HIDDEN]]}, row_group_size=2)
+    assert "list in data row 4" in refused("ragged_rows", path).message
+    refused("no_numeric_column", parquet(tmp_path, {"t": pa.array([[], []], pa.list_(pa.int8()))}))
+
+
+def test_names_that_lists_make_twice(tmp_path, refused):
+    refused("duplicate_columns", parquet(tmp_path, {"t": [[0.5], [1.5]], "t[0]": [1.0, 2.0]}))
+
+
+def test_columns_twice(write, refused, tmp_path):
+    message = refused("duplicate_columns", write("a,b,a\n1,2,3\n")).message
+    assert "columns 1 and 3" in message
+    refused("duplicate_columns", write('[{"a": 1, "a": 987654.125}]', "s.json"))
+    table = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    refused("duplicate_columns", parquet(tmp_path, table))
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("empty_file", ""),
+        ("empty_file", "\n\n"),
+        ("empty_file", "\ufeff"),
+        ("no_rows", "a,b\n"),
+        ("no_rows", "a,b"),
+        ("ragged_rows", f"a,b\n1,2\n1,2,{HIDDEN}\n"),
+        ("ragged_rows", "1.5,2\n1\n"),
+        ("decimal_comma", "a;b\n0,5;1\n1,5;987654,125\n"),
+        ("no_header", "0,5;1,5\n1,5;2,5\n"),
+        ("bad_quotes", 'a,b\n1,"2\n3,4\n'),
+        ("not_utf8", "a,b\n1,\xff\n".encode("latin-1")),
+        ("not_utf8", "a,b\n1,2\n".encode("utf-16")),
+        ("not_a_table", b"a,b\n1,\0\n"),
+        ("truncated", gzip.compress(b"a,b\n" + b"1,2\n" * 999, mtime=0)[:-9]),
+        ("no_numeric_column", "id,seed\n1,2\n3,4\n"),
+    ],
+)
+def test_broken_csv(write, refused, code, content):
+    refused(code, write(content))
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("bad_json", "[[1, 2], [3"),
+        ("bad_json", f"[[1, 2], [3, {PRIVATE}]]"),
+        ("empty_file", ""),
+        ("bad_json", " "),
+        ("bad_json", "[" * 200_000),
+        ("bad_json", '{"a":' * 200_000),
+        ("bad_json", "[[1], [" + "9" * 5000 + "]]"),
+        ("bad_json", '[{"\\ud800": 1}]'),
+        ("unreadable_column", "[" * 500 + "1" + "]" * 500),
+        ("wrong_shape", "[1, 2, 3]"),
+        ("wrong_shape", '{"a": [1, 2]}'),
+        ("wrong_shape", "987654.125"),
+        ("wrong_shape", '[[1, 2], {"a": 1}]'),
+        ("no_rows", "[]"),
+        ("no_numeric_column", "[[], []]"),
+        ("no_numeric_column", "[{}, {}]"),
+        ("ragged_rows", "[[1, 2], [987654.125]]"),
+        ("columns_differ", '[{"a": 1}, {"topsecret": 2}]'),
+        ("text_column", '[["topsecret"], ["x"]]'),
+        ("not_utf8", b'[{"\xff": 1}]'),
+    ],
+)
+def test_broken_json(write, refused, code, content):
+    refused(code, write(content, "splits.json"))
+
+
+class Bomb:
+    """What must never be unpickled."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("unpickled",))
+
+
+def header(text, version=(1, 0)):
+    body = text.encode()
+    size = len(body).to_bytes(2 if version[0] == 1 else 4, "little")
+    return b"\x93NUMPY" + bytes(version) + size + body
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("pickled", saved(np.array([[Bomb()]], dtype=object))),
+        ("pickled", saved(np.array([(1, Bomb())], dtype=[("a", "f8"), ("b", "O")]))),
+        ("bad_npy", pickle.dumps([[1.5]])),
+        ("bad_npy", saved(VALUES)[:-1]),
+        ("bad_npy", saved(VALUES)[:20]),
+        ("bad_npy", b"\x93NUMPY"),
+        ("bad_npy", b"\x93NUMPY\x09\x00"),
+        ("bad_npy", header("{'descr': '<f8', 'shape': (10**9,)}")),
+        ("bad_npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}")),
+        ("bad_npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999, 9)}")),
+        ("bad_npy", header("(" * 5000)),
+        ("bad_npy", header("__import__('os').abort()")),
+        ("bad_npy", header("{'descr': 'topsecret', 'fortran_order': False, 'shape': (1, 1)}")),
+        ("bad_npy", as_csv().encode()),
+        ("not_numbers", saved(np.array([[1j]]))),
+        ("not_numbers", saved(np.array([[PRIVATE]]))),
+        ("not_numbers", saved(np.array([(1, 2.0)], dtype=[("a", "i8"), ("b", "f8")]))),
+        ("not_numbers", saved(np.array([["2020-01-01"]], dtype="M8[D]"))),
+        ("wrong_shape", saved(np.arange(5.0))),
+        ("wrong_shape", saved(np.float64(5.0))),
+        ("wrong_shape", saved(np.ones((2, 2, 2)))),
+        ("no_rows", saved(np.ones((0, 3)))),
+        ("no_numeric_column", saved(np.ones((3, 0)))),
+        ("empty_file", b""),
+    ],
+)
+def test_broken_arrays(write, refused, code, content):
+    refused(code, write(content, "splits.npy"))
+
+
+def test_archive_of_arrays(write, refused):
+    stream = io.BytesIO()
+    np.savez(stream, a=VALUES)
+    assert "numpy.save" in refused("archive", write(stream.getvalue(), "splits.npz")).hint
+
+
+def test_broken_parquet(write, refused, tmp_path):
+    whole = parquet(tmp_path, {"a": [0.5] * 1000, "t": [[0.5]] * 1000}).read_bytes()
+    refused("bad_parquet", write(whole[:-5], "s.parquet"))
+    refused("bad_parquet", write(whole[:200], "s.parquet"))
+    refused("bad_parquet", write(b"PAR1" + bytes(len(whole) - 4 - 600) + whole[-600:], "s.parquet"))
+    refused("no_rows", parquet(tmp_path, {"a": pa.array([], pa.float64())}))
+
+
+def test_damaged_pages_of_lists(write, refused, tmp_path):
+    table = pa.table({"t": np.random.default_rng(0).normal(size=(500, 4)).tolist()})
+    whole = bytearray(parquet(tmp_path, table, write_page_checksum=True).read_bytes())
+    whole[3000:3100] = bytes(100)
+    refused("bad_parquet", write(bytes(whole), "s.parquet"))
+
+
+def test_one_file_is_expected(write, refused, tmp_path):
+    write(as_csv(), "parts/a.csv")
+    write(as_csv(), "parts/b.csv")
+    assert "2 files" in refused("several_files", tmp_path / "parts").message
+    refused("no_such_file", tmp_path / "none.csv")
+
+
+def test_file_that_changes_while_it_is_read(write, refused, monkeypatch):
+    from mipaudit.reading.bytes.blob import FileBlob
+
+    monkeypatch.setattr(FileBlob, "changed", lambda _: True)
+    refused("input_changed", write(as_csv()))
+
+
+def test_one_column_is_a_vector_of_one(write):
+    splits = read_splits(str(write("mean\n0.5\n1.5\n")))
+    assert splits.columns == ("mean",)
+    assert splits.values.shape == (2, 1)
+    assert read_splits(str(write("0.5\n1.5\n"))).values.shape == (2, 1)
+
+
+def test_a_bug_of_ours_is_not_blamed_on_the_file(write, monkeypatch):
+    def broken(*_, **__):
+        raise ValueError("bug")
+
+    monkeypatch.setattr("mipaudit.reading.sheets.splits.read_coordinates", broken)
+    with pytest.raises(ValueError, match="bug"):
+        read_splits(str(write(as_csv())))
+
+
+def test_errors_are_input_errors(write):
+    with pytest.raises(InputError) as caught:
+        read_splits(str(write("")))
+    assert caught.value.exit_code == 2
+
+
+def test_splits_in_memory():
+    import pandas as pd
+    import polars as pl
+
+    for data in (VALUES, VALUES.tolist(), np.asfortranarray(VALUES), np.ma.array(VALUES)):
+        splits = splits_of(data)
+        assert np.array_equal(splits.values, VALUES)
+        assert splits.columns == ("c0", "c1", "c2")
+        assert (splits.named, splits.source.rows, splits.source.bytes) == (False, 3, None)
+        assert not np.shares_memory(splits.values, data)
+    columns = {"id": [1, 2, 3], "a": VALUES[:, 0], "b": VALUES[:, 1]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        splits = splits_of(frame)
+        assert np.array_equal(splits.values, VALUES[:, :2])
+        assert (splits.columns, splits.skipped, splits.named) == (("a", "b"), ("id",), True)
+        assert splits_of(frame, columns=("b",)).columns == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("code", "data"),
+    [
+        ("bad_array", [[1.0], [2.0, HIDDEN]]),
+        ("bad_array", [[PRIVATE], ["x"]]),
+        ("bad_array", [[1j]]),
+        ("bad_array", object()),
+        ("wrong_shape", [1.0, 2.0]),
+        ("no_rows", np.ones((0, 2))),
+        ("missing_cells", [[1.0, np.nan]]),
+        ("missing_cells", np.ma.array([[1, 2]], mask=[[False, True]])),
+        ("infinite_cells", [[1.0, np.inf]]),
+        ("large_integers", [[2**53 + 1]]),
+        ("no_rows", pa.table({"a": pa.array([], pa.float64())})),
+        ("text_column", pa.table({"a": [PRIVATE]})),
+    ],
+)
+def test_what_is_no_splits_in_memory(code, data):
+    with pytest.raises(InputError) as caught:
+        splits_of(data)
+    assert caught.value.code == code
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    assert PRIVATE not in str(caught.value)
+
+
+def mutated(content, rng):
+    """Yield copies of ``content`` with bytes changed, cut out or repeated."""
+    for _ in range(60):
+        data = bytearray(content)
+        at, stop = np.sort(rng.integers(0, len(data) + 1, size=2))
+        match rng.integers(3):
+            case 0:
+                for place in rng.integers(0, len(data), size=3):
+                    data[place] = rng.integers(256)
+            case 1:
+                del data[at:stop]
+            case _:
+                data[at:at] = data[at:stop]
+        yield bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "npy", "json", "parquet"])
+def test_damaged_bytes_end_in_numbers_or_one_error(write, tmp_path, kind):
+    contents = {
+        "csv": as_csv().encode(),
+        "csv.gz": gzip.compress(as_csv().encode()),
+        "npy": saved(VALUES),
+        "json": json.dumps(
+            [dict(zip("abc", row, strict=True)) for row in VALUES.tolist()]
+        ).encode(),
+        "parquet": parquet(tmp_path, {"a": [0.5, 1.5], "t": [[1.5], [2.5]]}).read_bytes(),
+    }
+    refusals = 0
+    for content in mutated(contents[kind], np.random.default_rng(7)):
+        path = write(content, f"splits.{kind}")
+        try:
+            found = read_splits(str(path))
+        except MipauditError as error:
+            assert error.__context__ is None or error.__suppress_context__  # noqa: PT017
+            refusals += 1
+        else:
+            assert np.isfinite(found.values).all()
+            assert found.columns
+    assert refusals > 10

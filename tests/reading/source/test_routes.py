@@ -1,0 +1,258 @@
+"""The same table by every route gives the same rows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes import blob
+from mipaudit.reading.source.memory_opening import open_arrays, open_frame
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.request import ReadRequest
+
+ROWS = 400
+OPTIONS = [
+    {},
+    {"key_column": "team"},
+    {"unit_column": "team", "seed": 4},
+    {"where": "split_at = 3"},
+    {"where": "team = p7", "score_columns": ("hits",)},
+    {"score_columns": ("team", "hits", "loss")},
+]
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(11)
+    member = rng.random(ROWS) < 0.5
+    loss = rng.normal(size=ROWS)
+    loss[:4] = (np.inf, -np.inf, 1e-300, 0.1 + 0.2)
+    return pa.table(
+        {
+            "member": np.where(member, "member", "non-member").tolist(),
+            "loss": loss,
+            "hits": rng.integers(0, 5, ROWS),
+            "team": [f"p{at}" for at in rng.integers(0, 60, ROWS)],
+            "split_at": rng.integers(0, 5, ROWS),
+        }
+    )
+
+
+@pytest.fixture
+def csv(table):
+    rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
+    lines = [table.column_names, *([str(cell) for cell in row] for row in rows)]
+    return "".join(",".join(line) + "\n" for line in lines).encode()
+
+
+@pytest.fixture
+def pipe(monkeypatch):
+    """Return a function that makes bytes the standard input."""
+
+    def feed(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return feed
+
+
+def parquet_bytes(table, **options):
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_route_gives_the_same_rows(read, write, drained, pipe, table, csv, options):
+    expected = read(write(csv), **options)
+    assert expected.member
+    assert read(write(gzip.compress(csv)), **options) == expected
+    assert read(write(pa.Codec("zstd").compress(csv, asbytes=True)), **options) == expected
+    assert read(write(parquet_bytes(table, row_group_size=37)), **options) == expected
+    pipe(csv)
+    assert read("-", **options) == expected
+    pipe(parquet_bytes(table))
+    assert read("-", **options) == expected
+    frames = (table, pl.from_arrow(table), table.to_pandas(), pa.table(table).to_reader())
+    for frame in frames:
+        asked = {name: value for name, value in options.items() if name != "seed"}
+        with open_frame(frame, ReadRequest(**asked)) as source:
+            source.number_rows(options.get("seed", 0))
+            assert drained(source) == expected
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_parts_of_a_directory_are_one_table(read, write, table, csv, options):
+    expected = read(write(csv), **options)
+    head, tail = table.slice(0, 150), table.slice(150, 100)
+    lines = csv.splitlines(keepends=True)
+    write(parquet_bytes(head, row_group_size=40), "d/a.parquet")
+    write(parquet_bytes(tail), "d/b/x.parquet")
+    rest = write(gzip.compress(lines[0] + b"".join(lines[251:])), "d/z.csv.gz")
+    for junk in ("d/.hidden.csv", "d/_SUCCESS", "d/_temporary/x.csv", "d/.git/x.csv"):
+        write(b"junk", junk)
+    assert read(rest.parent, **options) == expected
+    assert read(rest.parent / "**" / "*.*", **options) == expected
+
+
+def test_large_standard_input_goes_to_an_unlinked_file(read, pipe, monkeypatch, table, csv):
+    from mipaudit.reading.source import opening
+
+    pipe(csv)
+    expected = read("-")
+    monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
+    for content in (csv, gzip.compress(csv), parquet_bytes(table, row_group_size=50)):
+        pipe(content)
+        assert read("-") == expected
+
+
+def test_temporary_file_serves_several_threads(pipe, drained, monkeypatch, table):
+    from mipaudit.reading.source import opening
+
+    monkeypatch.setattr(opening, "_STDIN_IN_MEMORY", 100)
+    pipe(parquet_bytes(table, row_group_size=20))
+    with open_scores(ReadRequest(scores="-")) as source, ThreadPoolExecutor(8) as pool:
+        parts = source.partitions()
+        found = list(pool.map(lambda part: list(part.batches()), parts))
+        loss = [x for batches in found for rows in batches for x in rows.scores[0]]
+        assert loss == table["loss"].to_pylist()
+        assert len(parts) == ROWS // 20
+        assert source.findings() == ()
+
+
+def test_parts_must_agree(fails, write, table):
+    write("member,loss\n1,0.5\n0,1.5\n", "d/a.csv")
+    path = write("member,score\n1,0.5\n0,1.5\n", "d/b.csv")
+    error = fails("columns_differ", path.parent)
+    assert "a.csv: there is no column 'score'" in error.message
+    path = write("member,loss\n1,abc\n0,def\n", "d/b.csv")
+    fails("columns_differ", path.parent)
+
+
+def test_paths_that_lead_nowhere(fails, write, tmp_path):
+    path = write("member,score\n1,0.5\n0,1.5\n")
+    error = fails("no_such_file", tmp_path / "scorse.csv")
+    assert error.hint == f"Did you mean {str(path)!r}?".replace("'", "")
+    fails("no_such_file", tmp_path / "nowhere" / "scores.csv")
+    fails("no_parts", tmp_path / "*.parquet")
+    (tmp_path / "empty").mkdir()
+    fails("no_parts", tmp_path / "empty")
+    fails("uri", "file://elsewhere/scores.parquet")
+    fails("which_input")
+    fails("which_input", path, members=str(path))
+    fails("which_input", members=str(path))
+
+
+def test_parts_come_in_bytewise_order(read, write):
+    for at, name in enumerate(("B.csv", "a.csv", "a10.csv", "a9.csv", "é.csv")):
+        path = write(f"member,score\n1,{at}.5\n0,{at}.25\n", f"d/{name}")
+    assert read(path.parent).scores[0][::2] == [0.5, 1.5, 2.5, 3.5, 4.5]
+
+
+def test_inputs_are_hashed_or_fingerprinted(write, monkeypatch, table):
+    from hashlib import sha256
+
+    path = write(parquet_bytes(table))
+    data = path.read_bytes()
+    with open_scores(ReadRequest(scores=str(path))) as source:
+        (whole,) = source.inputs()
+        assert whole.sha256 == sha256(data).hexdigest()
+        assert (whole.rows, whole.bytes, whole.fingerprint) == (ROWS, len(data), None)
+    monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
+    with open_scores(ReadRequest(scores=str(path))) as source:
+        (ends,) = source.inputs()
+        assert ends.sha256 is None
+        assert ends.fingerprint.startswith("size-and-ends:")
+        assert source.inputs(hash_all=True) == (whole,)
+
+
+def test_fingerprint_sees_size_head_and_tail(write, monkeypatch):
+    monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
+    monkeypatch.setattr(blob, "_END", 8)
+
+    def fingerprint(content):
+        from mipaudit.reading.bytes.blob import describe_blob, file_blob
+
+        return describe_blob(file_blob(write(content)), 1, hash_all=False).fingerprint
+
+    text = "a" * 100
+    base = fingerprint(text)
+    assert fingerprint("b" + text[1:]) != base
+    assert fingerprint(text[1:] + "b") != base
+    assert fingerprint(text + "a") != base
+    assert fingerprint(text[:50] + "b" + text[51:]) == base
+
+
+def test_fingerprint_covers_a_whole_parquet_footer(write, monkeypatch, table):
+    from mipaudit.reading.bytes.blob import describe_blob, file_blob
+
+    monkeypatch.setattr(blob, "HASHED_WHOLE", 10)
+    monkeypatch.setattr(blob, "_END", 8)
+    data = bytearray(parquet_bytes(table))
+    before = describe_blob(file_blob(write(bytes(data))), 1, hash_all=False).fingerprint
+    footer = int.from_bytes(data[-8:-4], "little")
+    data[-8 - footer] ^= 1
+    assert describe_blob(file_blob(write(bytes(data))), 1, hash_all=False).fingerprint != before
+
+
+def test_arrays(drained):
+    source = open_arrays(np.array([1, 2, 3]), [0.5, np.inf])
+    everything = drained(source)
+    assert everything.names == ["score"]
+    assert everything.kinds == ["float"]
+    assert everything.member == [True] * 3 + [False] * 2
+    assert everything.scores == [[1.0, 2.0, 3.0, 0.5, np.inf]]
+    assert source.member_column is None
+    assert [item.rows for item in source.inputs()] == [3, 2]
+
+
+def test_arrays_of_several_scores(drained):
+    members, holdout = np.ones((2, 2)), np.zeros((3, 2))
+    assert drained(open_arrays(members, holdout)).names == ["score_0", "score_1"]
+    everything = drained(open_arrays(members, holdout, names=("label", "a,b")))
+    assert everything.names == ["label", "a,b"]
+
+
+@pytest.mark.parametrize(
+    ("code", "members", "holdout", "names"),
+    [
+        ("empty_class", [], [1.0], ()),
+        ("empty_class", [1.0], [], ()),
+        ("bad_array", ["a"], [1.0], ()),
+        ("bad_array", np.zeros((2, 2, 2)), [1.0], ()),
+        ("bad_array", np.float64(1), [1.0], ()),
+        ("bad_array", [1.0], [1.0], ("a", "b")),
+        ("columns_differ", np.zeros((3, 1)), np.zeros((3, 2)), ()),
+        ("columns_differ", np.zeros((3, 2)), np.zeros((3, 1)), ()),
+        ("nan_scores", [1.0, np.nan], [1.0], ()),
+        ("duplicate_columns", np.zeros((3, 2)), np.zeros((3, 2)), ("a", "a")),
+    ],
+)
+def test_arrays_that_cannot_be_audited(drained, code, members, holdout, names):
+    with pytest.raises(InputError) as caught:
+        drained(open_arrays(members, holdout, names=names))
+    assert caught.value.code == code
+
+
+def test_frames_that_cannot_be_read():
+    mixed = pd.DataFrame({"score": [1, "topsecret", 2.5], "member": [1, 0, 1]})
+    for frame in (object(), [1, 2], mixed, pd.DataFrame({"score": []})):
+        with pytest.raises(InputError) as caught:
+            open_frame(frame, ReadRequest())
+        assert "topsecret" not in str(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_pandas_index_is_no_score(drained):
+    frame = pd.DataFrame({"score": [0.5, 1.5], "member": [True, False]}, index=pd.Index([7.5, 8.5]))
+    with open_frame(frame, ReadRequest()) as source:
+        assert drained(source).names == ["score"]

@@ -1,0 +1,521 @@
+"""Scores in object stores and on web servers: the same rows as from files, or one clear error."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import socket
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mipaudit.errors import MipauditError
+from mipaudit.reading.bytes import blob as blobs
+from mipaudit.reading.bytes.paths import find_blobs
+from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.part_opening import open_part
+from mipaudit.reading.source.request import ReadRequest
+from mipaudit.reading.stores import opening as store_opening
+from mipaudit.reading.stores import remote_store
+
+HUSH = "s3cr3t"
+
+
+def scores_table(rows=700, seed=1, wide=0):
+    rng = np.random.default_rng(seed)
+    columns = {"loss": rng.normal(size=rows), "member": rng.random(rows) < 0.5}
+    words = np.array(["train", "test"])[columns["member"].astype(int)]
+    columns |= {"kept": pa.array(words).dictionary_encode()}
+    return pa.table(columns | {f"x{at}": rng.normal(size=rows) for at in range(wide)})
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr(remote_store, "_PAUSES", (0.0, 0.0, 0.0))
+
+
+def fill(folder):
+    """Write a data set of all kinds of parts."""
+    for member in (0, 1):
+        place = folder / f"set/member={member}"
+        place.mkdir(parents=True)
+        for at in range(2):
+            table = scores_table(seed=2 * member + at).select(["loss"])
+            pq.write_table(table, place / f"part-{at}.parquet", row_group_size=150)
+        (place / "part-9.csv").write_text("loss\n1.5\n2.5\n", encoding="utf-8")
+        (place / "part 10é.csv.gz").write_bytes(gzip.compress(b"other,loss\n1,3.5\n"))
+        (place / "_SUCCESS").write_bytes(b"")
+        (place / ".part-9.csv.crc").write_bytes(b"crc")
+    (folder / "one.csv").write_text("member,loss\n1,0.5\n0,1.25\n", encoding="utf-8")
+    pq.write_table(scores_table(), folder / "one.parquet", row_group_size=300)
+    return folder
+
+
+@pytest.fixture
+def s3(bucket, tmp_path):
+    """The same data set on disk and in a bucket."""
+    folder = fill(tmp_path / "here")
+    return str(folder), bucket.put_tree(folder, "some/where")
+
+
+@pytest.fixture
+def web(website):
+    """The same data set on disk and on a web server."""
+    fill(website.folder)
+    return str(website.folder), website.url
+
+
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    """The same data set on disk and in fsspec's memory."""
+    monkeypatch.setenv("MIPAUDIT_ALLOW_SCHEME", "sftp memory")
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    folder = fill(tmp_path / "here")
+    system = fsspec.filesystem("memory")
+    system.put(str(folder), "/some/where", recursive=True)
+    yield str(folder), "memory://some/where"
+    system.rm("/some", recursive=True)
+
+
+@pytest.fixture
+def gcs(google):
+    """The same data set on disk and in Google Cloud Storage."""
+    fill(google)
+    return str(google), "gs://bucket"
+
+
+@pytest.fixture(params=["s3", "gcs", "web", "memory"])
+def places(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["/one.csv", "/one.parquet", "/set/", "/set/member=*/part-*.parquet", "/**/part*", "/one.*"],
+)
+def test_the_same_rows_as_from_files(read, places, spec):
+    here, there = places
+    assert read(there + spec) == read(here + spec)
+
+
+def test_classes_may_be_given_apart(read, places):
+    here, there = places
+    sides = [
+        {"members": f"{at}/set/member=1/", "holdout": f"{at}/set/member=0/*.parquet"}
+        for at in places
+    ]
+    mixed = {"members": f"{here}/set/member=1", "holdout": f"{there}/set/member=0/*.parquet"}
+    assert read(**sides[0]) == read(**sides[1]) == read(**mixed)
+
+
+def test_provenance_is_the_same(places, monkeypatch):
+    for size in (1 << 30, 10):
+        monkeypatch.setattr(blobs, "HASHED_WHOLE", size)
+        found = []
+        for place in places:
+            with open_scores(ReadRequest(scores=f"{place}/set/")) as source:
+                found.append(source.inputs())
+        here, there = (
+            [(one.rows, one.bytes, one.sha256, one.fingerprint) for one in files] for files in found
+        )
+        assert here == there
+        assert [one.name.rpartition("/set/")[2] for one in found[1]] == [
+            one.name.rpartition("/set/")[2] for one in found[0]
+        ]
+
+
+def test_nothing_there(fails, places):
+    _, there = places
+    fails("no_such_file", f"{there}/none.csv")
+    fails("no_parts", f"{there}/no*.csv")
+    assert "hidden files" in fails("no_parts", f"{there}/set/member=1/.p*").message
+
+
+def test_the_same_file_twice(fails, places):
+    _, there = places
+    error = fails("same_file", members=f"{there}/one.csv", holdout=f"{there}/o*.csv")
+    assert "the same file is given as members and holdout" in error.message
+
+
+def test_a_blob_can_be_sent_elsewhere(places):
+    here, there = places
+    for place in (here, there):
+        with open_scores(ReadRequest(scores=f"{place}/one.parquet")) as source:
+            blob = source._parts[0].blob
+            again = pickle.loads(pickle.dumps(blob))  # noqa: S301 - our own
+            assert (again.name, again.size) == (blob.name, blob.size)
+            assert not again.changed()
+            with again.open() as one:
+                assert one.read() == Path(here, "one.parquet").read_bytes()
+
+
+def test_ranges_are_what_was_asked_for(places):
+    """Any order of seeking and reading, also beyond the end."""
+    here, there = places
+    data = Path(here, "one.parquet").read_bytes()
+    rng = np.random.default_rng(0)
+    with open_scores(ReadRequest(scores=f"{there}/one.parquet")) as source:
+        blob = source._parts[0].blob
+        for reader in (blob.open(), blob.open_ranges()):
+            with reader:
+                for _ in range(60):
+                    if rng.random() < 0.4:
+                        reader.seek(int(rng.integers(len(data) + 10)))
+                    at, size = reader.tell(), int(rng.integers(1, 900))
+                    assert reader.read(size) == data[at : at + size]
+                reader.seek(-5, 2)
+                assert reader.read() == data[-5:]
+                assert reader.read(3) == b""
+
+
+def test_a_narrow_read_of_a_wide_file_moves_a_fraction(website):
+    table = scores_table(rows=20_000, wide=40)
+    pq.write_table(table, website.folder / "wide.parquet", row_group_size=5000)
+    size = (website.folder / "wide.parquet").stat().st_size
+    with open_scores(
+        ReadRequest(scores=f"{website.url}/wide.parquet", score_columns=("loss",))
+    ) as source:
+        website.asked.clear()
+        opened = website.sent
+        rows = sum(rows.member.size for part in source.partitions() for rows in part.batches())
+    assert rows == 20_000
+    assert opened < size / 15
+    # One request for both columns of a row group, which lie side by side.
+    assert len(website.asked) == 4
+    assert website.sent - opened < size / 25
+
+
+def test_csv_is_read_in_blocks_that_grow(website):
+    rows = "".join(f"{at % 2},{at}.5\n" for at in range(700_000))
+    (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
+    with open_scores(ReadRequest(scores=f"{website.url}/long.csv")) as source:
+        assert source.rows_hint == 700_000
+    sizes = [
+        int(last) - int(first) + 1
+        for _, _, asked in website.asked
+        if asked
+        for first, last in [asked.removeprefix("bytes=").split("-")]
+    ]
+    assert max(sizes) <= (4 << 20) + 1
+    assert len(sizes) < 25
+
+
+_DATA = b"member,loss\n1,0.5\n0,1.25\n"
+
+
+def notices_a_change(spec, put):
+    put(_DATA)
+    with open_scores(ReadRequest(scores=spec)) as source:
+        source.check_unchanged()
+        put(_DATA.replace(b"0.5", b"0.7"))
+        with pytest.raises(MipauditError, match="changed while it was read"):
+            source.check_unchanged()
+
+
+def test_a_changed_object_is_noticed(bucket):
+    notices_a_change(f"s3://{bucket.name}/x.csv", lambda data: bucket.put("x.csv", data))
+
+
+def test_a_changed_file_of_a_web_server_is_noticed(website):
+    notices_a_change(f"{website.url}/x.csv", (website.folder / "x.csv").write_bytes)
+
+
+@pytest.mark.parametrize("stamp", ["Last-Modified", None])
+def test_without_an_etag_a_file_is_read_once(read, web, website, stamp):
+    """The time of the last change is in whole seconds: it shows no change within one."""
+    here, there = web
+    website.stamps = {stamp}
+    for name in ("one.csv", "one.parquet"):
+        assert read(f"{there}/{name}") == read(f"{here}/{name}")
+        whole = [asked for asked in website.asked if asked[0] == "GET" and asked[1] == f"/{name}"]
+        assert len(whole) == 1
+        assert whole[0][2] is None
+
+
+def test_a_server_that_falls_silent(fails, monkeypatch):
+    """It takes the connection and says nothing: one wait, one error, no second try."""
+    monkeypatch.setenv("MIPAUDIT_STORE_TIMEOUT", "0.3")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        error = fails("no_network", f"{place}/x.csv")
+        assert time.monotonic() - started < 3
+    assert "--store-timeout" in error.hint
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "1e9", "soon"])
+def test_a_time_that_is_none(fails, monkeypatch, text):
+    monkeypatch.setenv("MIPAUDIT_STORE_TIMEOUT", text)
+    fails("store_timeout", "http://127.0.0.1:9/x.csv")
+
+
+def test_a_scheme_that_is_none(fails, monkeypatch):
+    monkeypatch.setenv("MIPAUDIT_ALLOW_SCHEME", "sftp://")
+    fails("allow_scheme", "s3://bucket/x.csv")
+
+
+def test_a_token_in_the_path_is_not_printed(fails, web):
+    _, there = web
+    for path in ("s3cr3tT0ken/one.csv", "share/9f8a7b6c5d4e/x.csv", "token/hush/x.csv"):
+        message = str(fails("no_such_file", f"{there}/{path}"))
+        assert "s3cr3t" not in message
+        assert "9f8a7b" not in message
+        assert "hush" not in message
+        assert message.startswith(f"There is no file {there}/")
+
+
+def test_faults_that_pass_are_tried_again(read, web, website):
+    here, there = web
+    for failing in (1, 3):
+        website.failing = failing
+        assert read(f"{there}/one.parquet") == read(f"{here}/one.parquet")
+
+
+def read_all(part):
+    part.load({"loss", "member"}, set())
+    for piece in part.pieces():
+        list(piece.chunks(("loss", "member"), 0))
+    # A small CSV file is held as text from the start.
+    part.blob.open().read()
+
+
+@pytest.mark.parametrize("name", ["one.parquet", "one.csv", "long.csv"])
+def test_a_store_that_fails_half_way(web, website, name):
+    """One message of ours, not a damaged file and nothing of Arrow or pandas."""
+    rows = "1,0.5\n0,1.5\n" * 500_000
+    (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
+    _, there = web
+    files = find_blobs(f"{there}/{name}", in_memory=1)
+    part = open_part(files[0].blob)
+    website.status = 503
+    with pytest.raises(MipauditError) as caught:
+        read_all(part)
+    assert caught.value.code == "no_network"
+    assert caught.value.__cause__ is None
+
+
+def test_an_address_may_be_signed(read, fails, web, website):
+    here, there = web
+    found = read(f"{there}/one.csv?X-Signature={HUSH}%2F1")
+    assert found == read(f"{here}/one.csv")
+    assert website.asked[-1][1] == f"/one.csv?X-Signature={HUSH}%2F1"
+    with open_scores(ReadRequest(scores=f"{there}/one.csv?sig={HUSH}")) as source:
+        (one,) = source.inputs()
+        assert one.name == f"{there}/one.csv"
+        assert HUSH not in repr(source._parts[0].blob)
+    signed = there.replace("//", f"//user:{HUSH}@") + f"/none.csv?sig={HUSH}"
+    error = fails("no_such_file", signed)
+    assert error.message == f"There is no file {there}/none.csv."
+
+
+def test_a_query_may_choose_the_file(read, web):
+    _, there = web
+    sides = {"members": f"{there}/one.csv?id=1", "holdout": f"{there}/one.csv?id=2"}
+    assert len(read(**sides).member) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, "no_permission"), (403, "no_permission"), (500, "no_network"), (418, "store_failed")],
+)
+def test_refusals_of_a_web_server(fails, web, website, status, code):
+    _, there = web
+    website.status = status
+    for spec in ("/one.csv", "/set/", "/o*.csv"):
+        error = fails(code, there + spec)
+        assert error.message.startswith(there)
+        assert error.hint is not None
+
+
+def test_a_server_without_ranges_is_read_once(read, web, website):
+    here, there = web
+    website.ranges = False
+    assert read(f"{there}/one.parquet") == read(f"{here}/one.parquet")
+    wholes = [path for method, path, asked in website.asked if method == "GET" and not asked]
+    assert wholes == ["/one.parquet"]
+
+
+def large_csv(website):
+    """Put a file on the web of more bytes than arrive at once, every line of 8 bytes."""
+    rows = "".join(f"{at % 2},{at % 100_000:05}\n" for at in range(200_000))
+    (website.folder / "large.csv").write_text("member,score\n" + rows)
+
+
+def test_a_large_file_without_ranges_is_read_to_its_end(read, web, website):
+    _, there = web
+    large_csv(website)
+    website.ranges = False
+    assert len(read(f"{there}/large.csv").member) == 200_000
+
+
+def test_a_file_that_ends_halfway_is_never_taken_for_a_whole_one(fails, web, website):
+    _, there = web
+    large_csv(website)
+    website.ranges = False
+    website.cut = True
+    assert fails("no_network", f"{there}/large.csv").message.startswith(there)
+
+
+def test_a_web_page_is_no_score_file(fails, web, website):
+    _, there = web
+    website.html = True
+    error = fails("web_page", f"{there}/one.csv")
+    assert "ends in a slash" in error.hint
+
+
+def closed_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def test_a_store_that_does_not_answer(fails, bucket, monkeypatch):
+    endpoint = f"http://127.0.0.1:{closed_port()}"
+    error = fails("no_network", f"{endpoint}/x.csv")
+    assert error.message == f"{endpoint}/x.csv: the store cannot be reached, or does not answer."
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    error = fails("no_network", f"s3://{bucket.name}/x.csv")
+    assert error.message.startswith(f"s3://{bucket.name}/x.csv: the store cannot be reached")
+    assert "AWS_ENDPOINT_URL" in error.hint
+
+
+def test_a_bucket_that_refuses(fails, website, monkeypatch):
+    website.status = 403
+    monkeypatch.setenv("AWS_ENDPOINT_URL", website.url)
+    for spec in ("s3://bucket/x.csv", "s3://bucket/*.csv"):
+        error = fails("no_credentials", spec)
+        assert "AWS_ACCESS_KEY_ID" in error.hint
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAnobody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", HUSH)
+    error = fails("no_permission", "s3://bucket/x.csv")
+    assert HUSH not in str(error)
+
+
+def test_a_public_bucket_needs_no_credentials(read, s3, monkeypatch):
+    from mipaudit.reading.stores import cloud_access as store_access
+
+    here, there = s3
+    tried = []
+    make = store_access._s3_system
+
+    def noted(bucket, *, anonymous):
+        tried.append(anonymous)
+        return make(bucket, anonymous=anonymous)
+
+    monkeypatch.setattr(store_access, "_s3_system", noted)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
+    assert tried == [True]
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ("nobody://knows/x.csv", "scheme_not_allowed"),
+        ("reference://x.csv", "scheme_not_allowed"),
+        ("hdfs://user:secret@host/x.csv", "scheme_not_allowed"),
+        ("FTP://user:secret@host/x.csv", "scheme_not_allowed"),
+        ("github://someone:secret@main/x.csv", "scheme_not_allowed"),
+        ("s3://key:secret@bucket/x.csv", "credentials_in_address"),
+        ("s3://", "empty_path"),
+        ("https:///x.csv", "empty_path"),
+        ("az://container/x.csv", "no_account"),
+        ("file://elsewhere/x.csv", "uri"),
+    ],
+)
+def test_addresses_that_mean_nothing(fails, monkeypatch, tmp_path, spec, code):
+    from store_servers import clear_environment
+
+    clear_environment(monkeypatch, tmp_path)
+    assert "secret" not in str(fails(code, spec))
+
+
+def test_a_store_without_its_library(fails, monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.startswith("aiohttp"):
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    store_opening._store.cache_clear()
+    monkeypatch.setattr(builtins, "__import__", without)
+    error = fails("missing_extra", "https://example.org/x.csv")
+    assert 'pip install "mipaudit[https]"' in error.hint
+
+
+def test_standard_input_stays_in_its_process(monkeypatch, tmp_path):
+    import io
+    import sys
+
+    for size in (1 << 20, 4):
+        rows = io.BytesIO(b"member,loss\n1,0.5\n0,1.25\n")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(rows))
+        monkeypatch.setattr("mipaudit.reading.source.opening._STDIN_IN_MEMORY", size)
+        with open_scores(ReadRequest(scores="-")) as source:
+            with pytest.raises(MipauditError) as caught:
+                pickle.dumps(source._parts[0].blob)
+            assert caught.value.code == "bound_to_process"
+            assert "Save it to a file" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("spec", "variables", "expected"),
+    [
+        ("az://c/x", {"AZURE_STORAGE_ACCOUNT": "one"}, ("c", "one", False, 2)),
+        ("abfs://c@two.dfs.core.windows.net/x", {}, ("c", "two", False, 2)),
+        (
+            "abfss://c@two.dfs.core.windows.net/x",
+            {"AZURE_STORAGE_ACCOUNT": "one", "AZURE_STORAGE_KEY": "a2V5"},
+            ("c", "two", True, 1),
+        ),
+        (
+            "az://c/x",
+            {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5=="},
+            ("c", "three", True, 1),
+        ),
+    ],
+)
+def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
+    from store_servers import clear_environment
+
+    from mipaudit.reading.stores.address import parse_address
+    from mipaudit.reading.stores.cloud_access import _azure_account, arrow_access
+
+    clear_environment(monkeypatch, tmp_path)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    address = parse_address(spec)
+    access = arrow_access(address)
+    _, account = _azure_account(address)
+    assert (access.container, account.name, access.credentials, len(access.ways)) == expected
+    assert all(way().type_name == "abfs" for way in access.ways)
+    assert "a2V5" not in address.name("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://user:pw@host/a/b.csv?sig=1#x", "https://host/a/b.csv"),
+        ("s3://bucket/what?.csv", "s3://bucket/what?.csv"),
+        ("abfs://c@account.dfs.core.windows.net/x", "abfs://c@account.dfs.core.windows.net/x"),
+        ("sftp://user:pw@host/x.csv", "sftp://host/x.csv"),
+        ("C:/data/x?.csv", "C:/data/x?.csv"),
+        ("scores = a@b?c", "scores = a@b?c"),
+        ("https://host/2024-01/member=1/part-00.csv", "https://host/2024-01/member=1/part-00.csv"),
+        ("https://host/s3cr3t/b.csv", "https://host/~ccf09e/b.csv"),
+        ("https://host/token/hush/b.csv", "https://host/~ae33c8/~db1f7b/b.csv"),
+    ],
+)
+def test_addresses_without_what_can_be_secret(text, shown):
+    from mipaudit.statements.provenance.setting import setting_text
+    from mipaudit.statements.text.printable_names import public_address
+
+    assert public_address(text) == setting_text(text) == shown

@@ -1,0 +1,256 @@
+"""Summary files: whole, or refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.array_archive import TEXT_NAME, array_bytes, pack
+from mipaudit.reading.summaries.arrays import counts_of, cuts_of
+from mipaudit.reading.summaries.file import read_summary
+from mipaudit.reading.summaries.source import add_up
+
+
+@pytest.fixture(scope="module")
+def made():
+    generator = np.random.default_rng(0)
+    scores = {"members": generator.normal(1, 1, 700), "holdout": generator.normal(0, 1, 600)}
+    return mipaudit.summarize(**scores), mipaudit.summarize(**scores, cuts_only=True)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_there_and_back(made, which):
+    file = made[which]
+    data = file.to_bytes()
+    again = read_summary("again", data)
+    assert again.manifest == file.manifest
+    assert again.to_bytes() == data
+    assert again.sha256 == sha256(data).hexdigest()
+    for name, array in file.arrays.items():
+        assert np.array_equal(again.arrays[name], array)
+    read = cuts_of if which else counts_of
+    assert read(again).n_members == 700
+
+
+def test_no_score_is_in_a_summary(made):
+    generator = np.random.default_rng(0)
+    scores = [*generator.normal(1, 1, 700), *generator.normal(0, 1, 600)]
+    for file in made:
+        floats = {float(v) for a in file.arrays.values() if a.dtype.kind == "f" for v in a.ravel()}
+        assert not floats & set(scores)
+
+
+def refusal(name, data):
+    """Return the error over a file, or None where it is read."""
+    try:
+        read_summary(name, data)
+    except InputError as error:
+        return error
+    return None
+
+
+def test_a_damaged_file_is_refused(made):
+    data = made[0].to_bytes()
+    harmless = 0
+    for place in range(0, len(data), max(1, len(data) // 300)):
+        wrong = bytearray(data)
+        wrong[place] ^= 0x55
+        error = refusal("part.summary", bytes(wrong))
+        if error is None:
+            # A byte that means nothing, such as a time within the archive.
+            harmless += 1
+            found = read_summary("part.summary", bytes(wrong))
+            assert found.manifest == made[0].manifest
+            assert all(np.array_equal(found.arrays[k], v) for k, v in made[0].arrays.items())
+        else:
+            assert error.code == "bad_summary"
+            assert "part.summary" in str(error)
+    assert harmless < 60
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"member,score\n1,2\n", b"\0" * 99])
+def test_what_is_no_summary_is_refused(data):
+    with pytest.raises(InputError) as caught:
+        read_summary("x.summary", data)
+    assert caught.value.code == "bad_summary"
+
+
+def test_a_file_that_was_cut_off_is_refused(made):
+    data = made[0].to_bytes()
+    for length in range(0, len(data), max(1, len(data) // 40)):
+        with pytest.raises(InputError) as caught:
+            read_summary("x.summary", data[:length])
+        assert caught.value.code == "bad_summary"
+
+
+def edited(file, arrays=None, **changes):
+    """Write what a dishonest hand would: another content with the right checksums."""
+    arrays = {**file.arrays, **(arrays or {})}
+    sums = {name: sha256(array_bytes(array)).hexdigest() for name, array in arrays.items()}
+    manifest = replace(file.manifest, arrays=sums, **changes)
+    return read_summary("edited", replace(file, manifest=manifest, arrays=arrays).to_bytes())
+
+
+def test_counts_that_do_not_add_up_are_refused(made):
+    file = made[0]
+    blocks = file.arrays["0/blocks"]
+    more = blocks.copy()
+    more[3, 0, 0] += 1
+    bad = [
+        {"arrays": {"0/blocks": more}},
+        {"arrays": {"0/blocks": blocks[:, :, :1]}},
+        {"arrays": {"0/blocks": blocks.astype(float)}},
+        {"arrays": {"0/steps": file.arrays["0/steps"][::-1][:-1]}},
+        {"arrays": {"0/single": file.arrays["0/single"].astype(np.int8)}},
+        {"n_members": 701},
+        {"n_holdout": -600},
+        {"burn_in": 0},
+        {"burn_in": 64},
+        {"burn_in": 9},
+        {"scores": ()},
+        {"scores": (*file.manifest.scores, *file.manifest.scores)},
+        {"scores": (replace(file.manifest.scores[0], infinite=-1),)},
+    ]
+    for change in bad:
+        with pytest.raises(InputError) as caught:
+            counts_of(edited(file, **change))
+        assert caught.value.code == "bad_summary", change
+
+
+def test_cuts_that_are_out_of_order_are_refused(made):
+    file = made[1]
+    edges = file.arrays["0/edges"]
+    for wrong in (edges[::-1], np.full_like(edges, np.nan), edges[:-1], edges.astype(np.float32)):
+        with pytest.raises(InputError):
+            cuts_of(edited(file, arrays={"0/edges": wrong}))
+
+
+def test_another_version_is_told(made):
+    text = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
+    for version in ("1", "3"):
+        text["schema"] = f"mipaudit.summary/{version}"
+        with pytest.raises(InputError) as caught:
+            read_summary("new.summary", pack(json.dumps(text).encode(), {}))
+        assert caught.value.code == "summary_version"
+    text["schema"] = "another.format/1"
+    with pytest.raises(InputError) as caught:
+        read_summary("new.summary", pack(json.dumps(text).encode(), {}))
+    assert caught.value.code == "bad_summary"
+
+
+def test_a_huge_member_is_not_unpacked(made):
+    file = io.BytesIO(made[0].to_bytes())
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1/blocks.npy", b"\0" * (65 << 20))
+    assert len(file.getvalue()) < 1 << 20
+    with pytest.raises(InputError) as caught:
+        read_summary("bomb.summary", file.getvalue())
+    assert caught.value.code == "bad_summary"
+
+
+def archive(text, files, kind=zipfile.ZIP_DEFLATED):
+    """Return an archive of any text and files, with the checksum in its comment."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", kind) as found:
+        found.writestr(TEXT_NAME, text)
+        for name, file in files.items():
+            found.writestr(f"{name}.npy", file)
+        found.comment = sha256(text).hexdigest().encode()
+    return stream.getvalue()
+
+
+def npy(shape, descr="'<u1'", more=b""):
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + more
+
+
+HOSTILE_ARRAYS = [
+    npy(f"({1 << 70},)"),
+    npy(f"(0, {1 << 70})"),
+    npy("(100000000000, 2)"),
+    npy("(2L,)", more=b"ab"),
+    npy("(2,)", "'|O'", b"ab"),
+    npy("(2,)", "'|b1'", b"\x07\x03"),
+    npy("(2,)", "[('a', '<u1')]", b"ab"),
+    b"\x93NUMPY\x01\x00\xe8\x03" + b"(" * 1000,
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("at", range(len(HOSTILE_ARRAYS)))
+def test_hostile_arrays_are_refused(made, at):
+    files = {name: array_bytes(array) for name, array in made[0].arrays.items()}
+    files["0/blocks"] = HOSTILE_ARRAYS[at]
+    manifest = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
+    manifest["arrays"] = {name: sha256(file).hexdigest() for name, file in files.items()}
+    assert refusal("h", archive(json.dumps(manifest).encode(), files)).code == "bad_summary"
+
+
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"schema":"mipaudit.summary/2","x":"\xff"}'])
+def test_hostile_texts_are_refused(text):
+    assert refusal("h", archive(text, {})).code == "bad_summary"
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_STORED])
+def test_other_compressions_are_refused(made, kind):
+    with zipfile.ZipFile(io.BytesIO(made[0].to_bytes())) as whole:
+        files = {name.removesuffix(".npy"): whole.read(name) for name in whole.namelist()}
+    data = archive(files.pop(TEXT_NAME), files, kind)
+    assert refusal("h", data).code == "bad_summary"
+
+
+def test_more_numbers_than_any_run_writes_are_refused(made):
+    many = {"0/blocks": np.zeros((64, 1 << 18, 2), dtype=np.uint8)}
+    with pytest.raises(InputError) as caught:
+        edited(made[0], arrays=many)
+    assert caught.value.code == "bad_summary"
+
+
+def times(file, factor):
+    """Return a file of ``factor`` times as many records."""
+    arrays = {
+        name: file.arrays[name].astype(np.uint64) * np.uint64(factor)
+        for name in ("0/blocks", "0/steps")
+    }
+    sizes = {"n_members": 700 * factor, "n_holdout": 600 * factor}
+    return edited(file, arrays=arrays, **sizes)
+
+
+def test_more_rows_than_memory_bears_are_refused(made):
+    with pytest.raises(InputError) as caught:
+        counts_of(times(made[0], 1 << 40))
+    assert caught.value.code == "bad_summary"
+    part = times(made[0], 1 << 29)
+    other = edited(part, created="later", extents=())
+    with pytest.raises(InputError) as caught:
+        add_up([part, other])
+    assert caught.value.code == "too_many_rows"
+
+
+def test_counts_that_only_say_they_are_by_one_plan_are_refused(made):
+    other = mipaudit.summarize(
+        members=np.random.default_rng(5).normal(0, 1, 90), holdout=np.arange(80.0), first_row=9999
+    )
+    assert other.arrays["0/single"].size != made[0].arrays["0/single"].size
+    same = edited(other, plan=made[0].manifest.plan)
+    flags = made[0].arrays["0/single"]
+    lied = edited(made[0], arrays={"0/single": ~flags}, extents=())
+    for one in (same, lied):
+        with pytest.raises(InputError) as caught:
+            add_up([made[0], one])
+        assert caught.value.code == "bad_summary"
+
+
+def test_a_promise_of_less_than_two_records_is_none(made):
+    for least in (-3, 0, 1, 1 << 90):
+        with pytest.raises(InputError) as caught:
+            cuts_of(edited(made[1], least=least))
+        assert caught.value.code == "bad_summary"

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mipaudit.summaries.cells.cells import atoms, build_cells, quantile_edges
+
+VALUES = st.one_of(
+    st.integers(-4, 4).map(float), st.floats(-1e300, 1e300), st.sampled_from([np.inf, -np.inf])
+)
+SAMPLE = hnp.arrays(np.float64, st.integers(0, 60), elements=VALUES)
+
+
+@given(values=SAMPLE, count=st.integers(1, 20))
+def test_cut_points_lie_between_values(values, count):
+    values = np.sort(values)
+    weights = np.full(values.size, 1 / max(values.size, 1))
+    edges = quantile_edges(values, weights, count)
+    assert edges.size <= count - 1
+    assert (np.diff(edges) > 0).all()
+    distinct = np.unique(values)
+    for edge in edges:
+        # Something on either side, or the cut would be none.
+        assert (distinct <= edge).any()
+        assert (distinct > edge).any()
+
+
+def test_cut_points_of_equal_mass():
+    values = np.sort(np.random.default_rng(0).normal(size=10_000))
+    edges = quantile_edges(values, np.full(10_000, 1e-4), 16)
+    counts = np.diff(np.searchsorted(values, edges), prepend=0, append=10_000)
+    assert len(counts) == 16
+    assert counts.min() >= 624
+    assert counts.max() <= 626
+
+
+def test_cut_points_are_sampled_values():
+    """So that the cells are the same for every increasing map of the score."""
+    values = np.sort(np.random.default_rng(1).normal(size=500))
+    edges = quantile_edges(values, np.full(500, 1 / 500), 64)
+    assert np.isin(edges, values).all()
+
+
+@pytest.mark.parametrize("values", [2, 10, 300, 2000])
+def test_values_that_many_rows_share_may_end_a_cell(values):
+    scores = np.sort(np.random.default_rng(2).integers(0, values, 20_000).astype(float))
+    edges = quantile_edges(scores, np.full(scores.size, 1 / scores.size), 32)
+    assert edges.size == min(values - 1, 31)
+    counts = np.diff(np.searchsorted(scores, edges, side="right"), prepend=0, append=scores.size)
+    most = np.bincount(scores.astype(int)).max()
+    assert counts.max() <= scores.size / 32 + most
+
+
+def test_weights_give_each_class_its_prior():
+    values = np.concatenate([np.linspace(0, 1, 100), np.linspace(2, 3, 900)])
+    weights = np.repeat([0.5 / 100, 0.5 / 900], [100, 900])
+    (edge,) = quantile_edges(values, weights, 2)
+    assert 1 <= edge < 2
+
+
+@pytest.mark.parametrize(
+    ("times", "size", "expected"),
+    [(2, 50, False), (3, 50, True), (4, 1000, False), (5, 1000, True)],
+)
+def test_what_repeats_often_enough_is_an_atom(times, size, expected):
+    values = np.sort(np.concatenate([np.arange(size - times) + 0.5, np.full(times, 7.0)]))
+    assert (7.0 in atoms(values, all_values=False)) is expected
+    assert 7.0 in atoms(values, all_values=True)
+
+
+def built(members, holdout, **settings):
+    return build_cells(
+        members,
+        holdout,
+        prior=settings.get("prior", 0.5),
+        coarse=settings.get("coarse", 8),
+        fine=settings.get("fine", 0),
+        discrete=settings.get("discrete", False),
+        grid=settings.get("grid", False),
+    )
+
+
+@settings(max_examples=60)
+@given(
+    members=SAMPLE,
+    holdout=SAMPLE,
+    fine=st.sampled_from([0, 30]),
+    discrete=st.booleans(),
+    grid=st.booleans(),
+)
+def test_cells_partition_the_axis_and_atoms_stand_alone(members, holdout, fine, discrete, grid):
+    grid = grid and members.size + holdout.size > 0  # made for millions of rows
+    cells = built(members, holdout, fine=fine, discrete=discrete, grid=grid)
+    assert cells.count == cells.edges.size + 1 == cells.coarse.size
+    assert (np.diff(cells.edges) > 0).all()
+    steps = np.diff(cells.coarse)
+    assert cells.coarse[0] == 0
+    assert set(steps.tolist()) <= {0, 1}
+    values = np.sort(np.concatenate([members, holdout]))
+    located = np.searchsorted(cells.edges, values, side="left")
+    for point in atoms(values, all_values=discrete):
+        at = int(np.searchsorted(cells.edges, point, side="left"))
+        assert cells.single[at]
+        assert (values[located == at] == point).all()
+        # Nor does a float next to it share the cell.
+        for side in (np.inf, -np.inf):
+            neighbour = np.nextafter(point, side)
+            if neighbour != point:
+                assert np.searchsorted(cells.edges, neighbour, side="left") != at
+    for at in np.flatnonzero(cells.single):
+        assert np.unique(values[located == at]).size <= 1
+
+
+def test_coarse_cells_are_unions_of_fine_ones():
+    rng = np.random.default_rng(2)
+    members, holdout = rng.normal(1, 1, 3000), rng.normal(0, 1, 5000)
+    fine = built(members, holdout, coarse=16, fine=500, grid=True)
+    coarse = built(members, holdout, coarse=16, fine=0)
+    assert fine.coarse_count == 16
+    assert fine.count > 450
+    ends = fine.edges[np.diff(fine.coarse) == 1]
+    np.testing.assert_allclose(ends, coarse.edges, atol=1e-3)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 0.0, 1e308])
+def test_an_extreme_atom_has_its_own_cell(value):
+    members = np.concatenate([np.full(50, value), np.random.default_rng(0).normal(size=50)])
+    cells = built(members, members[50:] + 0.1)
+    at = int(np.searchsorted(cells.edges, value, side="left"))
+    assert cells.single[at]
+    assert int(np.searchsorted(cells.edges, 0.123, side="left")) != at
+
+
+@pytest.mark.parametrize("sizes", [(0, 0), (1, 0), (0, 3), (1, 1)])
+def test_hardly_any_burn_in(sizes):
+    rng = np.random.default_rng(0)
+    cells = built(rng.normal(size=sizes[0]), rng.normal(size=sizes[1]), fine=8)
+    assert cells.count >= 1
+    assert cells.coarse_count >= 1
+
+
+def test_the_largest_float_as_an_atom():
+    largest = np.finfo(np.float64).max
+    cells = built(np.full(50, largest), np.full(50, -largest), discrete=True)
+    # The two atoms, and minus infinity, which nothing else shares a cell with.
+    assert cells.single.sum() == 3

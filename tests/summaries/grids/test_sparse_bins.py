@@ -1,0 +1,98 @@
+"""Occupied bins of MACE's estimator, against a dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mipaudit.errors import InputError
+from mipaudit.summaries.grids import sparse_bins
+from mipaudit.summaries.grids.sparse_bins import SparseBins, shuffled_counts
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.vector_survey import VectorSurvey, sample_size
+
+
+def batch(values, member, first_row=0):
+    return Rows(
+        first_row=first_row,
+        source_rows=member.size,
+        kept=None,
+        keys=None,
+        member=member,
+        scores=tuple(np.ascontiguousarray(values.T)),
+    )
+
+
+def twin(values, member, bins):
+    """Count bins row by row in a dictionary."""
+    finite = np.where(np.isfinite(values), values, np.nan)
+    low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
+    counts = {False: Counter(), True: Counter()}
+    for row, inside in zip(values, member, strict=True):
+        place = []
+        for value, least, most in zip(row, low, high, strict=True):
+            share = (min(max(value, least), most) - least) / (most - least)
+            place.append(min(int(share * bins), bins - 1))
+        counts[bool(inside)][tuple(place)] += 1
+    return sorted(
+        (counts[False][cell], counts[True][cell]) for cell in {*counts[False], *counts[True]}
+    )
+
+
+@pytest.mark.parametrize("d", [2, 3, 12])
+def test_counts_are_those_of_a_dictionary(d):
+    rng = np.random.default_rng(d)
+    values = rng.integers(0, 5, (400, d)).astype(float)
+    values[:, 0] = rng.standard_normal(400)
+    values[3, 1] = np.inf
+    member = rng.random(400) < 0.5
+    survey = VectorSurvey(d, 0)
+    survey.add(batch(values, member))
+    parts = [SparseBins(tuple(range(d)), survey.low, survey.high, 100) for _ in range(2)]
+    parts[0].add(batch(values[:150], member[:150]))
+    parts[1].add(batch(values[150:], member[150:], 150))
+    parts[0].merge(parts[1])
+    found = sorted(map(tuple, parts[0].counts().tolist()))
+    assert found == twin(values, member, 100)
+
+
+def test_shuffling_keeps_rows_and_members():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 9, (50, 2)) + 1
+    dealt = shuffled_counts(counts, rng)
+    assert (dealt.sum(axis=1) == counts.sum(axis=1)).all()
+    assert (dealt.sum(axis=0) == counts.sum(axis=0)).all()
+    assert not (dealt == counts).all()
+
+
+def test_too_many_bins_are_refused(monkeypatch):
+    monkeypatch.setattr(sparse_bins, "MOST_OCCUPIED", 10)
+    values = np.random.default_rng(0).standard_normal((50, 2))
+    bins = SparseBins((0, 1), values.min(axis=0), values.max(axis=0), 100)
+    bins.add(batch(values, np.ones(50, dtype=bool)))
+    with pytest.raises(InputError) as caught:
+        bins.counts()
+    assert caught.value.code == "too_many_bins"
+
+
+def test_a_survey_knows_extremes_and_constants_whatever_the_parts():
+    values = np.array([[1.0, 5.0, np.inf, 0.0], [1.0, -2.0, np.inf, np.inf], [1.0, 7.0, np.inf, 0]])
+    member = np.array([True, False, True])
+    whole, first, second = (VectorSurvey(4, 1) for _ in range(3))
+    whole.add(batch(values, member))
+    first.add(batch(values[:1], member[:1]))
+    second.add(batch(values[1:], member[1:], 1))
+    first.merge(second)
+    for one in (whole, first):
+        assert one.low[:2].tolist() == [1, -2]
+        assert one.high[:2].tolist() == [1, 7]
+        assert [one.constant(at) for at in range(4)] == [True, False, True, False]
+        assert one.infinite.tolist() == [[0, 0], [0, 0], [0, 3], [0, 1]]
+        assert (one.sample.members.rows, one.sample.holdout.rows) == (2, 1)
+
+
+def test_the_sample_of_many_coordinates_is_smaller():
+    assert sample_size(2) == 1 << 16
+    assert sample_size(100) * 100 <= 1 << 20
