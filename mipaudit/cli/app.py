@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from mipaudit.cli.exit import status as exit_status
+from mipaudit.output import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def main() -> NoReturn:
         status = _closed_pipe()
     except KeyboardInterrupt:
         # A second control-C, while the first was being reported.
-        status = exit_status.INTERRUPTED
+        status = exit_code.INTERRUPTED
     except OSError as error:
         status = _report(error, sys.argv[1:])
         _drop_stdout()
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
         # typer turns a closed pipe into a plain exit.
         if isinstance(end.__context__, BrokenPipeError):
             raise BrokenPipeError from None
-        return end.code if isinstance(end.code, int) else exit_status.INTERNAL
+        return end.code if isinstance(end.code, int) else exit_code.INTERNAL
     except BrokenPipeError:
         raise
     except BaseException as error:  # noqa: BLE001 - the last line of defence
@@ -78,14 +78,14 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     try:
-        from mipaudit.cli.exit.failure import error_style, failure_of, show
+        from mipaudit.cli.failure import error_style, failure_of, show
 
         failure = failure_of(error)
         show(failure, error_style(arguments))
     except (MemoryError, ImportError):
         # Not even the words could be loaded. Python itself would end with 1: a verdict.
         _say_no_memory()
-        return exit_status.USAGE
+        return exit_code.USAGE
     return failure.status
 
 
@@ -101,7 +101,7 @@ def _flush() -> None:
 
 def _closed_pipe() -> int:
     _drop_stdout()
-    return exit_status.CLOSED_PIPE
+    return exit_code.CLOSED_PIPE
 
 
 def _drop_stdout() -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import MipauditError, UsageError
+from mipaudit.output import exit_code
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 _COMMANDS: Final = ("estimate", "records", "epsilon", "check")
 _ORDER: Final = "Give the options first, then the score files."
 # Verdicts, the worst first; other codes mean that a file could not be audited.
-_WORST: Final = (exit_status.NOT_MET, exit_status.INCONCLUSIVE, exit_status.OK)
+_WORST: Final = (exit_code.NOT_MET, exit_code.INCONCLUSIVE, exit_code.OK)
 
 
 def main() -> NoReturn:
     """Run the command on each file and exit with the worst code."""
-    from mipaudit.cli.exit.failure import error_style, failure_of, show, usage_failure
+    from mipaudit.cli.failure import error_style, failure_of, show, usage_failure
 
     usage_error = cast("type[Exception]", typer.BadParameter.__bases__[0])
     command, *words = sys.argv[1:] or [""]
     try:
         options, files = split(command, words)
     except typer.Exit:  # --help
-        sys.exit(exit_status.OK)
+        sys.exit(exit_code.OK)
     except MipauditError as error:
         show(failure_of(error), error_style(words))
-        sys.exit(exit_status.USAGE)
+        sys.exit(exit_code.USAGE)
     except usage_error as error:
         show(usage_failure(error), error_style(words))
-        sys.exit(exit_status.USAGE)
+        sys.exit(exit_code.USAGE)
     sys.exit(worst([_run(command, options, file) for file in files]))
 
 
@@ -61,9 +61,9 @@ def split(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
         )
     if not words:
         raise UsageError("no_files", "No score file is named.", hint=_ORDER)
-    parser = typer.main.get_command(application([command])).commands[command]  # type: ignore[attr-defined]
+    parser = application([command]).commands[command]
     context = parser.make_context(command, list(words), allow_extra_args=True, obj=every_command())
-    first = context.params["scores"] or []
+    first = context.params.get("data") or context.params.get("scores") or []
     files = [*([first] if isinstance(first, str) else first), *context.args]
     options = list(words[: len(words) - len(files)])
     if not files or list(words[len(options) :]) != files:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 import typer
 
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.settings.configured_command import ConfiguredCommand, options_of, usage_place
 from mipaudit.cli.settings.policy_file_keys import EveryCommand
 from mipaudit.cli.single_value_command import SingleValueCommand
+from mipaudit.commands.table import BY_NAME
+from mipaudit.output import exit_code
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ COMMANDS: Final = {
     "summarize": "Count scores into a small file that adds up with others.",
     "query": "Make a score file from tables of members, holdout and synthetic records.",
     "compare": "Say which of several queries leaks most, and by how much.",
-    "attack": "Say what the named attacks of the literature achieve.",
+    "attack": BY_NAME["attack"].summary,
     "attribute": "Say how much better an attribute is guessed of members.",
     "query losses": "Make scores of what a model says of records.",
     "query lira": "Make the likelihood-ratio score of shadow models.",
@@ -125,7 +126,7 @@ _HOMES: Final = {
 _UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify", "reproduce"})
 
 
-def application(arguments: Sequence[str] = ()) -> typer.Typer:
+def application(arguments: Sequence[str] = ()) -> TyperGroup:
     """Return the application; of its commands, only the one in ``arguments`` is loaded."""
     app = typer.Typer(
         rich_markup_mode=None,
@@ -138,23 +139,33 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     wanted = next((word for word in arguments if not word.startswith("-")), None)
     if wanted in COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
         # Alone: making the others' help costs more than many an answer.
-        _add(app, wanted)
-        return app
+        return _alone(app, wanted)
     for name, summary in COMMANDS.items():
         app.command(name, help=summary)(_unloaded)
-    return app
+    return cast("TyperGroup", typer.main.get_command(app))
+
+
+def _alone(app: typer.Typer, name: str) -> TyperGroup:
+    if name not in BY_NAME:
+        _add(app, name)
+        return cast("TyperGroup", typer.main.get_command(app))
+    from mipaudit.cli.declared_command import declared_command
+
+    group = cast("TyperGroup", typer.main.get_command(app))
+    group.add_command(declared_command(BY_NAME[name]), name)
+    return group
 
 
 def _add(app: typer.Typer, name: str) -> None:
     word = name.replace(" ", "_")
-    module = import_module(module_of(name))
+    module = import_module(_module_of(name))
     kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
     app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
         getattr(module, word)
     )
 
 
-def module_of(name: str) -> str:
+def _module_of(name: str) -> str:
     """Return the module that holds what a command is asked, by the command's name."""
     return f"mipaudit.{_HOMES.get(name, f'commands.{name}')}.command"
 
@@ -178,14 +189,18 @@ def _load_options(name: str) -> Options:
     return options_of(_command(name))
 
 
+def help_of(name: str) -> str:
+    """Return what a command's help says before its options."""
+    return str(_command(name).help)
+
+
 def _option_names(name: str) -> frozenset[str]:
     """Return the options of a command as they are typed."""
     return frozenset(word for one in _command(name).params for word in one.opts)
 
 
 def _command(name: str) -> TyperCommand:
-    group = cast("TyperGroup", typer.main.get_command(application((name,))))
-    return cast("TyperCommand", group.commands[name])
+    return cast("TyperCommand", application((name,)).commands[name])
 
 
 def _unloaded() -> None:
@@ -205,7 +220,7 @@ def run(arguments: Sequence[str]) -> int:
         keep_help_on_one_line()
         arguments = finished_words()
     arguments = joined_name(arguments)
-    command = typer.main.get_command(application(arguments))
+    command = application(arguments)
     # All is loaded: from here on garbage is collected, but not looked for in the above.
     gc.freeze()
     gc.enable()
@@ -218,20 +233,20 @@ def run(arguments: Sequence[str]) -> int:
         )
     except usage_error as error:
         return _report(error, arguments)
-    if status == exit_status.INTERRUPTED:
+    if status == exit_code.INTERRUPTED:
         # typer swallows control-C without a word.
         raise KeyboardInterrupt
-    return status if isinstance(status, int) else exit_status.OK
+    return status if isinstance(status, int) else exit_code.OK
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.exit.failure import error_style, show, usage_failure
+    from mipaudit.cli.failure import error_style, show, usage_failure
     from mipaudit.cli.misplaced import misplaced
 
     if type(error).__name__ == "NoArgsIsHelpError":
         # The message is the help itself.
         typer.echo(str(error), err=True)
-        return exit_status.USAGE
+        return exit_code.USAGE
     better = misplaced(error, tuple(COMMANDS), _option_names)
     failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))

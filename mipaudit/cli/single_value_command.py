@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _POLICY: Final = "--max-"
 
@@ -17,7 +17,18 @@ class SingleValueCommand(TyperCommand):
     """Refuses what the parser would do: take the last value and drop the others in silence.
 
     A limit of a policy, or a filter of rows, would be gone without a word.
+
+    Attributes:
+        run: from the parser's context to the exit code, of a command whose options are declared.
+        unrecorded: the options that change no answer, by name.
     """
+
+    run: Callable[[Any], int] | None = None
+    unrecorded: frozenset[str] | None = None
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
+        """Run it."""
+        return super().invoke(ctx) if self.run is None else self.run(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
         """Parse the words, unless an option with one value is among them twice."""

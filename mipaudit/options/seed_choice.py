@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
@@ -11,6 +11,27 @@ from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 SeedGiven: TypeAlias = int | Literal["fresh"] | None
 FRESH: Final = "fresh"
 _FRESH_BYTES: Final = 8
+
+
+def seed_given(value: Any) -> SeedGiven | SeedChoice:  # noqa: ANN401 - typed, or of Python
+    """Return the seed that was asked for: a number, the word, or a choice made before.
+
+    Raises:
+        UsageError: ``seed``: it is none of these.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    if isinstance(value, SeedChoice):
+        return value
+    if isinstance(value, str) and value == FRESH:
+        return "fresh"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise bad_seed() from None
+    if isinstance(value, bool) or number < 0:
+        raise bad_seed()
+    return number
 
 
 def seed_choice(given: SeedGiven | SeedChoice, *, strict: bool = False) -> SeedChoice:

@@ -9,10 +9,10 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import MipauditError, OutputError
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Compute figures of the five papers anew.
 
@@ -84,8 +84,8 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Compute the figures and write them; return the exit code."""
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.progress import progress_bar
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.progress import progress_bar
     from mipaudit.reproductions import run as api
     from mipaudit.reproductions.files import open_places, write_figure
     from mipaudit.reproductions.page import reproduction_line, reproduction_markdown
@@ -93,7 +93,7 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     tame_warnings(verbose=verbose)
     if show_list or not figures:
         _print(_listing(api.list_reproductions()))
-        return exit_status.OK
+        return exit_code.OK
     chosen = _chosen(figures, api.reproducible(adult=adult is not None, compas=compas is not None))
     api.require_files(chosen, adult=adult, compas=compas)
     places = None
@@ -113,7 +113,7 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
             note(reproduction_line(figure), quiet=quiet)
     if not passed:
         note("Some numbers did not come out: see above.", quiet=quiet)
-    return exit_status.OK if passed else exit_status.NOT_MET
+    return exit_code.OK if passed else exit_code.NOT_MET
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def _finished(figures: int) -> Iterator[None]:
             f"Interrupted; the figures that were finished before, {figures}, are whole.",
             hint="Run the command again with the ids of the others.",
         )
-        interrupted.exit_code = exit_status.INTERRUPTED
+        interrupted.exit_code = exit_code.INTERRUPTED
         raise interrupted from None
 
 
@@ -158,6 +158,6 @@ def _folder(name: str) -> Path:
 
 
 def _print(text: str) -> None:
-    from mipaudit.cli.output.destination import Destination
+    from mipaudit.output.destination import Destination
 
     Destination.open(None).write((text.rstrip("\n") + "\n").encode())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.cli.output.destination import Destination, write_together
-from mipaudit.cli.output.notes import note
 from mipaudit.errors import MissingExtraError
+from mipaudit.output.destination import Destination, write_together
+from mipaudit.output.notes import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

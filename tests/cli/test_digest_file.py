@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.cli.output.destination import Destination
 from mipaudit.errors import OutputError
+from mipaudit.output.destination import Destination
 
 NAMES = ["r.json", "two words.json", "back\\slash.json", "new\nline.json", "ünï.json", "-r.json"]
 

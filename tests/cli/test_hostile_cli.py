@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.cli.exit.failure import error_style
-from mipaudit.cli.output.destination import Destination
+from mipaudit.cli.failure import error_style
 from mipaudit.errors import OutputError, UsageError
+from mipaudit.output.destination import Destination
 
 ROWS = "member,loss\n" + "".join(f"{i % 2},{i * 0.37 % 1}\n" for i in range(200))
 FULL = Path("/dev/full")

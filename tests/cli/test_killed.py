@@ -15,7 +15,7 @@ import pytest
 # Runs the program; its process dies by SIGKILL at a step of writing, counted over all files.
 KILLER = """
 import os, signal, sys
-from mipaudit.cli.output import destination
+from mipaudit.output import destination
 
 left = int(sys.argv.pop(1))
 named = sys.argv.pop(1) == "named"
@@ -139,7 +139,7 @@ def test_whatever_is_there_is_whole(environment, scores, command, way):
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name here")
 def test_a_file_has_no_name_until_it_is_whole(tmp_path):
-    from mipaudit.cli.output.destination import Destination
+    from mipaudit.output.destination import Destination
 
     destination = Destination.open(str(tmp_path / "x"))
     with destination.stream() as file:
@@ -151,7 +151,7 @@ def test_a_file_has_no_name_until_it_is_whole(tmp_path):
 
 
 def test_a_file_that_cannot_be_named_is_copied(tmp_path, monkeypatch):
-    from mipaudit.cli.output.destination import Destination
+    from mipaudit.output.destination import Destination
 
     def refuse(*_, **__):
         raise PermissionError

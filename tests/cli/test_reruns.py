@@ -44,7 +44,7 @@ WRITE = """
 import json, sys
 from pathlib import Path
 from mipaudit.reading.report_file import read_report
-from mipaudit.cli.output.presentation import encode
+from mipaudit.output.presentation import encode
 written = {}
 for path in sys.argv[2:]:
     for form in ("table", "json", "csv", "markdown", "html", "junit"):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.cli.program import COMMANDS, module_of
+from mipaudit.cli.program import COMMANDS, help_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -42,11 +42,6 @@ def load_page():
 def test_the_page_is_what_the_program_says():
     page = load_page()
     assert page.PAGE.read_text(encoding="utf-8") == page.commands_page()
-
-
-def help_of(command):
-    module = importlib.import_module(module_of(command))
-    return module.HELP
 
 
 def examples(command):

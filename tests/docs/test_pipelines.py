@@ -16,9 +16,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.hook import split, worst
 from mipaudit.errors import UsageError
+from mipaudit.output import exit_code
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -137,7 +137,7 @@ def test_gitlab_keeps_the_artifact_whatever_the_verdict(shell, limit, code):
     assert done.returncode == code
     assert job["artifacts"]["when"] == "always"
     assert (failures(shell.folder / job["artifacts"]["reports"]["junit"]) > 0) == (code > 0)
-    assert job["allow_failure"]["exit_codes"] == exit_status.INCONCLUSIVE
+    assert job["allow_failure"]["exit_codes"] == exit_code.INCONCLUSIVE
 
 
 def test_jenkins_reads_what_its_step_writes(shell):
@@ -147,7 +147,7 @@ def test_jenkins_reads_what_its_step_writes(shell):
     assert shell.run(script).returncode == 0
     (written,) = re.findall(r"testResults: '(.*?)'", text)
     assert failures(shell.folder / written) == 0
-    assert f"code == {exit_status.INCONCLUSIVE}" in text
+    assert f"code == {exit_code.INCONCLUSIVE}" in text
     assert text.count("{") == text.count("}")
 
 

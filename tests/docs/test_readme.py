@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.program import COMMANDS
+from mipaudit.output import exit_code
 from mipaudit.statements.reports.kinds import KINDS, report_type
 
 HERE = Path(__file__).parent
@@ -144,15 +144,13 @@ def test_refreshing_mends_a_stale_quotation_and_nothing_else():
 
 
 def test_exit_code_tables_are_the_programs():
-    codes = {
-        value for name, value in vars(exit_status).items() if name.isupper() and name[0] != "_"
-    }
+    codes = {value for name, value in vars(exit_code).items() if name.isupper() and name[0] != "_"}
     assert {int(row[0]) for row in table(README, "code", "says")} == codes
     pipelines = table(PIPELINES, "code", "meaning", "a pipeline should")
     assert {int(row[0]) for row in pipelines} == codes
     verdicts = table(READING, "verdict", "says", "exit code")
     stated = {row[0].strip("`"): int(row[2]) for row in verdicts}
-    real = {name: exit_status.verdict_status(name, exit_zero=False) for name in stated}
+    real = {name: exit_code.verdict_status(name, exit_zero=False) for name in stated}
     assert stated == real
     assert len(stated) == 4
 

@@ -59,7 +59,7 @@ class ConfiguredCommand(SingleValueCommand):
             hint = f"{error.hint} {place}" if error.hint else place
             raise type(error)(error.code, error.message, hint=hint) from None
         if left:
-            from mipaudit.cli.output.notes import note
+            from mipaudit.output.notes import note
 
             # At the end: an error stands alone on standard error.
             text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."

@@ -48,6 +48,7 @@ def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     from mipaudit.statements.provenance.origin import Setting
     from mipaudit.statements.provenance.setting import setting_text
 
+    unrecorded = getattr(context.command, "unrecorded", None) or _NOT_SETTINGS
     return (
         *(
             Setting(
@@ -57,7 +58,7 @@ def settings_of(context: typer.Context) -> tuple[Setting, ...]:
                 where=setting_place(context, name),
             )
             for name, value in context.params.items()
-            if name not in _NOT_SETTINGS
+            if name not in unrecorded
         ),
         *_of_file(context),
     )

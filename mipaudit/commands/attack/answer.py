@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.attack.held_scores import Held
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.report import NamedAttack
     from mipaudit.commands.attack.target import Attacked
     from mipaudit.reading.source.source import ScoreSource
@@ -36,22 +36,22 @@ _ATOM: Final = 10
 
 
 def attack_report(
-    source: ScoreSource, held: Held, question: AttackQuestion, provenance: Provenance
+    source: ScoreSource, held: Held, asked: AttackOptions, provenance: Provenance
 ) -> AttackReport:
     """Return the report."""
-    share = ErrorShare(confidence=question.confidence, columns=len(held.scores))
-    scores = attacked_scores(held, question)
+    share = ErrorShare(confidence=asked.confidence, columns=len(held.scores))
+    scores = attacked_scores(held, asked)
     optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
-    attacks = [row for one in scores for row in named_attacks(one, question, share.two_sided)]
-    gaps = [generalization_gap(one, question, share.two_sided) for one in scores]
+    attacks = [row for one in scores for row in named_attacks(one, asked, share.two_sided)]
+    gaps = [generalization_gap(one, asked, share.two_sided) for one in scores]
     groups: tuple[NamedAttack, ...] = ()
     left_out: tuple[Finding, ...] = ()
-    if question.by:
-        groups, left_out = class_attacks(scores, _names(source), question, share.two_sided)
-    checks = attack_checks(scores, question)
+    if asked.by:
+        groups, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
+    checks = attack_checks(scores, asked)
     verdict = settled(stated_verdict(checks), source.findings())
-    together = tuple(together_limits(scores, question))
-    design = _design(source, scores, question)
+    together = tuple(together_limits(scores, asked))
+    design = _design(source, scores, asked)
     findings = [
         *source.told,
         *source.findings(),
@@ -64,9 +64,9 @@ def attack_report(
                 *crossing_findings(safe_name(evidence.score), evidence.score, optimum),
             )
         ),
-        *_bound_findings(scores, question),
-        *_side_findings(scores, question),
-        *_residual_findings(scores, question),
+        *_bound_findings(scores, asked),
+        *_side_findings(scores, asked),
+        *_residual_findings(scores, asked),
         *left_out,
     ]
     return AttackReport(
@@ -89,9 +89,7 @@ def attack_report(
     )
 
 
-def _design(
-    source: ScoreSource, scores: Sequence[Attacked], question: AttackQuestion
-) -> AttackDesign:
+def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions) -> AttackDesign:
     member = scores[0].member
     learned = tuple(
         (
@@ -103,15 +101,15 @@ def _design(
     return AttackDesign(
         n_members=int(np.count_nonzero(member)),
         n_holdout=int(np.count_nonzero(~member)),
-        prior=question.prior,
-        baseline=abs(2 * question.prior - 1),
-        confidence=question.confidence,
+        prior=asked.prior,
+        baseline=abs(2 * asked.prior - 1),
+        confidence=asked.confidence,
         score_columns=tuple(one.name for one in scores),
         member_column=source.member_column,
         skipped_columns=source.passed_over,
-        residuals=question.residuals,
-        loss_bound=question.loss_bound,
-        classes=question.by,
+        residuals=asked.residuals,
+        loss_bound=asked.loss_bound,
+        classes=tuple(asked.by),
         sides=tuple(one.side for one in scores),
         burn_in_members=learned[0][0],
         burn_in_holdout=learned[0][1],
@@ -128,8 +126,8 @@ def _names(source: ScoreSource) -> dict[int, str]:
     }
 
 
-def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
-    bound = question.loss_bound
+def _bound_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
+    bound = asked.loss_bound
     if bound is None:
         text = (
             "Yeom's bounded-loss adversary needs a bound of the loss that was known beforehand, "
@@ -138,7 +136,7 @@ def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Ite
         yield Finding(code="no_loss_bound", text=text)
         return
     for one in scores:
-        loss = real_loss(one, question)
+        loss = real_loss(one, asked)
         outside = int(np.count_nonzero((loss < 0) | (loss > bound)))
         if outside:
             text = (
@@ -156,8 +154,8 @@ def _bound_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Ite
             yield Finding(code="bound_of_these_rows", text=text)
 
 
-def _side_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
-    if question.side_known:
+def _side_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
+    if asked.side_known:
         return
     for one in scores:
         if one.side == "high":
@@ -169,8 +167,8 @@ def _side_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iter
             yield Finding(code="side_found_high", text=text)
 
 
-def _residual_findings(scores: Sequence[Attacked], question: AttackQuestion) -> Iterator[Finding]:
-    if question.residuals:
+def _residual_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
+    if asked.residuals:
         for one in scores:
             if not (one.scores < 0).any():
                 text = (

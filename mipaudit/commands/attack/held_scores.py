@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.cells.cells import Cells
     from mipaudit.summaries.rows import Rows
@@ -80,7 +80,7 @@ class Held:
 
 def hold_rows(
     source: ScoreSource,
-    question: AttackQuestion,
+    asked: AttackOptions,
     *,
     jobs: int | None,
     progress: Callable[[int, int | None], None] | None,
@@ -91,30 +91,30 @@ def hold_rows(
         UsageError: a column of labels, a mean for several columns, or no thread.
         InputError: a class is empty, keys repeat, or the scores cannot show anything.
     """
-    _require_numbers(source, question)
+    _require_numbers(source, asked)
     workers = Workers(Engine(jobs=jobs))
     if not fits(source):
-        return _by_position(source, question, workers, progress)
+        return _by_position(source, asked, workers, progress)
     kept = hold_input(source, workers=workers, progress=progress)
     source.check_classes()
     places = range(len(source.columns))
-    ordered = [kept.in_order([at], question.seed) for at in places]
+    ordered = [kept.in_order([at], asked.chosen_seed) for at in places]
     if kept.units:
         members = int(np.count_nonzero(ordered[0].rows.member))
         holdout = int(ordered[0].rows.member.size) - members
         source.unit_rows_dropped = kept.dropped(members, holdout)
-    scores = tuple(_held(source, question, at, ordered[at]) for at in places)
+    scores = tuple(_held(source, asked, at, ordered[at]) for at in places)
     _require_information([one.evidence for one in scores])
-    classed = [order_with_groups(kept, at, question.seed) for at in places if question.by]
+    classed = [order_with_groups(kept, at, asked.chosen_seed) for at in places if asked.by]
     return Held(
         scores=scores,
-        classed=tuple(_held(source, question, at, one) for at, one in enumerate(classed)),
+        classed=tuple(_held(source, asked, at, one) for at, one in enumerate(classed)),
     )
 
 
 def _by_position(
     source: ScoreSource,
-    question: AttackQuestion,
+    asked: AttackOptions,
     workers: Workers,
     progress: Callable[[int, int | None], None] | None,
 ) -> Held:
@@ -125,35 +125,31 @@ def _by_position(
     assert rows is not None  # noqa: S101 - neither class is empty
     seed = source.position_seed
     scores = tuple(
-        _held(source, question, at, OrderedRows(rows=rows.of_columns([at]), seed=seed))
+        _held(source, asked, at, OrderedRows(rows=rows.of_columns([at]), seed=seed))
         for at in range(len(source.columns))
     )
     _require_information([one.evidence for one in scores])
     return Held(scores=scores, classed=())
 
 
-def _held(
-    source: ScoreSource, question: AttackQuestion, at: int, ordered: OrderedRows
-) -> HeldScore:
+def _held(source: ScoreSource, asked: AttackOptions, at: int, ordered: OrderedRows) -> HeldScore:
     column = source.columns[at]
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
     require_classes(sample)
     require_identities(sample)
-    plan = make_plan(sample, [column.kind], prior=question.prior, discrete=False, seed=ordered.seed)
+    plan = make_plan(sample, [column.kind], prior=asked.prior, discrete=False, seed=ordered.seed)
     (counts,) = ordered.over(partial(Tally, plan)).counts()
     return HeldScore(
         name=column.name,
         rows=ordered.rows,
         cells=plan.columns[0].cells,
         blocks=row_blocks(ordered.rows, ordered.seed),
-        evidence=Evidence(
-            score=column.name, counts=counts, prior=question.prior, seed=ordered.seed
-        ),
+        evidence=Evidence(score=column.name, counts=counts, prior=asked.prior, seed=ordered.seed),
     )
 
 
-def _require_numbers(source: ScoreSource, question: AttackQuestion) -> None:
+def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
     for column in source.columns:
         if column.kind == "string":
             raise UsageError(
@@ -161,7 +157,7 @@ def _require_numbers(source: ScoreSource, question: AttackQuestion) -> None:
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
                 hint="Name a column of numbers with --score-col.",
             )
-    told = (question.mean_loss, question.sigma_members, question.sigma_holdout)
+    told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(
             "several_scores",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.attack.held_scores import Held, HeldScore
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.report import Adversary
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.statements.estimate import Side
@@ -78,19 +78,19 @@ class Attacked:
         return Labelled(loss=self.loss[rows], member=self.member[rows]), self.classes[rows]
 
 
-def attacked_scores(held: Held, question: AttackQuestion) -> list[Attacked]:
+def attacked_scores(held: Held, asked: AttackOptions) -> list[Attacked]:
     """Return every score column made ready."""
-    found = [_attacked(one, question) for one in held.scores]
-    classed = [_attacked(one, question) for one in held.classed]
+    found = [_attacked(one, asked) for one in held.scores]
+    classed = [_attacked(one, asked) for one in held.classed]
     if not classed:
         return found
     return [replace(one, classed=with_it) for one, with_it in zip(found, classed, strict=True)]
 
 
-def _attacked(held: HeldScore, question: AttackQuestion) -> Attacked:
+def _attacked(held: HeldScore, asked: AttackOptions) -> Attacked:
     (scores,) = held.rows.scores
-    side: Side = held.evidence.side if question.member_side == "auto" else question.member_side
-    if question.residuals:
+    side: Side = held.evidence.side if asked.member_side == "auto" else asked.member_side
+    if asked.residuals:
         side, loss = "low", np.abs(scores)
     else:
         loss = scores if side == "low" else -scores
@@ -109,30 +109,30 @@ def _attacked(held: HeldScore, question: AttackQuestion) -> Attacked:
     )
 
 
-def real_loss(one: Attacked, question: AttackQuestion) -> NDArray[np.float64]:
+def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:
     """Return the loss itself: squared residuals, or B less a score that is high for members."""
-    if question.residuals:
+    if asked.residuals:
         return np.asarray(one.scores**2)
     if one.side == "low":
         return one.scores
-    return np.asarray((question.loss_bound or 0.0) - one.scores)
+    return np.asarray((asked.loss_bound or 0.0) - one.scores)
 
 
-def no_mean(one: Attacked, question: AttackQuestion, rows: NDArray[np.bool_]) -> str | None:
+def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> str | None:
     """Return why no mean of the losses of some rows can be shown; None where one can.
 
     Args:
         one: the score.
-        question: the settings.
+        asked: the settings.
         rows: that the mean is of, bool, shape (n,).
     """
-    loss, member = real_loss(one, question)[rows], one.member[rows]
-    if question.missing_kept and (one.scores[rows] == -np.inf).any():
+    loss, member = real_loss(one, asked)[rows], one.member[rows]
+    if asked.missing_kept and (one.scores[rows] == -np.inf).any():
         return _MISSING
-    if min(np.count_nonzero(member), np.count_nonzero(~member)) < question.min_cell:
+    if min(np.count_nonzero(member), np.count_nonzero(~member)) < asked.min_cell:
         # Of one record the mean is its loss, and of few it tells much of each.
-        return _FEW.format(question.min_cell)
-    if question.loss_bound is None:
+        return _FEW.format(asked.min_cell)
+    if asked.loss_bound is None:
         return None if np.isfinite(loss).all() else NO_MEAN
-    outside = (loss < 0) | (loss > question.loss_bound)
+    outside = (loss < 0) | (loss > asked.loss_bound)
     return _ALL_CLIPPED if outside.all() else None

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Say what a privacy guarantee allows an attacker, and back.
 
@@ -130,14 +130,14 @@ def bounds(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Translate, and write the answer; return the exit code."""
     from dataclasses import replace
 
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.bounds import run as api
     from mipaudit.commands.bounds.guarantee.accounted import PARTS
-    from mipaudit.options.keyed_numbers import parse_keyed_numbers, parse_parts
-    from mipaudit.options.operating_limit import parse_operating_limit
+    from mipaudit.options.texts.keyed_numbers import parse_keyed_numbers, parse_parts
+    from mipaudit.options.texts.operating_limit import parse_operating_limit
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
 
     tame_warnings(verbose=verbose)
     destination = Destination.open(output, sha256=sha256)
@@ -185,4 +185,4 @@ def bounds(  # noqa: PLR0913, PLR0917 - one parameter for each option
     destination.write(encode(shown, format, to_file=destination.path is not None))
     if destination.path is not None:
         note("The report is written.", quiet=quiet)
-    return exit_status.OK
+    return exit_code.OK

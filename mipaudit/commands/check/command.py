@@ -6,9 +6,9 @@ from typing import Final
 
 import typer  # noqa: TC002 - typer reads the annotations when it runs
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c  # noqa: TC001 - typer reads it
 from mipaudit.options import shared_options as o  # noqa: TC001 - typer reads it when it runs
+from mipaudit.output import exit_code
 
 HELP: Final = """Say what is in a score file, and whether it can be audited.
 
@@ -51,14 +51,14 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Check the input and write what was found; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.check import run as api
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     spare_imports()
@@ -87,4 +87,4 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter for each option
             settings=settings_of(context),
         )
     destination.write(encode(report, format, to_file=destination.path is not None))
-    return exit_status.OK
+    return exit_code.OK

@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit.status import verdict_status
 from mipaudit.options import common_options as c  # noqa: TC001 - typer reads it
 from mipaudit.options import shared_options as o  # noqa: TC001
+from mipaudit.output.exit_code import verdict_status
 
 HELP: Final = """Say which of several queries leaks most, and by how much.
 
@@ -116,14 +116,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Run the comparison and write its report; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note_written, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.compare import run as api
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note_written, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     spare_imports()

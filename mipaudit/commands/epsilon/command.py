@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Say which epsilon of differential privacy the data refute.
 
@@ -171,15 +171,15 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Run the audit and write its report; return the exit code."""
     from dataclasses import replace
 
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note_written, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.epsilon import run as api
     from mipaudit.commands.epsilon.guess_numbers import parse_guesses
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note_written, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     spare_imports()
@@ -239,4 +239,4 @@ def epsilon(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if destination.path is not None:
         note_written(report, quiet=quiet)
     refuted = report.claim is not None and report.claim.status == "refuted"
-    return exit_status.NOT_MET if refuted and not exit_zero else exit_status.OK
+    return exit_code.NOT_MET if refuted and not exit_zero else exit_code.OK

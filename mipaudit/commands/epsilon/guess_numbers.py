@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mipaudit.errors import UsageError
-from mipaudit.options.number_list import parse_whole_numbers
+from mipaudit.options.texts.number_list import parse_whole_numbers
 
 
 def parse_guesses(text: str | None) -> int | tuple[int, int] | None:

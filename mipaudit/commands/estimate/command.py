@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import typer  # noqa: TC002 - typer reads the annotations when it runs
 
-from mipaudit.cli.exit.status import verdict_exit
 from mipaudit.options import common_options as c  # noqa: TC001 - typer reads it
 from mipaudit.options import shared_options as o  # noqa: TC001
+from mipaudit.output.exit_code import verdict_exit
 
 if TYPE_CHECKING:
-    from mipaudit.cli.output.destination import Destination
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.output.destination import Destination
 
 HELP: Final = """Say how much anybody could learn about membership from a score.
 
@@ -94,15 +94,15 @@ def estimate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Run the audit and write its report; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import tame_warnings
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.configured_command import listed_policy
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.estimate import run as api
-    from mipaudit.options.operating_limit import parse_operating_limit
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.options.texts.operating_limit import parse_operating_limit
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import tame_warnings
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     spare_imports()
@@ -167,8 +167,8 @@ def _write(
     format: c.Format,  # noqa: A002
     quiet: bool,
 ) -> None:
-    from mipaudit.cli.output.notes import note
-    from mipaudit.cli.output.presentation import encode
+    from mipaudit.output.notes import note
+    from mipaudit.output.presentation import encode
 
     destination.write(encode(report, format, to_file=destination.path is not None))
     if destination.path is not None:

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.topics import TOPICS, topic_text
 from mipaudit.errors import UsageError
+from mipaudit.output import exit_code
 
 HELP: Final = """Explain a topic, or show the help of a command.
 
@@ -52,7 +52,7 @@ def help(  # noqa: A001 - the command's name
         return run(["--help"])
     if topic in TOPICS:
         typer.echo(topic_text(topic), nl=False)
-        return exit_status.OK
+        return exit_code.OK
     if topic in COMMANDS:
         return run([topic, "--help"])
     from difflib import get_close_matches

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import UsageError
 from mipaudit.options import common_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Say how much noise makes a release membership-inference private.
 
@@ -163,9 +163,9 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: o.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
-    from mipaudit.cli.output.notes import tame_warnings
     from mipaudit.cli.settings.settings import settings_of
-    from mipaudit.options.number_list import parse_numbers
+    from mipaudit.options.texts.number_list import parse_numbers
+    from mipaudit.output.notes import tame_warnings
 
     tame_warnings(verbose=verbose)
     keywords = {
@@ -198,7 +198,7 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
         keywords["release_unlike_splits"] = release_unlike_splits
         write_noised(release, output, keywords, format=format, quiet=quiet)
-        return exit_status.OK
+        return exit_code.OK
     source = context.get_parameter_source("release_unlike_splits")
     if source is not None and source.name == "COMMANDLINE":
         raise UsageError(
@@ -206,11 +206,11 @@ def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
             "--release-unlike-splits has no meaning without a release.",
             hint="Add --apply RELEASE.",
         )
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.presentation import encode
     from mipaudit.commands.noise import run as api
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.presentation import encode
 
     destination = Destination.open(output, inputs=(splits, pairs), sha256=sha256)
     report = api.noise(**keywords)  # type: ignore[arg-type]
     destination.write(encode(report, format, to_file=destination.path is not None))
-    return exit_status.OK
+    return exit_code.OK

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.cli.output.destination import Destination, write_together
-from mipaudit.cli.output.notes import note
-from mipaudit.cli.output.presentation import encode
 from mipaudit.errors import UsageError
+from mipaudit.output.destination import Destination, write_together
+from mipaudit.output.notes import note
+from mipaudit.output.presentation import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c
 from mipaudit.options.seed_text import SEED_METAVAR
+from mipaudit.output import exit_code
 
 HELP: Final = """Make a score file from tables: how close is the synthetic table to each record?
 
@@ -148,16 +148,16 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Score the records, write the score file and the report; return the exit code."""
     from dataclasses import replace
 
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.query import run as api
     from mipaudit.commands.query.kind import parse_queries
-    from mipaudit.options.column_lists import column_list, column_ranges
     from mipaudit.options.plain_values import require
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.options.texts.column_lists import column_list, column_ranges
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     parse_queries(tuple(kinds or ()))
@@ -200,4 +200,4 @@ def query(  # noqa: PLR0913, PLR0917 - one parameter for each option
     following = report.following.replace("SCORES", api.shown_name(output))
     shown.write(encode(replace(report, following=following), format, to_file=False))
     note("The scores are written.", quiet=quiet)
-    return exit_status.OK
+    return exit_code.OK

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit.status import verdict_exit
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output.exit_code import verdict_exit
 
 HELP: Final = """Say how exposed every record is.
 
@@ -117,15 +117,15 @@ def records(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Run the audit, write the records and the report; return the exit code."""
     from contextlib import nullcontext
 
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.configured_command import listed_policy
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.records import run as api
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
     from mipaudit.reading.rows.record_file import record_format
 
     tame_warnings(verbose=verbose)

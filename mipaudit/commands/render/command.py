@@ -69,11 +69,11 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Read the report, perhaps judge it again, and write it; return its exit code."""
-    from mipaudit.cli.exit.report_status import report_status
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note_written, tame_warnings
-    from mipaudit.cli.output.presentation import encode
     from mipaudit.commands.render.policy_of_report import report_policy
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note_written, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.report_exit import report_exit
     from mipaudit.reading.report_file import read_report
 
     tame_warnings(verbose=verbose)
@@ -95,13 +95,13 @@ def render(  # noqa: PLR0913, PLR0917 - one parameter for each option
     destination.write(encode(found, format, to_file=destination.path is not None))
     if destination.path is not None:
         note_written(found, quiet=quiet)
-    return report_status(found, exit_zero=exit_zero)
+    return report_exit(found, exit_zero=exit_zero)
 
 
 def _judged(report: "AnyReport", limits: "ReportPolicy") -> "AnyReport":
     from mipaudit.commands.render.policy_of_report import require_same_audit
     from mipaudit.commands.render.run import rejudge
-    from mipaudit.options.operating_limit import parse_operating_limit
+    from mipaudit.options.texts.operating_limit import parse_operating_limit
 
     if report.command == "estimate":
         require_same_audit(report.provenance.settings, limits.audit)

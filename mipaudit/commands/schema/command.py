@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c  # noqa: TC001 - typer reads it
+from mipaudit.output import exit_code
 
 HELP: Final = """Print the JSON Schema of the reports.
 
@@ -32,9 +32,9 @@ def schema(
 ) -> int:
     """Print the schema, or write it to a file."""
     del quiet  # it says nothing else, and takes the option as every command does
-    from mipaudit.cli.output.destination import Destination
     from mipaudit.commands.schema.run import schema as json_schema
+    from mipaudit.output.destination import Destination
 
     destination = Destination.open(output)
     destination.write(json.dumps(json_schema(), indent=2).encode() + b"\n")
-    return exit_status.OK
+    return exit_code.OK

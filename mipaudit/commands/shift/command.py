@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from mipaudit.cli.exit.status import verdict_exit
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output.exit_code import verdict_exit
 
 HELP: Final = """Say whether members and holdout can be told apart without the model.
 
@@ -88,13 +88,13 @@ def shift(  # noqa: PLR0913, PLR0917 - one parameter for each option
     exit_zero: o.ExitZeroOption = False,  # noqa: FBT002
 ) -> int:
     """Compare the tables and write the report; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.shift import run as api
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     destination = Destination.open(output, inputs=(members, holdout), sha256=sha256)

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Draw a score file of which the truth is known.
 
@@ -78,11 +78,11 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Draw the file and say what is true of it; return the exit code."""
-    from mipaudit.cli.output.notes import tame_warnings
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.simulate import run as api
     from mipaudit.commands.simulate.files import write_report, write_simulated
     from mipaudit.options.plain_values import require
+    from mipaudit.output.notes import tame_warnings
 
     tame_warnings(verbose=verbose)
     require(
@@ -93,7 +93,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     )
     if scenario is None:
         write_report(api.list_scenarios(), format, output, sha256=sha256)
-        return exit_status.OK
+        return exit_code.OK
     planned = api.simulation(
         scenario,
         n_members=n_members,
@@ -109,4 +109,4 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
         write_report(planned.truth, format, output, sha256=sha256)
     else:
         write_simulated(planned, output, format=format, quiet=quiet)
-    return exit_status.OK
+    return exit_code.OK

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Count scores into a small file that adds up with those of other parts.
 
@@ -96,13 +96,13 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Count and write the summary; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.summarize import run as api
     from mipaudit.options.plain_values import require, whole_number
     from mipaudit.options.seed_text import parse_seed
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     require(output is not None, "no_output", "Say where to write the summary.", _OUTPUT_HINT)
@@ -140,4 +140,4 @@ def summarize(  # noqa: PLR0913, PLR0917 - one parameter for each option
     data = file.to_bytes()
     destination.write(data)
     note(file.headline(len(data)), quiet=quiet)
-    return exit_status.OK
+    return exit_code.OK

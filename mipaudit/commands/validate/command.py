@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options import common_options as c
 from mipaudit.options import shared_options as o
+from mipaudit.output import exit_code
 
 HELP: Final = """Check on your own machine that every interval holds.
 
@@ -81,13 +81,13 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Run it and write the report; return the exit code."""
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.validate import run as api
-    from mipaudit.options.number_list import parse_numbers, parse_whole_numbers
+    from mipaudit.options.texts.number_list import parse_numbers, parse_whole_numbers
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
 
     tame_warnings(verbose=verbose)
     _require_apart(output, resume)
@@ -115,7 +115,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from mipaudit.commands.validate.tables import headline
 
         note(headline(report), quiet=quiet)
-    return exit_status.OK if report.passed else exit_status.NOT_MET
+    return exit_code.OK if report.passed else exit_code.NOT_MET
 
 
 def _require_apart(output: str | None, resume: str | None) -> None:
@@ -141,5 +141,5 @@ def _kept_cells(resume: str | None) -> Iterator[None]:
             "Interrupted; the finished cells are kept.",
             hint="Run the same command again to go on.",
         )
-        interrupted.exit_code = exit_status.INTERRUPTED
+        interrupted.exit_code = exit_code.INTERRUPTED
         raise interrupted from None

@@ -74,13 +74,13 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = False,
 ) -> int:
     """Compute the report again and write what agrees; return the exit code."""
-    from mipaudit.cli.exit.report_status import report_status
-    from mipaudit.cli.output.destination import Destination
-    from mipaudit.cli.output.notes import note, tame_warnings
-    from mipaudit.cli.output.presentation import encode
-    from mipaudit.cli.output.progress import progress_bar
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.commands.verify import run as api
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note, tame_warnings
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
+    from mipaudit.output.report_exit import report_exit
 
     tame_warnings(verbose=verbose)
     spare_imports()
@@ -106,4 +106,4 @@ def verify(  # noqa: PLR0913, PLR0917 - one parameter for each option
     destination.write(encode(found, format, to_file=destination.path is not None))
     if destination.path is not None:
         note(f"{found.summary} The report is written.", quiet=quiet)
-    return report_status(found, exit_zero=exit_zero)
+    return report_exit(found, exit_zero=exit_zero)

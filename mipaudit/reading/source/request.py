@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.options.groups.scores import Columns
+    from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.unit_scores import UnitRule
 
 NanPolicy = Literal["error", "category", "drop"]
@@ -60,3 +64,31 @@ class ReadRequest:
     group_option: str = "--by"
     named: bool = False
     left_out: frozenset[str] = frozenset()
+
+
+def read_request(
+    asked: Columns,
+    *,
+    seed: SeedChoice | None = None,
+    group_columns: Sequence[str] = (),
+) -> ReadRequest:
+    """Return what to read, as a command was asked.
+
+    Args:
+        asked: the columns and rows that count.
+        seed: which one is asked for.
+        group_columns: columns whose values together name a row's group.
+    """
+    return ReadRequest(
+        score_columns=tuple(asked.score_columns),
+        member_column=asked.member_column,
+        member_value=asked.member_value,
+        where=asked.where,
+        unit_column=asked.unit_column,
+        unit_rows=asked.unit_rows,
+        rows_are=asked.rows_are,
+        key_column=asked.key_column,
+        nan=asked.nan,
+        seed=0 if seed is None else seed.number or 0,
+        group_columns=tuple(group_columns),
+    )

@@ -9,10 +9,10 @@ from typing import get_args
 import pytest
 
 import mipaudit as package
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.cli.program import COMMANDS
 from mipaudit.cli.topics import TOPICS, topic_text
 from mipaudit.options.common_options import Format
+from mipaudit.output import exit_code
 from tests.places import ROOT
 
 POLICED = ("estimate", "records", "attack", "attribute", "shift", "compare")
@@ -65,14 +65,14 @@ def test_nothing_asked_lists_everything(mipaudit):
 def test_an_unknown_topic_is_a_usage_error(mipaudit, typed, guess):
     done = mipaudit("help", typed)
 
-    assert done.returncode == exit_status.USAGE
+    assert done.returncode == exit_code.USAGE
     assert done.stdout == ""
     assert guess in done.stderr
     assert typed not in done.stderr.replace(guess, "")
 
 
 def test_every_exit_code_is_explained():
-    codes = {value for value in vars(exit_status).values() if isinstance(value, int)}
+    codes = {value for value in vars(exit_code).values() if isinstance(value, int)}
     listed = re.findall(r"^ {2,4}(\d+)  ", topic_text("exit-codes"), flags=re.MULTILINE)
 
     assert {int(code) for code in listed} == codes

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.cli.output import destination as destination_module
-from mipaudit.cli.output.destination import Destination, write_together
 from mipaudit.commands.schema.run import schema
 from mipaudit.errors import OutputError
+from mipaudit.output import destination as destination_module
+from mipaudit.output.destination import Destination, write_together
 
 # Nobody's numbers: a message that holds one of these has told of the data.
 SECRETS = ("617283945.5", "617283946.5")

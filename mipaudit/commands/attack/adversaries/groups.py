@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.target import Attacked
 
 MOST_SHOWN: Final = 64
@@ -28,7 +28,7 @@ _OTHER: Final = "other"
 def class_attacks(
     scores: Sequence[Attacked],
     names: Mapping[int, str],
-    question: AttackQuestion,
+    asked: AttackOptions,
     alpha: float,
 ) -> tuple[tuple[NamedAttack, ...], tuple[Finding, ...]]:
     """Return the advantage of the per-class attack in each class, and what was left out.
@@ -38,7 +38,7 @@ def class_attacks(
     Args:
         scores: of the same rows, at least one.
         names: of each class, by its hash.
-        question: the settings.
+        asked: the settings.
         alpha: two-sided error of one score; it is shared over the classes.
     """
     found: list[NamedAttack] = []
@@ -46,14 +46,14 @@ def class_attacks(
     for whole in scores:
         one = whole.as_seen_by("per-class")
         member, judged = one.member, one.judged
-        parts, findings = shown_classes(one.classes, member, judged, names, question.min_cell)
+        parts, findings = shown_classes(one.classes, member, judged, names, asked.min_cell)
         left_out.update(dict.fromkeys(findings))
-        plot = class_plot(question.prior)
+        plot = class_plot(asked.prior)
         guess = plot.learn(*one.part(~judged))
         for name, rows in parts:
             target = Target(loss=one.loss[rows], classes=one.classes[rows])
             result = achieved(
-                guess(target), member[rows], prior=question.prior, alpha=alpha / len(parts)
+                guess(target), member[rows], prior=asked.prior, alpha=alpha / len(parts)
             )
             if result is None:
                 continue

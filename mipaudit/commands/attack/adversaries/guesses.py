@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.report import Adversary
     from mipaudit.commands.attack.target import Attacked, Target
 
@@ -69,14 +69,14 @@ class Plot:
     refused: str | None = None
 
 
-def plots_of(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
+def plots_of(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     """Yield the adversaries that apply to a score."""
-    if question.loss_bound is not None:
-        yield _bounded(one, question, question.loss_bound)
-    if question.residuals:
-        yield from _gaussians(one, question)
+    if asked.loss_bound is not None:
+        yield _bounded(one, asked, asked.loss_bound)
+    if asked.residuals:
+        yield from _gaussians(one, asked)
     else:
-        yield _mean(one, question)
+        yield _mean(one, asked)
     share = float(np.count_nonzero(one.member)) / one.member.size
     yield Plot(
         name="top-n",
@@ -90,11 +90,11 @@ def plots_of(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
     )
     yield Plot(
         name="best-threshold",
-        learn=_cutting(lambda rows: best_cut(rows, question.prior)),
+        learn=_cutting(lambda rows: best_cut(rows, asked.prior)),
         learned="the threshold that does best",
     )
-    if question.by:
-        yield class_plot(question.prior)
+    if asked.by:
+        yield class_plot(asked.prior)
 
 
 def class_plot(prior: float) -> Plot:
@@ -130,8 +130,8 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
     return mean
 
 
-def _mean(one: Attacked, question: AttackQuestion) -> Plot:
-    given = question.mean_loss
+def _mean(one: Attacked, asked: AttackOptions) -> Plot:
+    given = asked.mean_loss
     if given is None:
         return Plot(
             name="mean",
@@ -176,8 +176,8 @@ def _error_or_nan(residuals: NDArray[np.float64]) -> float:
         return math.nan
 
 
-def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
-    members, holdout = question.sigma_members, question.sigma_holdout
+def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
+    members, holdout = asked.sigma_members, asked.sigma_holdout
     of_members = members, _error_or_nan(one.loss[one.member])
     of_holdout = holdout, _error_or_nan(one.loss[~one.member])
 
@@ -193,7 +193,7 @@ def _gaussians(one: Attacked, question: AttackQuestion) -> Iterator[Plot]:
             found = formula(mine(rows), theirs(rows))
         except ValueError:
             return None
-        return found if question.prior == 0.5 else None  # noqa: PLR2004 - the formula's prior
+        return found if asked.prior == 0.5 else None  # noqa: PLR2004 - the formula's prior
 
     yield Plot(
         name="gaussian",
@@ -221,13 +221,13 @@ def _error_of(residuals: NDArray[np.float64]) -> float:
     return standard_error(residuals)
 
 
-def _bounded(one: Attacked, question: AttackQuestion, bound: float) -> Plot:
+def _bounded(one: Attacked, asked: AttackOptions, bound: float) -> Plot:
     def learn(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
         del rows, classes
 
         def guess(target: Target) -> Guesses:
             loss = target.loss
-            if question.residuals:
+            if asked.residuals:
                 loss = loss**2
             elif one.side == "high":
                 loss = loss + bound

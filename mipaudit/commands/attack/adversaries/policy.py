@@ -14,34 +14,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.attack.adversaries.guesses import Plot
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.report import Adversary
     from mipaudit.commands.attack.target import Attacked
 
 
-def shared_error(plots: Sequence[Sequence[Plot]], question: AttackQuestion) -> float:
+def shared_error(plots: Sequence[Sequence[Plot]], asked: AttackOptions) -> float:
     """Return the two-sided error of each limit where one of them may be picked afterwards.
 
     Args:
         plots: the attackers of each score; the best one of each is another.
-        question: the settings.
+        asked: the settings.
     """
-    return (1 - question.confidence) / (sum(map(len, plots)) + len(plots))
+    return (1 - asked.confidence) / (sum(map(len, plots)) + len(plots))
 
 
-def together_limits(
-    scores: Sequence[Attacked], question: AttackQuestion
-) -> Iterator[TogetherLimit]:
+def together_limits(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[TogetherLimit]:
     """Yield, of each score, the largest lower limit of any who sees it and no more.
 
     All limits share the error as in `attack_checks`: a policy is not met where one is above.
     """
-    plots = [tuple(plots_of(one, question)) for one in scores]
-    shared = shared_error(plots, question)
+    plots = [tuple(plots_of(one, asked)) for one in scores]
+    shared = shared_error(plots, asked)
     for one, some in zip(scores, plots, strict=True):
         found: list[tuple[float, Adversary | Literal["any"]]] = []
         for plot in some:
-            limits = advantage_limits(plot, one, question, shared)
+            limits = advantage_limits(plot, one, asked, shared)
             # Thresholds for each class need the class of a record beside its score.
             if plot.name != "per-class" and not isinstance(limits, str):
                 found.append((limits.lower, plot.name))
@@ -50,7 +48,7 @@ def together_limits(
         yield TogetherLimit(score=one.name, lower=lower, rests_on=name)
 
 
-def attack_checks(scores: Sequence[Attacked], question: AttackQuestion) -> tuple[StatedCheck, ...]:
+def attack_checks(scores: Sequence[Attacked], asked: AttackOptions) -> tuple[StatedCheck, ...]:
     """Judge every named attacker, and whether any attacker is surely above the limit.
 
     'Not met' needs one lower limit above, so the error is shared over all attackers and the
@@ -58,17 +56,17 @@ def attack_checks(scores: Sequence[Attacked], question: AttackQuestion) -> tuple
     The best attacker cannot be shown to be within the limit here, but where it is surely
     above, no words about named ones make that good.
     """
-    limit = question.max_advantage
+    limit = asked.max_advantage
     if limit is None:
         return ()
-    plots = [tuple(plots_of(one, question)) for one in scores]
-    alpha = 1 - question.confidence
-    shared = shared_error(plots, question)
+    plots = [tuple(plots_of(one, asked)) for one in scores]
+    alpha = 1 - asked.confidence
+    shared = shared_error(plots, asked)
     found: list[StatedCheck] = []
     for one, some in zip(scores, plots, strict=True):
         for plot in some:
-            lower = advantage_limits(plot, one, question, shared)
-            upper = advantage_limits(plot, one, question, alpha)
+            lower = advantage_limits(plot, one, asked, shared)
+            upper = advantage_limits(plot, one, asked, alpha)
             reason = lower if isinstance(lower, str) else None
             found.append(
                 stated_check(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.attack.adversaries.guesses import Guesses, Plot
-    from mipaudit.commands.attack.question import AttackQuestion
+    from mipaudit.commands.attack.options import AttackOptions
     from mipaudit.commands.attack.report import Adversary
     from mipaudit.commands.attack.target import Attacked
     from mipaudit.evidence.scores.evidence import Evidence
@@ -44,10 +44,10 @@ SOURCES: Final[dict[Adversary, str]] = {
 _NO_ROWS: Final = "no member or no holdout record is left to judge it on"
 
 
-def named_attacks(one: Attacked, question: AttackQuestion, alpha: float) -> Iterator[NamedAttack]:
+def named_attacks(one: Attacked, asked: AttackOptions, alpha: float) -> Iterator[NamedAttack]:
     """Yield what each adversary that applies achieves, in a fixed order."""
-    for plot in plots_of(one, question):
-        yield _judged(plot, one.as_seen_by(plot.name), question, alpha)
+    for plot in plots_of(one, asked):
+        yield _judged(plot, one.as_seen_by(plot.name), asked, alpha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,30 +65,28 @@ class _Fixed:
         )
 
 
-def advantage_limits(
-    plot: Plot, one: Attacked, question: AttackQuestion, alpha: float
-) -> Limits | str:
+def advantage_limits(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> Limits | str:
     """Return the advantage of one adversary with its limits, or why there are none.
 
     Args:
         plot: the adversary.
         one: the score.
-        question: the settings.
+        asked: the settings.
         alpha: two-sided error in (0, 1).
     """
     one = one.as_seen_by(plot.name)
-    fixed = _fixed(plot, one, question)
+    fixed = _fixed(plot, one, asked)
     if isinstance(fixed, str):
         return fixed
-    found = fixed.achieved(one, question.prior, alpha)
+    found = fixed.achieved(one, asked.prior, alpha)
     return _NO_ROWS if found is None else found.advantage
 
 
-def _fixed(plot: Plot, one: Attacked, question: AttackQuestion) -> _Fixed | str:
+def _fixed(plot: Plot, one: Attacked, asked: AttackOptions) -> _Fixed | str:
     """Return the adversary ready to be judged, or why it is not."""
-    everywhere = plot.told and question.side_known
+    everywhere = plot.told and asked.side_known
     rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
-    reason = no_mean(one, question, rows) if plot.name == "bounded-loss" else plot.refused
+    reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused
     if reason is not None:
         return reason
     try:
@@ -98,16 +96,16 @@ def _fixed(plot: Plot, one: Attacked, question: AttackQuestion) -> _Fixed | str:
     return _Fixed(guess=guess, everywhere=everywhere, rows=rows)
 
 
-def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -> NamedAttack:
-    fixed = _fixed(plot, one, question)
+def _judged(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> NamedAttack:
+    fixed = _fixed(plot, one, asked)
     if isinstance(fixed, str):
         return _nothing(plot, one, fixed)
-    found = fixed.achieved(one, question.prior, alpha)
+    found = fixed.achieved(one, asked.prior, alpha)
     if found is None:
         return _nothing(plot, one, _NO_ROWS)
     guess, everywhere = fixed.guess, fixed.everywhere
     evidence = one.evidence
-    against = _against(evidence, question)
+    against = _against(evidence, asked)
     cells, scores = one.cells, one.scores[one.judged]
     judged = JudgedRows(
         takes=guess(_target(one, one.judged)).astype(np.float64),
@@ -120,7 +118,7 @@ def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -
         judged,
         evidence.counts,
         attackers=against,
-        prior=question.prior,
+        prior=asked.prior,
         alpha=alpha,
     )
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
@@ -140,7 +138,7 @@ def _judged(plot: Plot, one: Attacked, question: AttackQuestion, alpha: float) -
         n_members=found.n_members,
         n_holdout=found.n_holdout,
         learned=plot.learned,
-        same_rows=_same_rows(plot, one, question.prior),
+        same_rows=_same_rows(plot, one, asked.prior),
         predicted=plot.predicted,
         short_lower=max(least, short.lower),
         short_upper=None if short.upper is None else max(least, short.upper),
@@ -187,8 +185,8 @@ def _nothing(plot: Plot, one: Attacked, reason: str) -> NamedAttack:
     )
 
 
-def _against(evidence: Evidence, question: AttackQuestion) -> Attackers:
+def _against(evidence: Evidence, asked: AttackOptions) -> Attackers:
     """Return the class whose best attacker a named one is held against."""
     if evidence.discrete:
         return "any"
-    return "intervals-1" if question.residuals else "thresholds"
+    return "intervals-1" if asked.residuals else "thresholds"

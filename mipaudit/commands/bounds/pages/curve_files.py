@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Self
 
-from mipaudit.cli.output.destination import Destination
 from mipaudit.errors import UsageError
+from mipaudit.output.destination import Destination
 
 if TYPE_CHECKING:
     from mipaudit.commands.bounds.report import BoundsReport

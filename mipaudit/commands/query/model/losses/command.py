@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.options import common_options as c
+from mipaudit.output import exit_code
 
 HELP: Final = """Make scores of what a model says of records.
 
@@ -90,10 +90,10 @@ def query_losses(  # noqa: PLR0913, PLR0917 - one parameter for each option
     verbose: c.VerboseOption = False,  # noqa: FBT002
 ) -> int:
     """Make the scores and write them; return the exit code."""
-    from mipaudit.cli.output.notes import tame_warnings
     from mipaudit.cli.settings.settings import settings_of
     from mipaudit.commands.query.model.losses import run as api
     from mipaudit.commands.query.model.written_scores import write_scores
+    from mipaudit.output.notes import tame_warnings
 
     tame_warnings(verbose=verbose)
     files = {
@@ -117,4 +117,4 @@ def query_losses(  # noqa: PLR0913, PLR0917 - one parameter for each option
         format=format,
         quiet=quiet,
     )
-    return exit_status.OK
+    return exit_code.OK

@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.cli.output.terminal import can_show_progress
+from mipaudit.output.terminal import can_show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

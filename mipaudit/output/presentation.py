@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.cli.output.terminal import table_width, use_color
+from mipaudit.output.terminal import table_width, use_color
 
 if TYPE_CHECKING:
     from mipaudit.options.common_options import Format

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.cli.exit.status import verdict_status
+from mipaudit.output.exit_code import verdict_status
 from tests.places import TESTS
 
 

@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.cli.exit import status as exit_status
 from mipaudit.errors import MipauditError
+from mipaudit.output import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,14 +91,14 @@ def failure_of(error: BaseException) -> Failure:
             code="interrupted",
             message="Interrupted; nothing was written.",
             hint=None,
-            status=exit_status.INTERRUPTED,
+            status=exit_code.INTERRUPTED,
         )
     if _lacks_memory(error):
         return Failure(
             code="out_of_memory",
             message="There is not enough memory for this input.",
             hint="Name fewer columns, use Parquet, fewer --threads, or a machine with more.",
-            status=exit_status.USAGE,
+            status=exit_code.USAGE,
         )
     if isinstance(error, OSError) and error.errno is not None:
         return _system_failure(error)
@@ -159,7 +159,7 @@ def _usage(error: Exception, message: str, hint: str | None) -> Failure:
         code=slug,
         message=message if message.endswith((".", "?")) else f"{message}.",
         hint=hint,
-        status=exit_status.USAGE,
+        status=exit_code.USAGE,
     )
 
 
@@ -175,7 +175,7 @@ def _system_failure(error: OSError) -> Failure:
         code="system_error",
         message=f"The operating system refused: {reason}.",
         hint="Check the disk, the permissions and the paths.",
-        status=exit_status.USAGE,
+        status=exit_code.USAGE,
     )
 
 
@@ -186,7 +186,7 @@ def _internal_failure(error: BaseException) -> Failure:
         code="internal_error",
         message=f"Internal error ({kind}). This is a bug in mipaudit, not in your data.",
         hint="Run again with -v and report the lines of code it prints; they hold no data.",
-        status=exit_status.INTERNAL,
+        status=exit_code.INTERNAL,
         place=_place(error.__traceback__),
     )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.cli.output.destination import Destination
 from mipaudit.errors import OutputError, UsageError
+from mipaudit.output.destination import Destination
 
 
 def names(folder):

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def column_list(texts: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the names in comma lists, one after the other."""
-    return tuple(name.strip() for text in texts or () for name in text.split(","))
+def column_list(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names in one or more comma lists, one after the other, each once."""
+    texts = (given,) if isinstance(given, str) else given or ()
+    return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
 
 
 def column_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float]]:

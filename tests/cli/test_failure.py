@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from mipaudit.cli import app
-from mipaudit.cli.exit import failure
-from mipaudit.cli.exit.failure import error_style, failure_of
+from mipaudit.cli import app, failure
+from mipaudit.cli.failure import error_style, failure_of
 
 VALUE = "987654"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Self, cast
 
-from mipaudit.cli.output.digest_line import DIGEST_SUFFIX, digest_line
-from mipaudit.cli.output.input_guard import refuse_inputs
 from mipaudit.errors import OutputError
+from mipaudit.output.digest_line import DIGEST_SUFFIX, digest_line
+from mipaudit.output.input_guard import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

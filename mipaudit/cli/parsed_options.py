@@ -1,0 +1,74 @@
+"""What the parser is told of declared options, and the options that it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+from typer.main import get_click_param
+from typer.models import OptionInfo, ParamMeta
+
+from mipaudit.options.declare import declared
+from mipaudit.options.spelling import as_typed, flags_of
+
+if TYPE_CHECKING:
+    from typer.core import TyperArgument, TyperOption
+
+    from mipaudit.options.declare import Declared, Option, Options
+
+AskedT = TypeVar("AskedT", bound="Options")
+
+
+def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's parameters
+    """Return what the parser takes for classes of options."""
+    flags = flags_of(*classes)
+    options = [one for kind in classes for one in declared(kind)]
+    return [_parameter(one, as_typed(one.said, flags)) for one in options if one.option.flag]
+
+
+def _parameter(one: Declared, said: str) -> TyperArgument | TyperOption:
+    flag = str(one.option.flag)
+    info = _typed(one.option, flag, said) if flag[0] == "-" else _by_place(flag, said)
+    info.default = one.default or None if one.many else one.default
+    parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=_words(one)))
+    return parameter
+
+
+def _by_place(name: str, said: str) -> Any:  # noqa: ANN401 - the parser's own
+    return typer.Argument(metavar=name, help=said, show_default=False)
+
+
+def _typed(option: Option, flag: str, said: str) -> OptionInfo:
+    names = flag.split("/")
+    if option.off is not None:
+        names[-1] += f"/{option.off}"
+    return OptionInfo(
+        param_decls=names,
+        metavar=option.metavar,
+        help=said,
+        show_default=option.default_text or True,
+    )
+
+
+def _words(one: Declared) -> Any:  # noqa: ANN401 - a type
+    """Return the type that the parser makes of what is typed."""
+    option = one.option
+    plain = option.typed if option.read is not None or one.kind is Any else one.kind
+    repeated = one.many and option.read is None if option.repeated is None else option.repeated
+    return list[plain] | None if repeated else plain  # type: ignore[valid-type]
+
+
+def options_from(parsed: dict[str, Any], options: type[AskedT], **others: object) -> AskedT:
+    """Return the options as they were typed, set or left out.
+
+    Args:
+        parsed: what the parser found, by name.
+        options: the class.
+        others: values that are not typed.
+
+    Raises:
+        UsageError: a value is outside its range, or values do not go together.
+    """
+    names = [one.name for one in declared(options)]
+    given = {name: parsed[name] for name in names if parsed.get(name) is not None}
+    return options(**given, **others)

@@ -1,0 +1,132 @@
+"""What ``mipaudit attack`` may be asked."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.judging import AdvantageLimit
+from mipaudit.options.groups.scores import Classes, Columns, Scores
+from mipaudit.options.groups.working import Seeded, Work
+from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above, at_least
+from mipaudit.options.texts.column_lists import column_list
+
+MemberSide = Literal["auto", "high", "low"]
+
+
+class _Attack(Options):
+    member_side: Annotated[
+        MemberSide,
+        Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
+    ] = "auto"
+    residuals: Annotated[
+        bool, Option("--residuals", "The scores are residuals: attack their size.")
+    ] = False
+    loss_bound: Annotated[
+        float | None,
+        Option(
+            "--loss-bound",
+            "The loss is at most X; above it counts as X.",
+            metavar="X",
+            within=above(0),
+        ),
+    ] = None
+    mean_loss: Annotated[
+        float | None,
+        Option(
+            "--mean-loss", "The mean loss of the members, as published.", metavar="X", within=FINITE
+        ),
+    ] = None
+    sigma_members: Annotated[
+        float | None,
+        Option(
+            "--sigma-members",
+            "Standard error on members, as published.",
+            metavar="X",
+            within=NOT_NEGATIVE,
+            only_with="residuals",
+        ),
+    ] = None
+    sigma_holdout: Annotated[
+        float | None,
+        Option(
+            "--sigma-holdout",
+            "Standard error on others, as published.",
+            metavar="X",
+            within=NOT_NEGATIVE,
+            only_with="residuals",
+        ),
+    ] = None
+    by: Annotated[
+        Sequence[str],
+        Option(
+            "--by",
+            "Give each value of these columns a threshold of its own.",
+            metavar="COL,COL",
+            read=column_list,
+        ),
+    ] = ()
+    min_cell: Annotated[
+        int,
+        Option(
+            "--min-cell",
+            "Fewest records of a class, or behind a mean, shown.",
+            metavar="N",
+            within=at_least(1),
+        ),
+    ] = 10
+
+    def check(self) -> None:
+        """Refuse what residuals already say."""
+        super().check()
+        if not self.residuals:
+            return
+        if self.mean_loss is not None:
+            raise UsageError(
+                "mean_loss",
+                "The mean squared residual is the square of `sigma_members`.",
+                hint="Give `sigma_members` instead.",
+            )
+        if self.member_side != "auto":
+            raise UsageError(
+                "member_side",
+                "Of residuals the size is attacked, which is low for members.",
+                hint="Leave `member_side` out.",
+            )
+
+    @property
+    def side_known(self) -> bool:
+        """Tell whether the side is given, so that no row was used to find it."""
+        return self.residuals or self.member_side != "auto"
+
+
+class AttackOptions(Scores, Classes, Columns, _Attack, AdvantageLimit, Seeded, Work):
+    """The scores, the attacks on them, and a policy on what they achieve."""
+
+    HELP = """Say what the named attacks of the literature achieve.
+
+Each published attack on the score, with limits that hold, beside the limits of the best
+attacker who sees it: the bounded-loss attack, thresholds at the mean loss and at standard
+errors (Yeom et al.), the top n (LOGAN) and the top half, the best threshold and one for
+each class (Song and Mittal). And the generalization gap.
+
+An attack that learns its threshold learns it from the burn-in, a part of the rows, and is
+judged on the others. All scores are held in memory.
+
+\b
+Examples:
+  mipaudit attack scores.parquet
+      Every attack that applies to every score, and how far each is from the best.
+  mipaudit attack scores.parquet --score-col loss --loss-bound 5
+      The loss is at most 5, or counts as 5: the bounded-loss attack, and limits of the
+      generalization gap.
+  mipaudit attack residuals.csv --residuals
+      Label less prediction: Gaussian thresholds with two standard errors and with one.
+  mipaudit attack residuals.csv --residuals --sigma-members 1.2 --sigma-holdout 1.5
+      With the standard errors as they were published: nothing is learned.
+  mipaudit attack groups.parquet --score-col loss --by sex
+      A threshold for each class, and what it achieves within each.
+  mipaudit attack scores.parquet --max-advantage 0.1
+      A policy on these attacks: exit 0 if each is within, 1 if one of them, or the best
+      attacker, is surely above, 3 if it is open. Met says nothing of the best attacker.
+"""

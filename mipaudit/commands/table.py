@@ -1,0 +1,46 @@
+"""The commands, each once: what it may be asked, and what answers.
+
+Whatever handles all commands reads this table. Types and functions are named, not imported:
+only the command that runs is loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Command(NamedTuple):
+    """A command.
+
+    Attributes:
+        name: as it is typed.
+        summary: what the list of commands says.
+        asked: the class of its options, as ``module:name``.
+        answer: what makes its report of them, likewise; the report is then written as
+            ``shown`` says.
+        run: what does all of that itself, of a command that writes more than a report, or
+            another thing: from both kinds of options to the exit code.
+        shown: the class of the options of how the answer is shown.
+        configured: whether a policy file and the environment may set its options.
+        suffices: whether it does something without arguments.
+    """
+
+    name: str
+    summary: str
+    asked: str
+    answer: str | None = None
+    run: str | None = None
+    shown: str = "mipaudit.options.groups.shown:Judged"
+    configured: bool = True
+    suffices: bool = False
+
+
+TABLE: Final = (
+    Command(
+        "attack",
+        "Say what the named attacks of the literature achieve.",
+        asked="mipaudit.commands.attack.options:AttackOptions",
+        answer="mipaudit.commands.attack.run:answer_attack",
+    ),
+)
+BY_NAME: Final = {one.name: one for one in TABLE}

@@ -1,0 +1,318 @@
+"""Options declared once: a class for each command, a field for each option.
+
+The command line, the Python function, the keys of policy files, the names in the environment
+and what a report records all derive from the field::
+
+    class AttackOptions(Scores, Game):
+        loss_bound: Annotated[
+            float | None,
+            Option("--loss-bound", "The loss is at most X.", metavar="X", within=above(0)),
+        ] = None
+
+Annotations are objects in such files, not texts: no ``from __future__ import annotations``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import get_annotations
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Self,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
+
+from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from mipaudit.statements.provenance.origin import Setting
+
+_ABSENT: Final = (None, False, ())
+
+
+class Range(NamedTuple):
+    """The values that an option may have.
+
+    Attributes:
+        holds: tells whether a value is among them.
+        text: what follows "must be", as "above 0 and below 1".
+    """
+
+    holds: Callable[[Any], bool]
+    text: str
+
+
+class Option(NamedTuple):
+    """How an option is given, and what it may be.
+
+    Attributes:
+        flag: as it is typed: ``--prior``, ``-o/--output`` with a letter, ``--a`` with
+            ``off`` for its opposite; a word in capitals for what is given by its place; None
+            for what only Python and policy files have.
+        help: a sentence or two, for the command line and for Python alike.
+        metavar: what stands for the value in help; None for the name of its type.
+        within: its range, of the value once it is read; None for any of its type.
+        read: makes the value, from what is typed and from what Python gives alike. It raises
+            ValueError(what it takes) or ValueError(what it takes, hint).
+        typed: what the parser makes of the words before ``read``.
+        repeated: whether it is typed once for each value; None for what its type says.
+        off: the opposite flag, of one that is on.
+        only_with: the option without which this one has no meaning.
+        default_text: the default as help has it, where the value does not say it.
+        recorded: whether it can change the answer, and the report says what it was.
+        is_input: whether it names what is read, and must not be written over.
+    """
+
+    flag: str | None
+    help: str
+    metavar: str | None = None
+    within: Range | None = None
+    read: Callable[[Any], Any] | None = None
+    typed: type = str
+    repeated: bool | None = None
+    off: str | None = None
+    only_with: str | None = None
+    default_text: str | None = None
+    recorded: bool = True
+    is_input: bool = False
+
+
+class Declared(NamedTuple):
+    """An option of a class: its name, and its type in parts.
+
+    Attributes:
+        name: of the field, and of the keyword.
+        option: how it is given.
+        kind: its type, without None, and of one member where there are many.
+        optional: whether it may be None.
+        many: whether it is a sequence.
+        default: of the field.
+        by_place: whether Python takes it by its place, too.
+        annotation: its type as it was written.
+    """
+
+    name: str
+    option: Option
+    kind: Any
+    optional: bool
+    many: bool
+    default: Any
+    by_place: bool
+    annotation: Any
+
+    @property
+    def said(self) -> str:
+        """What help says of it, with its range."""
+        within = self.option.within
+        if within is None:
+            return self.option.help
+        return f"{self.option.help.rstrip('.')} ({within.text})."
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
+    """Checked settings that do not change: each is within its range, and all go together.
+
+    Subclasses declare fields ``name: Annotated[type, Option(...)] = default``, in the order
+    in which help lists them, after those of their bases.
+    """
+
+    HELP: ClassVar[str] = ""
+    _OWN: ClassVar[dict[str, tuple[Any, Any, bool]]] = {}
+
+    def __init_subclass__(cls, *, kw_only: bool = True) -> None:
+        """Gather the fields of the bases, and then those of the class."""
+        found: dict[str, tuple[Any, Any, bool]] = {}
+        for base in cls.__bases__:
+            found |= getattr(base, "_OWN", {})
+        for name, annotation in get_annotations(cls).items():
+            if hasattr(annotation, "__metadata__"):
+                found[name] = (annotation, cls.__dict__[name], not kw_only)
+        cls._OWN = found
+
+    def __init__(self, *given: object, **named: object) -> None:
+        """Take the values; what is left out has its default.
+
+        Raises:
+            TypeError: more values, or other names, than there are options.
+            UsageError: a value is not of its type or outside its range, or values do not go
+                together; the code is the name of the option.
+        """
+        options = declared(type(self))
+        places = [one.name for one in options if one.by_place]
+        if len(given) > len(places):
+            raise TypeError(f"at most {len(places)} arguments go by their place")
+        values = {**dict(zip(places, given, strict=False)), **named}
+        unknown = values.keys() - {one.name for one in options}
+        if unknown:
+            raise TypeError(f"there is no option {min(unknown)!r}")
+        for one in options:
+            value = values.get(one.name, one.default)
+            self.__dict__[one.name] = value if value is one.default else checked(one, value)
+        for one in options:
+            _require_company(one, self.__dict__)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse values that do not go together; of commands that have such."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: settings do not change."""
+        raise AttributeError(f"{type(self).__name__} does not change")
+
+    def but(self, **changes: object) -> Self:
+        """Return the same with other values, checked together."""
+        names = [one.name for one in declared(type(self))]
+        return type(self)(**{**{name: self.__dict__[name] for name in names}, **changes})
+
+    def inputs(self) -> tuple[Any, ...]:
+        """Return what is read, as it was given."""
+        options = [one for one in declared(type(self)) if one.option.is_input]
+        found = [self.__dict__[one.name] for one in options]
+        return tuple(value for many in found for value in (many if _several(many) else (many,)))
+
+    def recorded(self) -> tuple[Setting, ...]:
+        """Return what a report says of them: as the caller has it, or as they are."""
+        given: tuple[Setting, ...] | None = self.__dict__.get("settings")
+        if given is not None:
+            return given
+        from mipaudit.statements.provenance.provenance import settings_from
+
+        options = [one for one in declared(type(self)) if one.option.recorded]
+        return settings_from({one.name: self.__dict__[one.name] for one in options}, source="api")
+
+
+def declared(options: type[Options]) -> tuple[Declared, ...]:
+    """Return the options of a class, in the order of its help."""
+    return _declared_once(options)  # type: ignore[arg-type] # mypy takes classes for unhashable
+
+
+@cache
+def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
+    return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
+
+
+def _several(value: object) -> bool:
+    return isinstance(value, (tuple, list))
+
+
+def _declared(name: str, annotation: Any, default: Any, by_place: bool) -> Declared:  # noqa: ANN401, FBT001
+    (option,) = (one for one in annotation.__metadata__ if isinstance(one, Option))
+    whole = kind = annotation.__origin__
+    optional = get_origin(kind) in {Union, UnionType} and NoneType in get_args(kind)
+    if optional:
+        rest = [one for one in get_args(kind) if one is not NoneType]
+        kind = rest[0] if len(rest) == 1 else kind
+    many = get_origin(kind) is Sequence
+    if many:
+        (kind,) = get_args(kind)
+    return Declared(name, option, kind, optional, many, default, by_place, whole)
+
+
+def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type that is declared
+    """Return the value of an option, plain and within its range.
+
+    Raises:
+        UsageError: it is neither; the code is the name of the option.
+    """
+    if value is None and one.optional:
+        return None
+    found = _read(one, value)
+    within = one.option.within
+    if within is not None and not within.holds(found):
+        raise _refused(one, f"must be {within.text}")
+    return found
+
+
+def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
+    other = one.option.only_with
+    if other is None or values[one.name] == one.default or values[other] not in _ABSENT:
+        return
+    hint = f"Add `{other}`, or leave `{one.name}` out."
+    raise UsageError(one.name, f"`{one.name}` has no meaning without `{other}`.", hint=hint)
+
+
+def _read(one: Declared, value: object) -> Any:  # noqa: ANN401
+    read = one.option.read
+    if read is None:
+        return _many(one, value) if one.many else _plain(one, value)
+    try:
+        return read(value)
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OverflowError) as error:
+        words = [word for word in error.args if isinstance(word, str)] or ["must be another value"]
+        raise _refused(one, words[0], *words[1:2]) from None
+
+
+def _many(one: Declared, value: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """Return a sequence as a tuple; a single text is one value, not a sequence of letters."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        value = (value,)
+    return tuple(_plain(one, member) for member in value)
+
+
+def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
+    plain = _PLAIN.get(one.kind)
+    if plain is not None:
+        make, accepted = plain
+        try:
+            return make(value)
+        except (TypeError, ValueError, OverflowError):
+            raise _refused(one, f"must be {accepted}") from None
+    if get_origin(one.kind) is Literal:
+        allowed = get_args(one.kind)
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise _refused(one, f"must be one of: {', '.join(allowed)}")
+    return value
+
+
+def _number(value: Any) -> float:  # noqa: ANN401
+    found = float(value)
+    if isinstance(value, (str, bytes)) or found != found:  # noqa: PLR0124 - NaN is no number
+        raise ValueError
+    return found
+
+
+def _whole(value: Any) -> int:  # noqa: ANN401
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _flag(value: Any) -> bool:  # noqa: ANN401
+    if type(value).__name__ not in {"bool", "bool_"}:  # Python's and numpy's
+        raise TypeError
+    return bool(value)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+_PLAIN: Final[Mapping[Any, tuple[Callable[[Any], Any], str]]] = {
+    float: (_number, "a number"),
+    int: (_whole, "a whole number"),
+    bool: (_flag, "true or false"),
+    str: (_text, "a text"),
+}
+
+
+def _refused(one: Declared, words: str, hint: str | None = None) -> UsageError:
+    end = "" if words.endswith((".", "?")) else "."
+    return UsageError(one.name, f"`{one.name}` {words}{end}", hint=hint)

@@ -1,0 +1,1 @@
+"""What several commands may be asked: bases of their options."""

@@ -1,0 +1,115 @@
+"""What is read: the scores of members and of holdout records, and how they are understood."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+from mipaudit.options.declare import Option, Options
+
+# A path, a directory, a glob, an address, "-"; a frame, an Arrow table, an array.
+Data: TypeAlias = Any
+NanPolicy = Literal["error", "category", "drop"]
+UnitRule = Literal["one", "mean", "max", "min", "sum"]
+
+
+class Scores(Options, kw_only=False):
+    """One input, or the two classes apart."""
+
+    data: Annotated[
+        Data,
+        Option(
+            "SCORES",
+            "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, an address "
+            "(s3://, gs://, az://, https://), or - for standard input.",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+
+
+class Classes(Options):
+    """The members and the holdout records apart."""
+
+    members: Annotated[
+        Data,
+        Option(
+            "--members",
+            "The members' scores, with `holdout`.",
+            metavar="FILE",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+    holdout: Annotated[
+        Data,
+        Option(
+            "--holdout",
+            "The holdout records' scores, with `members`.",
+            metavar="FILE",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+
+
+class Columns(Options):
+    """The columns and the rows that count, by their names."""
+
+    score_columns: Annotated[
+        Sequence[str],
+        Option(
+            "--score-col",
+            "A score column; repeat for several. A comma list (d1,d2) is one score of several "
+            "numbers. Default: found by name and type.",
+            metavar="NAME",
+        ),
+    ] = ()
+    member_column: Annotated[
+        str | None,
+        Option("--member-col", "The membership column. Default: found by name.", metavar="NAME"),
+    ] = None
+    member_value: Annotated[
+        str | None,
+        Option("--member-value", "Rows with this membership are the members.", metavar="VALUE"),
+    ] = None
+    where: Annotated[
+        str | None,
+        Option("--where", "Read only the rows where this holds.", metavar="'COL = VALUE'"),
+    ] = None
+    unit_column: Annotated[
+        str | None,
+        Option(
+            "--unit-col",
+            "The person behind a row; each counts once, in one class.",
+            metavar="NAME",
+        ),
+    ] = None
+    unit_rows: Annotated[
+        UnitRule | None,
+        Option(
+            "--unit-rows",
+            "With `unit_column`: what of a person's rows counts. Choose before you look.",
+            only_with="unit_column",
+            default_text="one",
+        ),
+    ] = None
+    rows_are: Annotated[
+        Literal["independent"] | None,
+        Option(
+            "--rows-are",
+            "Take rows for independent although ids or files repeat; it is said with the result.",
+        ),
+    ] = None
+    key_column: Annotated[
+        str | None,
+        Option(
+            "--key-col",
+            "Identifies a row. Default: its position in the input.",
+            metavar="NAME",
+        ),
+    ] = None
+    nan: Annotated[NanPolicy, Option("--nan", "What to do with a missing score.")] = "error"
+
+    @property
+    def missing_kept(self) -> bool:
+        """Tell whether missing scores have a place of their own, below all others."""
+        return self.nan == "category"

@@ -1,0 +1,67 @@
+"""How a report is shown: options of the command line alone."""
+
+from typing import Annotated, Literal
+
+from mipaudit.options.declare import Option, Options
+
+Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
+
+
+class Said(Options):
+    """What is said beside the answer."""
+
+    quiet: Annotated[
+        bool, Option("-q/--quiet", "No progress bar and no notes on stderr.", recorded=False)
+    ] = False
+    verbose: Annotated[
+        bool,
+        Option("-v/--verbose", "Say more on stderr, also when something fails.", recorded=False),
+    ] = False
+
+
+class Written(Options):
+    """The form of the report, and where it goes."""
+
+    format: Annotated[
+        Format,
+        Option(
+            "-f/--format",
+            "The form of the report. csv has the figures alone; errors follow json.",
+            recorded=False,
+        ),
+    ] = "table"
+    output: Annotated[
+        str | None,
+        Option(
+            "-o/--output",
+            "Write the report there, all of it or nothing.",
+            metavar="FILE",
+            recorded=False,
+        ),
+    ] = None
+    sha256: Annotated[
+        bool,
+        Option(
+            "--sha256",
+            "With `output` also write FILE.sha256, which sha256sum -c checks.",
+            off="--no-sha256",
+            recorded=False,
+        ),
+    ] = True
+
+
+class Shown(Written, Said):
+    """Of a report without a verdict."""
+
+
+class Judged(Shown):
+    """Of a report with a verdict."""
+
+    exit_zero: Annotated[
+        bool,
+        Option(
+            "--exit-zero",
+            "Exit 0 also when the policy is not met or unclear.",
+            recorded=False,
+        ),
+    ] = False

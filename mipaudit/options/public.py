@@ -1,0 +1,69 @@
+"""The Python function of a command, from what may be asked and what answers."""
+
+from __future__ import annotations
+
+import re
+from inspect import Parameter, Signature
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+
+from mipaudit.options.declare import Declared, Options, declared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+AskedT = TypeVar("AskedT", bound=Options)
+AnswerT = TypeVar("AnswerT")
+_IN_MEMORY: Final = "Or a data frame, an Arrow table or an array."
+_MODULES: Final = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])")
+
+
+def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> Callable[P, AnswerT]:
+    """Return ``answer`` as a function of the options themselves.
+
+    Args:
+        asked: the class of the options, whose fields become the keywords.
+        answer: from the checked options to what is found. Its name and its docstring
+            become those of the function, followed by what each option says.
+    """
+
+    def call(*given: P.args, **named: P.kwargs) -> AnswerT:
+        return answer(asked(*given, **named))
+
+    options = declared(cast("type[Options]", asked))
+    call.__name__ = call.__qualname__ = answer.__name__.removeprefix("answer_")
+    call.__module__ = answer.__module__
+    call.__doc__ = _documented(answer.__doc__ or "", options)
+    returns = answer.__annotations__["return"]
+    call.__signature__ = Signature(  # type: ignore[attr-defined]
+        [_parameter(one) for one in options], return_annotation=returns
+    )
+    return call
+
+
+def _parameter(one: Declared) -> Parameter:
+    kind = Parameter.POSITIONAL_OR_KEYWORD if one.by_place else Parameter.KEYWORD_ONLY
+    return Parameter(one.name, kind, default=one.default, annotation=spelled(one.annotation))
+
+
+def spelled(annotation: Any) -> str:  # noqa: ANN401 - any type
+    """Return a type as one writes it: ``float | None``."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return " | ".join(map(spelled, get_args(annotation)))
+    if annotation is NoneType:
+        return "None"
+    if isinstance(annotation, type) and not get_args(annotation):
+        return annotation.__name__
+    return _MODULES.sub("", str(annotation))
+
+
+def _documented(text: str, options: tuple[Declared, ...]) -> str:
+    lines = [f"        {one.name}: {_said(one)}" for one in options]
+    args = "\n".join(["    Args:", *lines])
+    summary, mark, rest = text.partition("    Raises:")
+    return f"{summary.rstrip()}\n\n{args}\n\n{mark}{rest}" if mark else f"{summary}\n\n{args}\n"
+
+
+def _said(one: Declared) -> str:
+    return f"{one.said} {_IN_MEMORY}" if one.option.is_input else one.said

@@ -1,0 +1,26 @@
+"""The ranges of options."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Final
+
+from mipaudit.options.declare import Range
+
+FINITE: Final = Range(isfinite, "finite")
+NOT_NEGATIVE: Final = Range(lambda x: x >= 0 and isfinite(x), "at least 0 and finite")
+PROBABILITY: Final = Range(lambda p: 0 < p < 1, "above 0 and below 1")
+SHARE: Final = Range(lambda p: 0 <= p <= 1, "from 0 to 1")
+# Below it, limits would be wrong more often than right.
+_LEAST_CONFIDENCE: Final = 0.5
+CONFIDENCE: Final = Range(lambda c: _LEAST_CONFIDENCE <= c < 1, "at least 0.5 and below 1")
+
+
+def above(least: float) -> Range:
+    """Return the finite numbers above one."""
+    return Range(lambda x: least < x and isfinite(x), f"above {least:g} and finite")
+
+
+def at_least(least: float) -> Range:
+    """Return the numbers from one on, without infinity."""
+    return Range(lambda x: least <= x and isfinite(x), f"at least {least:g}")

@@ -1,0 +1,1 @@
+"""Values in the form in which they are typed."""
