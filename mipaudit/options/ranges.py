@@ -15,6 +15,12 @@ SHARE: Final = Range(lambda p: 0 <= p <= 1, "from 0 to 1")
 _LEAST_CONFIDENCE: Final = 0.5
 CONFIDENCE: Final = Range(lambda c: _LEAST_CONFIDENCE <= c < 1, "at least 0.5 and below 1")
 
+# Random guessing reaches TPR = FPR.
+OPERATING_POINT: Final = Range(
+    lambda point: 0 < point[1] < point[0] < 1,
+    "a true-positive rate above the false-positive rate, both above 0 and below 1",
+)
+
 
 def above(least: float) -> Range:
     """Return the finite numbers above one."""

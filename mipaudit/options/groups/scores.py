@@ -113,3 +113,11 @@ class Columns(Options):
     def missing_kept(self) -> bool:
         """Tell whether missing scores have a place of their own, below all others."""
         return self.nan == "category"
+
+
+class Discreteness(Options):
+    """Whether scores have few values."""
+
+    discrete: Annotated[
+        bool, Option("--discrete", "The score has few values, all known: limit all attackers.")
+    ] = False

@@ -1,8 +1,9 @@
 """What decides the random choices, and how the work is done."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from functools import cached_property
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.ranges import at_least
@@ -62,3 +63,47 @@ class Work(Recorded):
         Progress | None,
         Option(None, "Called with (rows done, rows in all or None).", recorded=False),
     ] = None
+
+
+class Engines(Work):
+    """Who does the work."""
+
+    engine: Annotated[
+        Literal["auto", "threads", "processes", "dask"],
+        Option("--engine", "Who does the work; the answer is the same.", recorded=False),
+    ] = "auto"
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "--scheduler",
+            "Scheduler of a Dask cluster to work on.",
+            metavar="tcp://HOST:PORT",
+            recorded=False,
+        ),
+    ] = None
+    executor: Annotated[
+        Executor | None,
+        Option(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
+    ] = None
+
+
+class BadParts(Options):
+    """What becomes of files that cannot be read."""
+
+    on_bad_part: Annotated[
+        Literal["error", "skip"],
+        Option(
+            "--on-bad-part",
+            "A file that cannot be read ends the run, or is left out and named; no policy is "
+            "met then.",
+        ),
+    ] = "error"
+
+
+class FixedSeed(Options):
+    """The seed of whatever is drawn, used as it is."""
+
+    seed: Annotated[
+        int,
+        Option("--seed", "Fixes every random choice.", metavar="INTEGER", within=at_least(0)),
+    ] = 0

@@ -205,3 +205,17 @@ def check_advantage_limit(limit: float | None, baseline: float) -> None:
         f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
         "this prior, and at most 1.",
     )
+
+
+def check_eta_limit(limit: float | None, baseline: float) -> None:
+    """Refuse a limit on eta that can be neither kept nor exceeded.
+
+    Raises:
+        UsageError: ``max_eta``.
+    """
+    highest = (1 - baseline) / 2
+    require(
+        limit is None or 0 < limit <= highest,
+        "max_eta",
+        f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
+    )
