@@ -1,38 +1,16 @@
-"""The game that an attacker plays, and what a policy lets them win."""
+"""What a policy lets attackers win."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.game import Game
 from mipaudit.options.policy.limits import check_advantage_limit, check_eta_limit
 from mipaudit.options.policy.metrics import limits_of
-from mipaudit.options.ranges import CONFIDENCE, OPERATING_POINT, PROBABILITY, at_least
+from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts.operating_limit import operating_point
 from mipaudit.statements.estimate import Against
 from mipaudit.statements.policy import OnInconclusive
-
-
-class Game(Options):
-    """How often members are challenged, and how sure the limits are."""
-
-    prior: Annotated[
-        float,
-        Option(
-            "--prior",
-            "Probability that a challenged record is a member.",
-            metavar="P",
-            within=PROBABILITY,
-        ),
-    ] = 0.5
-    confidence: Annotated[
-        float,
-        Option(
-            "--confidence",
-            "Confidence of every pair of limits.",
-            metavar="C",
-            within=CONFIDENCE,
-        ),
-    ] = 0.95
 
 
 class AdvantageLimit(Game):
@@ -47,15 +25,6 @@ class AdvantageLimit(Game):
         """Refuse a limit that is always kept, or never."""
         super().check()
         check_advantage_limit(self.max_advantage, abs(2 * self.prior - 1))
-
-
-class Neighbours(Options):
-    """What a claim of differential privacy is about."""
-
-    adjacency: Annotated[
-        Literal["substitution", "add-remove"] | None,
-        Option("--adjacency", "The claim's neighbouring data sets."),
-    ] = None
 
 
 class ListedPolicy(Options):

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Annotated, Literal, TypeAlias
 
 from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.ranges import at_least
 from mipaudit.options.seed_choice import SeedGiven, seed_choice, seed_given
-from mipaudit.statements.provenance.origin import Setting
 from mipaudit.summaries.identity.seed import SeedChoice
 
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -35,15 +35,6 @@ class Seeded(Options):
     def chosen_seed(self) -> SeedChoice:
         """The choice of the seed: a fresh one is drawn once."""
         return seed_choice(self.seed)
-
-
-class Recorded(Options):
-    """What a report says of the settings."""
-
-    settings: Annotated[
-        tuple[Setting, ...] | None,
-        Option(None, "Recorded in the provenance; None records the arguments.", recorded=False),
-    ] = None
 
 
 class Work(Recorded):
