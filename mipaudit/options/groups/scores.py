@@ -51,8 +51,8 @@ class Classes(Options):
     ] = None
 
 
-class Columns(Options):
-    """The columns and the rows that count, by their names."""
+class ScoreColumns(Options):
+    """Which columns are scores."""
 
     score_columns: Annotated[
         Sequence[str],
@@ -63,6 +63,11 @@ class Columns(Options):
             metavar="NAME",
         ),
     ] = ()
+
+
+class Membership(Options):
+    """Who is a member, and which rows count."""
+
     member_column: Annotated[
         str | None,
         Option("--member-col", "The membership column. Default: found by name.", metavar="NAME"),
@@ -99,6 +104,11 @@ class Columns(Options):
             "Take rows for independent although ids or files repeat; it is said with the result.",
         ),
     ] = None
+
+
+class Columns(ScoreColumns, Membership):
+    """The columns and the rows that count, by their names."""
+
     key_column: Annotated[
         str | None,
         Option(

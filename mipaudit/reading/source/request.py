@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.options.groups.scores import Columns
+    from mipaudit.options.groups.scores import Columns, Membership
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.unit_scores import UnitRule
 
@@ -79,16 +79,28 @@ def read_request(
         seed: which one is asked for.
         group_columns: columns whose values together name a row's group.
     """
-    return ReadRequest(
+    return replace(
+        rows_request(asked, seed=seed, group_columns=group_columns),
         score_columns=tuple(asked.score_columns),
+        key_column=asked.key_column,
+        nan=asked.nan,
+    )
+
+
+def rows_request(
+    asked: Membership,
+    *,
+    seed: SeedChoice | None = None,
+    group_columns: Sequence[str] = (),
+) -> ReadRequest:
+    """Return which rows to read, of a command that has its own say on the columns; as above."""
+    return ReadRequest(
         member_column=asked.member_column,
         member_value=asked.member_value,
         where=asked.where,
         unit_column=asked.unit_column,
         unit_rows=asked.unit_rows,
         rows_are=asked.rows_are,
-        key_column=asked.key_column,
-        nan=asked.nan,
         seed=0 if seed is None else seed.number or 0,
         group_columns=tuple(group_columns),
     )
