@@ -45,7 +45,7 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
 
     try:
         how: Any = options_from(context.params, shown)
-        tame_warnings(verbose=how.verbose)
+        tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))
         if row.run is not None:
             status: int = named(row.run)(what, how)
@@ -66,7 +66,7 @@ def _unparsed(asked: type[Options], context: typer.Context) -> dict[str, Any]:
 
 def _as_typed(error: MipauditError, context: typer.Context) -> MipauditError:
     """Return an error that names options as they are typed."""
-    flags = {str(one.name): one.opts[-1] for one in context.command.params if one.name != "data"}
-
+    typed = [one for one in context.command.params if one.opts[-1].startswith("-")]
+    flags = {str(one.name): one.opts[-1] for one in typed}
     hint = None if error.hint is None else as_typed(error.hint, flags)
     return type(error)(error.code, as_typed(error.message, flags), hint=hint)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
 from typer.main import get_click_param
-from typer.models import OptionInfo, ParamMeta
+from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 
-from mipaudit.options.declare import declared
+from mipaudit.options.declare import REQUIRED, declared
 from mipaudit.options.spelling import as_typed, flags_of
 
 if TYPE_CHECKING:
@@ -28,14 +27,19 @@ def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's para
 
 def _parameter(one: Declared, said: str) -> TyperArgument | TyperOption:
     flag = str(one.option.flag)
-    info = _typed(one.option, flag, said) if flag[0] == "-" else _by_place(flag, said)
-    info.default = one.default or None if one.many else one.default
+    make = _typed if flag[0] == "-" else _by_place
+    info: Any = make(one.option, flag, said)  # of either kind
+    info.default = ... if one.default is REQUIRED else _default(one)
     parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=_words(one)))
     return parameter
 
 
-def _by_place(name: str, said: str) -> Any:  # noqa: ANN401 - the parser's own
-    return typer.Argument(metavar=name, help=said, show_default=False)
+def _default(one: Declared) -> Any:  # noqa: ANN401 - of its type
+    return one.default or None if one.many else one.default
+
+
+def _by_place(option: Option, name: str, said: str) -> ArgumentInfo:
+    return ArgumentInfo(metavar=name, help=said, show_default=False, autocompletion=option.complete)
 
 
 def _typed(option: Option, flag: str, said: str) -> OptionInfo:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from inspect import get_annotations
+from inspect import Parameter, get_annotations
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -39,6 +39,8 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from mipaudit.statements.provenance.origin import Setting
 
+# The default of an option that has to be given.
+REQUIRED: Final = Parameter.empty
 _ABSENT: Final = (None, False, ())
 
 
@@ -73,6 +75,7 @@ class Option(NamedTuple):
         default_text: the default as help has it, where the value does not say it.
         recorded: whether it can change the answer, and the report says what it was.
         is_input: whether it names what is read, and must not be written over.
+        complete: what a shell may offer for the beginning of a word.
     """
 
     flag: str | None
@@ -87,6 +90,7 @@ class Option(NamedTuple):
     default_text: str | None = None
     recorded: bool = True
     is_input: bool = False
+    complete: Callable[[str], list[str]] | None = None
 
 
 class Declared(NamedTuple):
@@ -98,7 +102,7 @@ class Declared(NamedTuple):
         kind: its type, without None, and of one member where there are many.
         optional: whether it may be None.
         many: whether it is a sequence.
-        default: of the field.
+        default: of the field, or `REQUIRED`.
         by_place: whether Python takes it by its place, too.
         annotation: its type as it was written.
     """
@@ -126,7 +130,7 @@ class Options:
     """Checked settings that do not change: each is within its range, and all go together.
 
     Subclasses declare fields ``name: Annotated[type, Option(...)] = default``, in the order
-    in which help lists them, after those of their bases.
+    in which help lists them, after those of their bases. One without a default is required.
     """
 
     HELP: ClassVar[str] = ""
@@ -139,14 +143,15 @@ class Options:
             found |= getattr(base, "_OWN", {})
         for name, annotation in get_annotations(cls).items():
             if hasattr(annotation, "__metadata__"):
-                found[name] = (annotation, cls.__dict__[name], not kw_only)
+                found[name] = (annotation, cls.__dict__.get(name, REQUIRED), not kw_only)
         cls._OWN = found
 
     def __init__(self, *given: object, **named: object) -> None:
         """Take the values; what is left out has its default.
 
         Raises:
-            TypeError: more values, or other names, than there are options.
+            TypeError: more values, or other names, than there are options, or a required one
+                is left out.
             UsageError: a value is not of its type or outside its range, or values do not go
                 together; the code is the name of the option.
         """
@@ -160,6 +165,8 @@ class Options:
             raise TypeError(f"there is no option {min(unknown)!r}")
         for one in options:
             value = values.get(one.name, one.default)
+            if value is REQUIRED:
+                raise TypeError(f"{one.name!r} is left out")
             self.__dict__[one.name] = value if value is one.default else checked(one, value)
         for one in options:
             _require_company(one, self.__dict__)

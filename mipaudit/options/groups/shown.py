@@ -7,12 +7,17 @@ from mipaudit.options.declare import Option, Options
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 
 
-class Said(Options):
-    """What is said beside the answer."""
+class Quiet(Options):
+    """Whether anything is said beside the answer."""
 
     quiet: Annotated[
         bool, Option("-q/--quiet", "No progress bar and no notes on stderr.", recorded=False)
     ] = False
+
+
+class Said(Quiet):
+    """What is said beside the answer."""
+
     verbose: Annotated[
         bool,
         Option("-v/--verbose", "Say more on stderr, also when something fails.", recorded=False),
