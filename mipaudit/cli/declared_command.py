@@ -41,12 +41,15 @@ def declared_command(row: Command) -> SingleValueCommand:
 
 
 def _run(row: Command, asked: type[Options], shown: type[Options], context: typer.Context) -> int:
+    from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.output.notes import tame_warnings
 
     try:
         how: Any = options_from(context.params, shown)
         tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))
+        if any(one is not None for one in what.inputs()):
+            spare_imports()  # whoever reads scores needs scipy
         if row.run is not None:
             status: int = named(row.run)(what, how)
             return status

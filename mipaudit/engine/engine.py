@@ -12,6 +12,8 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from mipaudit.options.groups.working import Engines
+
 EngineName = Literal["auto", "threads", "processes", "dask"]
 OnBadPart = Literal["error", "skip"]
 
@@ -68,6 +70,21 @@ class Engine:
     def workers(self) -> int:
         """Return how many workers of this machine to use."""
         return default_jobs() if self.jobs is None else int(self.jobs)
+
+
+def engine_of(asked: Engines, on_bad_part: OnBadPart = "error") -> Engine:
+    """Return who does the work of a command, as it was asked.
+
+    Raises:
+        UsageError: settings that contradict each other.
+    """
+    return Engine(
+        name=asked.engine,
+        jobs=asked.jobs,
+        scheduler=asked.scheduler,
+        executor=asked.executor,
+        on_bad_part=on_bad_part,
+    )
 
 
 def _require_jobs(jobs: int | None) -> None:

@@ -70,6 +70,8 @@ def read_request(
     asked: Columns,
     *,
     seed: SeedChoice | None = None,
+    vectors: bool = False,
+    run_column: str | None = None,
     group_columns: Sequence[str] = (),
 ) -> ReadRequest:
     """Return what to read, as a command was asked.
@@ -77,13 +79,20 @@ def read_request(
     Args:
         asked: the columns and rows that count.
         seed: which one is asked for.
+        vectors: whether a comma list may name a score of several numbers.
+        run_column: names the run of a row, which is then its group.
         group_columns: columns whose values together name a row's group.
     """
+    request = rows_request(asked, seed=seed, group_columns=group_columns)
+    if run_column is not None:
+        request = replace(request, group_columns=(run_column,), group_option="--run-col")
     return replace(
-        rows_request(asked, seed=seed, group_columns=group_columns),
+        request,
         score_columns=tuple(asked.score_columns),
         key_column=asked.key_column,
         nan=asked.nan,
+        vectors=vectors,
+        run_column=run_column,
     )
 
 
