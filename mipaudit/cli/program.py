@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
 from mipaudit.cli.settings.configured_command import ConfiguredCommand, options_of, usage_place
@@ -18,8 +20,6 @@ from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from typer.core import TyperCommand, TyperGroup
 
     from mipaudit.cli.settings.policy_file_keys import Options
 
@@ -66,24 +66,10 @@ Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error,
 """
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it by position
-    if wanted:
+def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN401, ARG001, FBT001
+    if wanted and not context.resilient_parsing:
         typer.echo(f"mipaudit {__version__}")
         raise typer.Exit
-
-
-def _options(
-    version: Annotated[  # noqa: FBT002 - a flag
-        bool,
-        typer.Option(
-            "--version",
-            help="Print the version and exit.",
-            callback=_show_version,
-            is_eager=True,
-        ),
-    ] = False,
-) -> None:
-    pass
 
 
 # Each command is a function in the module of its name. The line is what the list of
@@ -128,32 +114,46 @@ _UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify", "reprodu
 
 def application(arguments: Sequence[str] = ()) -> TyperGroup:
     """Return the application; of its commands, only the one in ``arguments`` is loaded."""
-    app = typer.Typer(
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(help=_HELP)(_options)
+    params = [_version_option()]
     # The options before a command take no values.
     wanted = next((word for word in arguments if not word.startswith("-")), None)
     if wanted in COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
         # Alone: making the others' help costs more than many an answer.
-        return _alone(app, wanted)
-    for name, summary in COMMANDS.items():
-        app.command(name, help=summary)(_unloaded)
-    return cast("TyperGroup", typer.main.get_command(app))
+        commands: dict[str, Any] = {wanted: _loaded(wanted)}
+    else:
+        commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
+    if arguments[:1] != [wanted] or is_completing():
+        params += get_install_completion_arguments()
+    return TyperGroup(
+        commands=commands,
+        params=params,
+        help=_HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
-def _alone(app: typer.Typer, name: str) -> TyperGroup:
-    if name not in BY_NAME:
-        _add(app, name)
-        return cast("TyperGroup", typer.main.get_command(app))
-    from mipaudit.cli.declared_command import declared_command
+def _version_option() -> Any:  # noqa: ANN401 - of the parser's parameters
+    return TyperOption(
+        param_decls=["version", "--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_version,
+        help="Print the version and exit.",
+    )
 
-    group = cast("TyperGroup", typer.main.get_command(app))
-    group.add_command(declared_command(BY_NAME[name]), name)
-    return group
+
+def _loaded(name: str) -> TyperCommand:
+    if name in BY_NAME:
+        from mipaudit.cli.declared_command import declared_command
+
+        return declared_command(BY_NAME[name])
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback()(_unloaded)
+    _add(app, name)
+    return cast("TyperCommand", cast("TyperGroup", typer.main.get_command(app)).commands[name])
 
 
 def _add(app: typer.Typer, name: str) -> None:
