@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
-_ABSENT: Final = (None, False, ())
 
 
 class Range(NamedTuple):
@@ -245,10 +244,19 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
 
 def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
     other = one.option.only_with
-    if other is None or values[one.name] == one.default or values[other] not in _ABSENT:
+    if other is None or _is_left_out(one, values[one.name]) or _is_there(values[other]):
         return
     hint = f"Add `{other}`, or leave `{one.name}` out."
     raise UsageError(one.name, f"`{one.name}` has no meaning without `{other}`.", hint=hint)
+
+
+def _is_left_out(one: Declared, value: object) -> bool:
+    # Of one type first: a table is not compared with None.
+    return value is one.default or (type(value) is type(one.default) and value == one.default)
+
+
+def _is_there(value: object) -> bool:
+    return value is not None and value is not False and not (isinstance(value, tuple) and not value)
 
 
 def _read(one: Declared, value: object) -> Any:  # noqa: ANN401

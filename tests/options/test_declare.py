@@ -1,0 +1,39 @@
+"""Options declared once: what goes with what."""
+
+from typing import Annotated, Any
+
+import pytest
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options
+
+
+class Asked(Options):
+    """A noise on a table, or none."""
+
+    truth: Annotated[float | None, Option("--truth", "The probability of the truth.")] = None
+    answers: Annotated[
+        int | None, Option("--answers", "How many there are.", only_with="truth")
+    ] = None
+    table: Annotated[Any, Option(None, "What is read.", only_with="truth")] = None
+
+
+class Table:
+    """As a data frame: compared with anything, it is neither the same nor another."""
+
+    def __eq__(self, other):
+        raise ValueError
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.5])
+def test_zero_is_company_too(truth):
+    assert Asked(truth=truth, answers=3).answers == 3
+    assert Asked(truth=truth, table=Table()).truth == truth
+
+
+@pytest.mark.parametrize("asked", [{"answers": 3}, {"table": Table()}])
+def test_an_option_alone_that_needs_another_is_refused(asked):
+    with pytest.raises(UsageError, match="has no meaning without `truth`"):
+        Asked(**asked)
