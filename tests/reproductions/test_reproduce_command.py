@@ -84,11 +84,11 @@ def test_without_a_folder_the_comparison_is_printed(mipaudit, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_matplotlib_all_but_the_plot_is_written(mipaudit, tmp_path):
+def test_without_matplotlib_all_but_the_plot_is_written(process, tmp_path):
     stub = tmp_path / "stub" / "matplotlib"
     stub.mkdir(parents=True)
     (stub / "__init__.py").write_text("raise ImportError\n")
-    done = mipaudit(
+    done = process(
         "reproduce",
         "izzo-fig1",
         "-o",

@@ -171,8 +171,8 @@ def test_a_reader_that_leaves_early_is_no_error_of_ours(environment, tmp_path):
 
 
 @pytest.mark.parametrize("charset", ["ascii", "latin-1"])
-def test_a_narrow_character_set_is_enough(mipaudit, charset):
-    done = mipaudit("bounds", "--epsilon", "1", env={"PYTHONIOENCODING": charset})
+def test_a_narrow_character_set_is_enough(process, charset):
+    done = process("bounds", "--epsilon", "1", env={"PYTHONIOENCODING": charset})
 
     assert done.returncode == 0
     assert done.stdout.isascii()

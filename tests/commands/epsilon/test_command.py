@@ -235,8 +235,8 @@ def test_without_arguments_there_is_help(mipaudit):
 
 
 @pytest.mark.parametrize("charset", ["ascii", "latin-1"])
-def test_a_narrow_character_set_is_enough(mipaudit, charset):
-    done = mipaudit("epsilon", *FIXED, env={"PYTHONIOENCODING": charset})
+def test_a_narrow_character_set_is_enough(process, charset):
+    done = process("epsilon", *FIXED, env={"PYTHONIOENCODING": charset})
 
     assert done.returncode == 0
     assert done.stdout.isascii()

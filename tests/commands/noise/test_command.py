@@ -213,7 +213,7 @@ def test_a_number_out_of_range_is_one_error_with_the_range(noise, arguments, acc
 def test_contradictions_are_refused(noise, files, arguments, words):
     before = names(files)
 
-    refused(noise("--eta", "0.1", *arguments, stdin=subprocess.DEVNULL), *words)
+    refused(noise("--eta", "0.1", *arguments, input=""), *words)
     assert names(files) == before
 
 
