@@ -7,9 +7,8 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Self, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import OutputError
 from mipaudit.output.digest_line import DIGEST_SUFFIX, digest_line
@@ -24,8 +23,7 @@ _PRIVATE_MODE: Final = 0o600
 _OWN_FILES: Final = Path("/proc/self/fd")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
+class Destination(NamedTuple):
     """A checked place to write to.
 
     Attributes:
@@ -101,7 +99,7 @@ class Destination:
             line = digest_line(Path(self.name).name, data)
             # In this order, and the old digest away first: whenever the run is killed, a
             # digest that is there is that of the file that is there.
-            parts = [(replace(self, digest=None), data), (self.digest, line)]
+            parts = [(self._replace(digest=None), data), (self.digest, line)]
             write_together(parts, outdated=self.digest.path)
             return
         with self.stream() as file:
