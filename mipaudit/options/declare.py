@@ -73,6 +73,7 @@ class Option(NamedTuple):
         only_with: the option without which this one has no meaning.
         default_text: the default as help has it, where the value does not say it.
         recorded: whether it can change the answer, and the report says what it was.
+        told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
     """
@@ -88,6 +89,7 @@ class Option(NamedTuple):
     only_with: str | None = None
     default_text: str | None = None
     recorded: bool = True
+    told: Callable[[Any], str | None] | None = None
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
 
@@ -197,7 +199,8 @@ class Options:
         from mipaudit.statements.provenance.provenance import settings_from
 
         options = [one for one in declared(type(self)) if one.option.recorded]
-        return settings_from({one.name: self.__dict__[one.name] for one in options}, source="api")
+        values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}
+        return settings_from(values, source="api")
 
 
 def declared(options: type[Options]) -> tuple[Declared, ...]:
@@ -208,6 +211,10 @@ def declared(options: type[Options]) -> tuple[Declared, ...]:
 @cache
 def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
     return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
+
+
+def _told(option: Option, value: object) -> object:
+    return value if option.told is None else option.told(value)
 
 
 def _several(value: object) -> bool:

@@ -1,24 +1,18 @@
 """What ``mipaudit attack`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option
 from mipaudit.options.groups.judging import AdvantageLimit
-from mipaudit.options.groups.scores import Classes, Columns, Scores
+from mipaudit.options.groups.scores import Classes, Columns, Scores, Sides
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above, at_least
 from mipaudit.options.texts.column_lists import column_list
 
-MemberSide = Literal["auto", "high", "low"]
 
-
-class _Attack(Options):
-    member_side: Annotated[
-        MemberSide,
-        Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
-    ] = "auto"
+class _Attack(Sides):
     residuals: Annotated[
         bool, Option("--residuals", "The scores are residuals: attack their size.")
     ] = False

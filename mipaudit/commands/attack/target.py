@@ -89,7 +89,7 @@ def attacked_scores(held: Held, asked: AttackOptions) -> list[Attacked]:
 
 def _attacked(held: HeldScore, asked: AttackOptions) -> Attacked:
     (scores,) = held.rows.scores
-    side: Side = held.evidence.side if asked.member_side == "auto" else asked.member_side
+    side: Side = asked.side or held.evidence.side
     if asked.residuals:
         side, loss = "low", np.abs(scores)
     else:

@@ -125,11 +125,10 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
     _check_tpr_limit(max_tpr_at_fpr)
     if against is not None:
         one_of("against", against, get_args(Against))
-    of_metrics = check_metrics(metric, max_metric, min_recall, prior)
+    least = LEAST_RECALL if min_recall is None else number("min_recall", min_recall)
+    metrics, metric_limits = check_metrics(metric, max_metric, least, prior)
     listed = check_limits(limits, prior)
-    own, more_metrics = limited_metrics(
-        filter(of_scores, listed), prior, LEAST_RECALL if min_recall is None else min_recall
-    )
+    own, more_metrics = limited_metrics(filter(of_scores, listed), prior, least)
     return Terms(
         prior=prior,
         confidence=confidence,
@@ -142,7 +141,7 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
             max_eta=max_eta,
             max_tpr_at_fpr=max_tpr_at_fpr,
             against=against,  # type: ignore[arg-type]
-            max_metric=of_metrics.limits,
+            max_metric=tuple(metric_limits.items()),
             limits=own,
             waivers=tuple(filter(of_scores, check_waivers(waivers, prior))),
             on_inconclusive=check_on_inconclusive(on_inconclusive),
@@ -150,9 +149,9 @@ def check_terms(  # noqa: PLR0913 - one keyword for each setting
         ),
         claim=_claim(claimed_epsilon, delta, adjacency),
         seed=seed_choice(seed, strict=strict),
-        metrics=tuple({**{m.name: m for m in of_metrics.metrics}, **more_metrics}.values()),
+        metrics=tuple((metrics | more_metrics).values()),
         elsewhere=len(listed) - len(own),
-        least_recall=LEAST_RECALL if min_recall is None else min_recall,
+        least_recall=least,
         joint=joint,
     )
 

@@ -1,25 +1,38 @@
 """What a policy lets attackers win."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Game
-from mipaudit.options.policy.limits import check_advantage_limit, check_eta_limit
-from mipaudit.options.policy.metrics import limits_of
+from mipaudit.options.policy.keys import listed
+from mipaudit.options.policy.limits import (
+    check_advantage_limit,
+    check_eta_limit,
+    check_limits,
+    limited_metrics,
+    of_scores,
+)
+from mipaudit.options.policy.metrics import check_metrics, limits_of
 from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts.operating_limit import operating_point
 from mipaudit.statements.estimate import Against
-from mipaudit.statements.policy import OnInconclusive
+from mipaudit.statements.policy import OnInconclusive, Policy
+
+if TYPE_CHECKING:
+    from mipaudit.maths.metrics.metric import Metric
 
 
-class AdvantageLimit(Game):
-    """A policy on the advantage."""
-
+class _MaxAdvantage(Options):
     max_advantage: Annotated[
         float | None,
         Option("--max-advantage", "Policy: the advantage is at most X.", metavar="X"),
     ] = None
+
+
+class AdvantageLimit(Game, _MaxAdvantage):
+    """A policy on the advantage."""
 
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
@@ -36,11 +49,16 @@ class ListedPolicy(Options):
             None,
             "Policy limits on any quantity, as the policy file lists them: "
             "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'}; docs/policy.md has the keys.",
+            read=partial(listed, "limits"),
         ),
     ] = ()
     waivers: Annotated[
         Sequence[Mapping[str, Any]],
-        Option(None, "Of limits that are not shown to be kept, as the policy file lists them."),
+        Option(
+            None,
+            "Of limits that are not shown to be kept, as the policy file lists them.",
+            read=partial(listed, "waivers"),
+        ),
     ] = ()
     on_inconclusive: Annotated[
         OnInconclusive,
@@ -51,9 +69,21 @@ class ListedPolicy(Options):
     ] = "review"
 
 
-class ScorePolicy(AdvantageLimit):
-    """A policy on what scores tell."""
+class AskedPolicy(NamedTuple):
+    """A policy on scores, and what goes with it.
 
+    Attributes:
+        policy: its limits and waivers.
+        metrics: those that are asked for, and those that are limited.
+        elsewhere: how many of its limits another command judges.
+    """
+
+    policy: Policy
+    metrics: tuple["Metric", ...]
+    elsewhere: int
+
+
+class _ScoreLimits(_MaxAdvantage):
     max_eta: Annotated[
         float | None,
         Option(
@@ -101,7 +131,45 @@ class ScorePolicy(AdvantageLimit):
         ),
     ] = ()
 
-    def check(self) -> None:
-        """Refuse a limit on eta that is always kept, or never."""
-        super().check()
-        check_eta_limit(self.max_eta, abs(2 * self.prior - 1))
+
+class ScorePolicy(_ScoreLimits, ListedPolicy):
+    """A policy on what scores tell."""
+
+    def policy_at(
+        self, prior: float, least_recall: float, metric: Sequence[str] = ()
+    ) -> AskedPolicy:
+        """Return the policy, checked.
+
+        Args:
+            prior: at which it is judged, in (0, 1).
+            least_recall: of attackers in metrics that need one, in (0, 1).
+            metric: names of metrics that are asked for.
+
+        Raises:
+            UsageError: a limit is always kept, or never, or is of an unknown quantity.
+        """
+        from mipaudit.options.policy.waivers import check_waivers
+
+        baseline = abs(2 * prior - 1)
+        instead = "At a prior other than 0.5 consider `max_eta`."
+        check_advantage_limit(self.max_advantage, baseline, instead)
+        check_eta_limit(self.max_eta, baseline)
+        metrics, limits = check_metrics(metric, self.max_metric, least_recall, prior)
+        every = check_limits(self.limits, prior)
+        own, more_metrics = limited_metrics(filter(of_scores, every), prior, least_recall)
+        policy = Policy(
+            max_advantage=self.max_advantage,
+            max_eta=self.max_eta,
+            max_tpr_at_fpr=self.max_tpr_at_fpr,
+            against=self.against,
+            max_metric=tuple(limits.items()),
+            limits=own,
+            waivers=tuple(filter(of_scores, check_waivers(self.waivers, prior))),
+            on_inconclusive=self.on_inconclusive,
+            max_copies=self.max_copies,
+        )
+        return AskedPolicy(
+            policy=policy,
+            metrics=tuple((metrics | more_metrics).values()),
+            elsewhere=len(every) - len(own),
+        )

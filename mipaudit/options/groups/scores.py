@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from mipaudit.options.declare import Option, Options
+from mipaudit.statements.estimate import Side
 
 # A path, a directory, a glob, an address, "-"; a frame, an Arrow table, an array.
 Data: TypeAlias = Any
@@ -131,3 +132,17 @@ class Discreteness(Options):
     discrete: Annotated[
         bool, Option("--discrete", "The score has few values, all known: limit all attackers.")
     ] = False
+
+
+class Sides(Options):
+    """Where members score."""
+
+    member_side: Annotated[
+        Literal["auto", "high", "low"],
+        Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
+    ] = "auto"
+
+    @property
+    def side(self) -> Side | None:
+        """The side that was given; None for the one that the scores show."""
+        return None if self.member_side == "auto" else self.member_side

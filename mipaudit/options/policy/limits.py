@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.policy.keys import check_keys, number_of, quantity_of, share_of, text_of
-from mipaudit.options.policy.metrics import check_metric_limit
 from mipaudit.statements.estimate import Against
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.policy import Limit, OnInconclusive, restatement
@@ -63,6 +61,10 @@ def limited_metrics(
     Raises:
         UsageError: a metric is unknown, or its limit can never be kept or always is.
     """
+    # Here, since few policies limit metrics, and help is written without their arithmetic.
+    from mipaudit.maths.metrics.names import parse_metric
+    from mipaudit.options.policy.metrics import check_metric_limit
+
     found: dict[str, Metric] = {}
     tidied = []
     for limit in limits:
@@ -193,8 +195,13 @@ def limits_elsewhere(command: str, count: int) -> list[Finding]:
     return [Finding(code="limits_elsewhere", text=text)]
 
 
-def check_advantage_limit(limit: float | None, baseline: float) -> None:
+def check_advantage_limit(limit: float | None, baseline: float, hint: str | None = None) -> None:
     """Refuse a limit on the advantage that blind guessing reaches, or that nobody can exceed.
+
+    Args:
+        limit: on the advantage, or None.
+        baseline: what blind guessing reaches at the prior.
+        hint: what to limit instead.
 
     Raises:
         UsageError: ``max_advantage``.
@@ -204,6 +211,7 @@ def check_advantage_limit(limit: float | None, baseline: float) -> None:
         "max_advantage",
         f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
         "this prior, and at most 1.",
+        hint,
     )
 
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mipaudit.maths.metrics.names import LEAST_RECALL, parse_metric, split_limit
 from mipaudit.options.plain_values import number, require
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
 
 _LIMITS = "max_metric must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricTerms:
-    """The metrics of an audit, each once, and the limits on them."""
-
-    metrics: tuple[Metric, ...]
-    limits: tuple[tuple[str, float], ...]
 
 
 def names_of(metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - one name or several
@@ -55,35 +45,33 @@ def _texts(code: str, given: Any, accepted: str) -> tuple[str, ...]:  # noqa: AN
 
 
 def check_metrics(
-    metric: Iterable[str], max_metric: Iterable[str], min_recall: float | None, prior: float
-) -> MetricTerms:
-    """Return the metrics asked for and limited.
+    metric: Iterable[str], max_metric: Iterable[str], least: float, prior: float
+) -> tuple[dict[str, Metric], dict[str, float]]:
+    """Return the metrics asked for and limited, by name, and the limits on them.
 
     Args:
         metric: names.
         max_metric: ``NAME=LIMIT`` each.
-        min_recall: least recall, or specificity, of the metrics that need one; None for
-            the default.
+        least: least recall, or specificity, of the metrics that need one.
         prior: p in (0, 1), checked.
 
     Raises:
         UsageError: a name is unknown, or a limit can never be kept or always is.
     """
-    least = LEAST_RECALL if min_recall is None else number("min_recall", min_recall)
+    # Here, since help is written without the arithmetic of metrics.
+    from mipaudit.maths.metrics.names import parse_metric, split_limit
+
     require(0 < least < 1, "min_recall", "The least recall must be above 0 and below 1.")
-    found: dict[str, Metric] = {}
-    for name in metric:
-        one = parse_metric(name, prior=prior, least=least)
-        found[one.name] = one
+    found = [parse_metric(name, prior=prior, least=least) for name in metric]
     limits: dict[str, float] = {}
     for text in max_metric:
         name, limit = split_limit(text)
         one = parse_metric(name, prior=prior, least=least)
-        found[one.name] = one
+        found.append(one)
         check_metric_limit(one, limit)
         require(one.name not in limits, "max_metric", f"'{one.name}' has two limits.")
         limits[one.name] = limit
-    return MetricTerms(metrics=tuple(found.values()), limits=tuple(limits.items()))
+    return {one.name: one for one in found}, limits
 
 
 def check_metric_limit(metric: Metric, limit: float) -> None:

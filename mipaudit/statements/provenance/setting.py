@@ -12,7 +12,7 @@ _NONE: Final = "none"
 _JOINT: Final = ", "
 # A text that begins so is JSON; a plain text that would begin so is written as JSON.
 _JSON: Final = ('"', "[", "{")
-_NUMBER: Final = re.compile(r"float|int")
+_NUMBER: Final = re.compile(r"\b(float|int)\b")
 
 
 def setting_text(value: object) -> str:
