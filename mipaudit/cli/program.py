@@ -94,22 +94,21 @@ COMMANDS: Final = {
     "reproduce": "Compute the figures of the papers anew.",
     "render": "Write a report in another form, or judge it by other limits.",
     "verify": "Compute a report again from its scores, and compare.",
-    "schema": "Print the JSON Schema of the reports.",
-    "help": "Explain a topic, such as exit-codes or policy.",
+    "schema": BY_NAME["schema"].summary,
+    "help": BY_NAME["help"].summary,
 }
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"schema", "validate", "reproduce", "help"})
+_SUFFICIENT: Final = frozenset({"validate", "reproduce"})
 # Commands whose folder is not that of their name.
 _HOMES: Final = {
     "query losses": "commands.query.model.losses",
     "query lira": "commands.query.model.lira",
     "reproduce": "reproductions",
 }
-# They have nothing to set, and work where a policy file is broken.
-# So do those that read a report: a policy file must not judge it again unasked. The
-# papers' figures are nobody's policy.
-_UNCONFIGURED: Final = frozenset({"schema", "help", "render", "verify", "reproduce"})
+# They read a report: a policy file must not judge it again unasked. The papers' figures are
+# nobody's policy.
+_UNCONFIGURED: Final = frozenset({"render", "verify", "reproduce"})
 
 
 def application(arguments: Sequence[str] = ()) -> TyperGroup:
@@ -180,8 +179,11 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
 
 def every_command() -> EveryCommand:
     """Return the commands whose options a policy file may set, and what loads them."""
-    names = tuple(name for name in COMMANDS if name not in _UNCONFIGURED)
-    return EveryCommand(names=names, load=_load_options)
+    return EveryCommand(names=tuple(filter(_is_configured, COMMANDS)), load=_load_options)
+
+
+def _is_configured(name: str) -> bool:
+    return BY_NAME[name].configured if name in BY_NAME else name not in _UNCONFIGURED
 
 
 def _load_options(name: str) -> Options:

@@ -21,7 +21,8 @@ class Command(NamedTuple):
         run: what does all of that itself, of a command that writes more than a report, or
             another thing: from both kinds of options to the exit code.
         shown: the class of the options of how the answer is shown.
-        configured: whether a policy file and the environment may set its options.
+        configured: whether a policy file and the environment may set its options: not where
+            there is nothing to set, so that it works where a policy file is broken.
         suffices: whether it does something without arguments.
     """
 
@@ -41,6 +42,24 @@ TABLE: Final = (
         "Say what the named attacks of the literature achieve.",
         asked="mipaudit.commands.attack.options:AttackOptions",
         answer="mipaudit.commands.attack.run:answer_attack",
+    ),
+    Command(
+        "schema",
+        "Print the JSON Schema of the reports.",
+        asked="mipaudit.commands.schema.options:SchemaOptions",
+        run="mipaudit.commands.schema.command:run_schema",
+        shown="mipaudit.commands.schema.options:SchemaShown",
+        configured=False,
+        suffices=True,
+    ),
+    Command(
+        "help",
+        "Explain a topic, such as exit-codes or policy.",
+        asked="mipaudit.cli.topics.help:HelpOptions",
+        run="mipaudit.cli.topics.help:run_help",
+        shown="mipaudit.options.declare:Options",
+        configured=False,
+        suffices=True,
     ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -1,40 +1,21 @@
-"""``mipaudit schema``."""
+"""``mipaudit schema``: the schema, written."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Final
+from typing import TYPE_CHECKING
 
-import typer
-
-from mipaudit.options import common_options as c  # noqa: TC001 - typer reads it
+from mipaudit.commands.schema.run import schema
 from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination
 
-HELP: Final = """Print the JSON Schema of the reports.
-
-It covers what every command that makes a report writes with -f json. Fields may be added
-within a major version of the format; none changes its meaning or goes away.
-
-\b
-Examples:
-  mipaudit schema > mipaudit.schema.json
-  mipaudit schema -o mipaudit.schema.json
-"""
-
-OutputOption = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the schema there.")
-]
+if TYPE_CHECKING:
+    from mipaudit.commands.schema.options import SchemaOptions, SchemaShown
 
 
-def schema(
-    output: OutputOption = None,
-    quiet: c.QuietOption = False,  # noqa: FBT002
-) -> int:
-    """Print the schema, or write it to a file."""
-    del quiet  # it says nothing else, and takes the option as every command does
-    from mipaudit.commands.schema.run import schema as json_schema
-    from mipaudit.output.destination import Destination
-
-    destination = Destination.open(output)
-    destination.write(json.dumps(json_schema(), indent=2).encode() + b"\n")
+def run_schema(asked: SchemaOptions, shown: SchemaShown) -> int:
+    """Print the schema, or write it to a file; return the exit code."""
+    del asked  # there is nothing to ask
+    destination = Destination.open(shown.output)
+    destination.write(json.dumps(schema(), indent=2).encode() + b"\n")
     return exit_code.OK

@@ -1,16 +1,25 @@
-"""``mipaudit help``."""
+"""``mipaudit help``: a topic, such as exit-codes or policy, or the help of a command."""
 
-from __future__ import annotations
-
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from mipaudit.cli.topics import TOPICS, topic_text
 from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options
 from mipaudit.output import exit_code
 
-HELP: Final = """Explain a topic, or show the help of a command.
+
+def _complete(incomplete: str) -> list[str]:
+    from mipaudit.cli.program import COMMANDS
+
+    return [name for name in (*TOPICS, *COMMANDS) if name.startswith(incomplete)]
+
+
+class HelpOptions(Options):
+    """What is to be explained."""
+
+    HELP = """Explain a topic, or show the help of a command.
 
 \b
 Topics:
@@ -27,27 +36,22 @@ Examples:
       The same as mipaudit estimate --help.
 """
 
-
-def _complete(incomplete: str) -> list[str]:
-    from mipaudit.cli.program import COMMANDS
-
-    return [name for name in (*TOPICS, *COMMANDS) if name.startswith(incomplete)]
-
-
-def help(  # noqa: A001 - the command's name
     topic: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[TOPIC]",
-            help="A topic or a command. Default: list them.",
-            show_default=False,
-            autocompletion=_complete,
-        ),
-    ] = None,
-) -> int:
-    """Print a text, or the help of a command; return the exit code."""
+        Option("[TOPIC]", "A topic or a command. Default: list them.", complete=_complete),
+    ] = None
+
+
+def run_help(asked: HelpOptions, shown: Options) -> int:
+    """Print a text, or the help of a command; return the exit code.
+
+    Raises:
+        UsageError: there is neither.
+    """
+    del shown  # it has one form
     from mipaudit.cli.program import COMMANDS, run
 
+    topic = asked.topic
     if topic is None:
         return run(["--help"])
     if topic in TOPICS:

@@ -11,7 +11,7 @@ import pytest
 import mipaudit as package
 from mipaudit.cli.program import COMMANDS
 from mipaudit.cli.topics import TOPICS, topic_text
-from mipaudit.options.common_options import Format
+from mipaudit.options.groups.shown import Format
 from mipaudit.output import exit_code
 from tests.places import ROOT
 

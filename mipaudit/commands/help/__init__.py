@@ -1,1 +1,0 @@
-"""``mipaudit help``: topics such as exit-codes or policy."""
