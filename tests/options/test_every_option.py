@@ -1,0 +1,158 @@
+"""Every declared option, by every way to give it: what is no value of it is refused, by its name.
+
+One test for all of them: a new option is held to it by being declared.
+"""
+
+import math
+from typing import Literal, get_args, get_origin
+
+import pytest
+
+import mipaudit
+from mipaudit.cli import app
+from mipaudit.commands.table import TABLE
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import checked, declared
+from mipaudit.options.public import spelled
+from mipaudit.statements.reports.kinds import named
+
+MARK = "7f3a-not-a-value"
+_NUMBERS = (-1, 0, 1, 2, -0.5, 0.25, 1.5, 1e9, math.inf, -math.inf)
+
+
+def options_of(command):
+    return [one for kind in (command.asked, command.shown) for one in declared(named(kind))]
+
+
+EVERY = [(command, one) for command in TABLE for one in options_of(command)]
+TYPED = [(command, one) for command, one in EVERY if one.option.flag]
+NAMES = [f"{command.name}-{one.name}" for command, one in EVERY]
+TYPED_NAMES = [f"{command.name}-{one.name}" for command, one in TYPED]
+
+
+def outside(one):
+    """Return numbers of the option's type that its range excludes."""
+    kinds = {float: _NUMBERS, int: [n for n in _NUMBERS if isinstance(n, int)]}
+    within = one.option.within
+    if within is None or one.option.read is not None:
+        return []
+    return [number for number in kinds.get(one.kind, ()) if not within.holds(number)]
+
+
+def is_number(one):
+    return one.kind in {int, float} and one.option.read is None
+
+
+def is_choice(one):
+    return get_origin(one.kind) is Literal
+
+
+@pytest.fixture
+def said(monkeypatch, capsys, tmp_path):
+    """Run the program in an empty folder; return its exit code and what it says on stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        status = app.run(words)
+        return status, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
+def test_python_refuses_what_is_no_value_and_names_the_option(command, one):
+    wrong = [object()] if is_number(one) or is_choice(one) or one.kind in {str, bool} else []
+    wrong += [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
+    wrong += [math.nan] if is_number(one) else []
+    for value in [*wrong, *outside(one)]:
+        with pytest.raises(UsageError) as raised:
+            checked(one, value)
+        assert raised.value.code == one.name
+        assert f"`{one.name}`" in raised.value.message
+        assert MARK not in str(raised.value)
+
+
+@pytest.mark.parametrize(("command", "one"), TYPED, ids=TYPED_NAMES)
+def test_the_command_line_refuses_it_in_one_sentence(said, command, one):
+    flag = one.option.flag.split("/")[-1]
+    wrong = [MARK] if is_number(one) or is_choice(one) else []
+    for value in [*wrong, *outside(one)]:
+        status, text = said(*command.name.split(), f"{flag}={value}")
+
+        assert status == 2
+        assert text.startswith("Error: ")
+        assert flag in text
+        assert len(text.splitlines()) <= 2
+
+
+def is_set_elsewhere(command, one):
+    return command.configured and one.option.flag.startswith("-")
+
+
+ELSEWHERE = [(command, one) for command, one in TYPED if is_set_elsewhere(command, one)]
+ELSEWHERE_NAMES = [f"{command.name}-{one.name}" for command, one in ELSEWHERE]
+
+
+def key_of(one):
+    return one.option.flag.split("/")[-1].lstrip("-").replace("-", "_")
+
+
+@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
+def test_the_environment_is_refused_like_the_command_line(said, monkeypatch, command, one):
+    variable = f"MIPAUDIT_{key_of(one).upper()}"
+    wrong = [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
+    for value in [*wrong, *outside(one)]:
+        monkeypatch.setenv(variable, str(value))
+        status, text = said(*command.name.split(), "no-such-file.csv")
+
+        assert status == 2
+        assert variable in text
+        monkeypatch.delenv(variable)
+
+
+@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
+def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command, one):
+    values = [f'"{MARK}"'] if is_number(one) or is_choice(one) or one.kind is bool else ["[[1]]"]
+    values += [str(value) for value in outside(one)]
+    table = f'"{command.name}"' if " " in command.name else command.name
+    for value in values:
+        (tmp_path / "mipaudit.toml").write_text(f"[{table}]\n{key_of(one)} = {value}\n")
+        status, text = said(*command.name.split(), "no-such-file.csv")
+
+        assert status == 2
+        assert "mipaudit.toml" in text
+
+
+@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
+def test_what_was_read_is_read_again_as_itself(command, one):
+    read = one.option.read
+    if read is None or one.default in {None, ()}:
+        return
+    assert read(read(one.default)) == read(one.default)
+
+
+@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
+def test_every_option_says_what_it_is(command, one):
+    said = one.option.help
+
+    assert "--" not in said  # other options are named in backticks
+    assert said[0].isupper()
+    assert said.endswith((".", "]"))
+    for other in get_args(one.kind) if is_choice(one) else ():
+        assert isinstance(other, str)
+
+
+@pytest.mark.parametrize("command", [one for one in TABLE if one.answer], ids=lambda one: one.name)
+def test_the_public_function_has_the_options_of_the_command(command):
+    import inspect
+
+    function = getattr(mipaudit, command.name.replace(" ", "_"))
+    found = inspect.signature(function).parameters
+
+    wanted = declared(named(command.asked))
+    assert list(found) == [one.name for one in wanted]
+    assert [str(found[one.name].annotation) for one in wanted] == [
+        spelled(one.annotation) for one in wanted
+    ]
+    for one in wanted:
+        assert f"{one.name}: " in function.__doc__
