@@ -78,7 +78,7 @@ COMMANDS: Final = {
     "estimate": "Say how much anybody could learn about membership from a score.",
     "records": "Say how exposed every record is, and which groups are.",
     "epsilon": "Say which epsilon of differential privacy the data refute.",
-    "check": "Look at a score file without estimating anything.",
+    "check": BY_NAME["check"].summary,
     "summarize": "Count scores into a small file that adds up with others.",
     "query": "Make a score file from tables of members, holdout and synthetic records.",
     "compare": "Say which of several queries leaks most, and by how much.",

@@ -38,6 +38,13 @@ class Command(NamedTuple):
 
 TABLE: Final = (
     Command(
+        "check",
+        "Look at a score file without estimating anything.",
+        asked="mipaudit.commands.check.options:CheckOptions",
+        answer="mipaudit.commands.check.run:answer_check",
+        shown="mipaudit.options.groups.shown:Shown",
+    ),
+    Command(
         "attack",
         "Say what the named attacks of the literature achieve.",
         asked="mipaudit.commands.attack.options:AttackOptions",

@@ -178,7 +178,7 @@ def test_strict_takes_a_fresh_seed_and_only_then_says_proved(frame):
     assert "proved" not in said
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "7", "FRESH", "", True, b"1", [1]])
+@pytest.mark.parametrize("seed", [-1, 1.5, "FRESH", "", True, b"1", [1]])
 def test_what_is_no_seed(frame, seed):
     for run in (mipaudit.estimate, mipaudit.check):
         with pytest.raises(mipaudit.UsageError) as caught:

@@ -116,7 +116,7 @@ def test_an_unknown_nan_policy_is_refused(frame):
     given: dict[str, Any] = {"data": data} if frame else {"members": _MEMBERS, "holdout": _HOLDOUT}
     with pytest.raises(UsageError) as caught:
         mipaudit.check(**given, nan="ignore")  # type: ignore[arg-type]
-    assert caught.value.code == "bad_nan"
+    assert caught.value.code == "nan"
 
 
 def test_one_string_is_one_name():

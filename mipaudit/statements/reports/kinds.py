@@ -75,7 +75,7 @@ KINDS: Final = (
         report="mipaudit.commands.check.report:CheckReport",
         document="mipaudit.commands.check.page:check_document",
         tables=("columns",),
-        text="mipaudit.commands.check.page_text:render_check",
+        text="mipaudit.commands.check.page:render_check",
         function="mipaudit.commands.check.run:check",
         made_of="scores",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.commands.check.page_text import render_check
+from mipaudit.commands.check.page import render_check
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.statements.finding import Finding
 

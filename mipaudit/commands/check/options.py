@@ -1,0 +1,21 @@
+"""What ``mipaudit check`` may be asked."""
+
+from mipaudit.options.groups.scores import Classes, Columns, Scores
+from mipaudit.options.groups.working import BadParts, Engines, Seeded
+
+
+class CheckOptions(Scores, Classes, Columns, BadParts, Seeded, Engines):
+    """The scores, and how they are understood."""
+
+    HELP = """Say what is in a score file, and whether it can be audited.
+
+Prints the columns that an audit would take, the rows per class, ties and repeated
+values, and anything worth knowing before an audit. Exit code 0: it can be audited;
+2: it cannot, and why. No value from the data is ever printed.
+
+\b
+Examples:
+  mipaudit check scores.parquet
+  mipaudit check --members in.csv --holdout out.csv
+  mipaudit check scores.csv --score-col loss --where 'model = 3' -f json
+"""
