@@ -83,7 +83,7 @@ COMMANDS: Final = {
     "query": "Make a score file from tables of members, holdout and synthetic records.",
     "compare": "Say which of several queries leaks most, and by how much.",
     "attack": BY_NAME["attack"].summary,
-    "attribute": "Say how much better an attribute is guessed of members.",
+    "attribute": BY_NAME["attribute"].summary,
     "query losses": "Make scores of what a model says of records.",
     "query lira": "Make the likelihood-ratio score of shadow models.",
     "shift": "Say whether members and holdout can be told apart without the model.",

@@ -68,5 +68,11 @@ TABLE: Final = (
         configured=False,
         suffices=True,
     ),
+    Command(
+        "attribute",
+        "Say how much better an attribute is guessed of members.",
+        asked="mipaudit.commands.attribute.options:AttributeOptions",
+        answer="mipaudit.commands.attribute.run:answer_attribute",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -26,9 +26,10 @@ from mipaudit.statements.text.verdict_words import led
 from mipaudit.statements.verdict import settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.attribute.counts import Guesses
+    from mipaudit.commands.attribute.options import AttributeOptions
     from mipaudit.commands.attribute.report import AttributeQuantity
     from mipaudit.evidence.named_attackers.named_attack import Limits
     from mipaudit.reading.source.source import ScoreSource
@@ -41,52 +42,33 @@ _SHIFT_ERROR: Final = 0.01
 
 
 def attribute_report(
-    source: ScoreSource,
-    guesses: Guesses,
-    columns: tuple[str, str],
-    *,
-    prior: float,
-    confidence: float,
-    min_cell: int,
-    limits: Mapping[AttributeQuantity, float],
-    provenance: Provenance,
+    source: ScoreSource, guesses: Guesses, asked: AttributeOptions, provenance: Provenance
 ) -> AttributeReport:
-    """Return the report.
-
-    Args:
-        source: the opened input, read.
-        guesses: counts by value.
-        columns: of the attribute and of the guesses.
-        prior: p in (0, 1).
-        confidence: in [0.5, 1).
-        min_cell: fewest records of a class of a value that is shown.
-        limits: of the policy, by quantity.
-        provenance: where the report came from.
-    """
-    alpha = 1 - confidence
+    """Return the report."""
+    alpha = 1 - asked.confidence
     whole = sum(guesses.values.values(), start=_NONE)
-    shown = _shown(guesses.values, min_cell)
+    shown = _shown(guesses.values, asked.min_cell)
     # In a fixed order: which thread read what must not show in the last digit.
     every = [one for _, one in sorted(guesses.values.items())]
     figures = (
         _figure("attribute_advantage", attribute_advantage(every, alpha)),
-        _figure("membership_advantage", membership_advantage(whole, prior, alpha)),
+        _figure("membership_advantage", membership_advantage(whole, asked.prior, alpha)),
         _figure("right_of_members", right_share(whole.right_members, whole.n_members, alpha)),
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
-    checks = _checks(every, prior, alpha, limits)
+    checks = _checks(every, asked)
     verdict = settled(stated_verdict(checks), source.assumed)
     values = tuple(_value(name, one, alpha / len(shown)) for name, one in shown.items())
     ordered = tuple(sorted(values, key=_place))
     design = AttributeDesign(
         n_members=whole.n_members,
         n_holdout=whole.n_holdout,
-        attribute_column=columns[0],
-        guess_column=columns[1],
+        attribute_column=asked.attribute_column,
+        guess_column=asked.guess_column,
         n_values=len(guesses.values),
-        prior=prior,
-        baseline=abs(2 * prior - 1),
-        confidence=confidence,
+        prior=asked.prior,
+        baseline=abs(2 * asked.prior - 1),
+        confidence=asked.confidence,
         member_column=source.member_column,
     )
     return AttributeReport(
@@ -103,19 +85,19 @@ def attribute_report(
     )
 
 
-def _checks(
-    values: Sequence[ValueGuesses],
-    prior: float,
-    alpha: float,
-    limits: Mapping[AttributeQuantity, float],
-) -> tuple[StatedCheck, ...]:
+def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
-    whole = sum(values, start=_NONE)
+    whole, alpha = sum(values, start=_NONE), 1 - asked.confidence
+    given: dict[AttributeQuantity, float | None] = {
+        "attribute_advantage": asked.max_attribute_advantage,
+        "membership_advantage": asked.max_advantage,
+    }
+    limits = {quantity: limit for quantity, limit in given.items() if limit is not None}
 
     def found(quantity: AttributeQuantity, error: float) -> Limits | None:
         if quantity == "attribute_advantage":
             return attribute_advantage(values, error)
-        return membership_advantage(whole, prior, error)
+        return membership_advantage(whole, asked.prior, error)
 
     checks = []
     for quantity, limit in limits.items():

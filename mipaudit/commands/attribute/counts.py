@@ -19,10 +19,10 @@ from mipaudit.evidence.tallies.group_tally import GroupCensus
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from mipaudit.commands.attribute.options import AttributeOptions
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.summaries.identity.seed import SeedChoice
 
 # How a group's name has a cell without a value; a text of these letters is in quotes there.
 _MISSING: Final = "missing"
@@ -48,19 +48,13 @@ class Guesses:
     seeds: Mapping[str | None, int]
 
 
-def count_guesses(
-    source: ScoreSource,
-    choice: SeedChoice,
-    *,
-    jobs: int | None,
-    progress: Callable[[int, int | None], None] | None,
-) -> Guesses:
+def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
     """Read the input once.
 
     Raises:
         InputError: a class is empty, or the attribute is known of none of a class.
     """
-    census, seeds = _census(source, choice, Workers(Engine(jobs=jobs)), progress)
+    census, seeds = _census(source, asked)
     source.check_classes()
     groups = source.every_row()[0].assembly.groups
     assert groups is not None  # noqa: S101 - they were asked for
@@ -87,7 +81,7 @@ def count_guesses(
         raise InputError(
             "unknown_attribute",
             "The attribute is empty for all members or for all holdout records.",
-            hint="Name the column that holds it with --attribute-col.",
+            hint="Name the column that holds it with `attribute_column`.",
         )
     return Guesses(
         values=values,
@@ -99,16 +93,14 @@ def count_guesses(
 
 
 def _census(
-    source: ScoreSource,
-    choice: SeedChoice,
-    workers: Workers,
-    progress: Callable[[int, int | None], None] | None,
+    source: ScoreSource, asked: AttributeOptions
 ) -> tuple[GroupCensus, Mapping[str | None, int]]:
     """Return how many records have each attribute and guess, and the seed that chose them."""
+    workers, progress = Workers(Engine(jobs=asked.jobs)), asked.progress
     if source.unit_seed is not None and fits(source):
         kept = hold_input(source, workers=workers, progress=progress)
         if kept.rows.groups is not None:
-            ordered = order_with_groups(kept, 0, choice)
+            ordered = order_with_groups(kept, 0, asked.chosen_seed)
             census = ordered.over(GroupCensus)
             members, holdout = (sum(pair[at] for pair in census.sizes.values()) for at in (0, 1))
             source.unit_rows_dropped = kept.dropped(members, holdout)
@@ -126,9 +118,11 @@ def guess_words(guess_column: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        message = error.message.replace("--score-col: ", "--guess-col: ")
+        message = error.message.replace("--score-col: ", "`guess_column`: ")
         of_guess = quoted_name(guess_column) in message
-        message = message.replace("--by: ", "--guess-col: " if of_guess else "--attribute-col: ")
+        message = message.replace(
+            "--by: ", "`guess_column`: " if of_guess else "`attribute_column`: "
+        )
         if error.code == "too_many_groups":
             raise InputError(
                 error.code,
@@ -136,7 +130,7 @@ def guess_words(guess_column: str) -> Iterator[None]:
                 hint="Group the values first: an attribute with many values is rarely guessed "
                 "exactly.",
             ) from None
-        hint = error.hint and error.hint.replace("--score-col", "--guess-col")
+        hint = error.hint and error.hint.replace("--score-col", "`guess_column`")
         if (message, hint) == (error.message, error.hint):
             raise
         raise InputError(error.code, message, hint=hint) from None

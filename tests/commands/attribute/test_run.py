@@ -107,8 +107,8 @@ def test_rare_values_are_taken_together():
 
 def test_wrong_columns_are_named_by_their_option():
     for wrong, option in (
-        ({"attribute_column": "x"}, "--attribute-col"),
-        ({"guess_column": "x"}, "--guess-col"),
+        ({"attribute_column": "x"}, "`attribute_column`"),
+        ({"guess_column": "x"}, "`guess_column`"),
     ):
         with pytest.raises(InputError) as caught:
             mipaudit.attribute(guesses(), **wrong)

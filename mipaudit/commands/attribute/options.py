@@ -1,0 +1,119 @@
+"""What ``mipaudit attribute`` may be asked."""
+
+from typing import Annotated
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options, Range
+from mipaudit.options.groups.judging import AdvantageLimit
+from mipaudit.options.groups.scores import Data, Membership, Scores
+from mipaudit.options.groups.working import Seeded, Work
+from mipaudit.options.ranges import at_least
+
+
+class _Guesses(Scores, kw_only=False):
+    data: Annotated[
+        Data,
+        Option(
+            "GUESSES",
+            "A CSV (also .gz, .zst) or Parquet file, a directory or glob of parts, or - for "
+            "standard input.",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+
+
+class _Attribute(Options):
+    members: Annotated[
+        Data,
+        Option(
+            "--members",
+            "Guesses of members, with `holdout`.",
+            metavar="FILE",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+    holdout: Annotated[
+        Data,
+        Option(
+            "--holdout",
+            "Guesses of others, with `members`.",
+            metavar="FILE",
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+    attribute_column: Annotated[
+        str,
+        Option("--attribute-col", "Holds the attribute as it is.", metavar="NAME"),
+    ] = "attribute"
+    guess_column: Annotated[
+        str,
+        Option("--guess-col", "Holds what was guessed.", metavar="NAME"),
+    ] = "guess"
+
+
+class _Limits(AdvantageLimit):
+    min_cell: Annotated[
+        int,
+        Option(
+            "--min-cell",
+            "Fewest members and holdout records of a value shown.",
+            metavar="N",
+            within=at_least(1),
+        ),
+    ] = 10
+    max_attribute_advantage: Annotated[
+        float | None,
+        Option(
+            "--max-attribute-advantage",
+            "Policy: the attribute advantage of these guesses is at most X.",
+            metavar="X",
+            within=Range(lambda x: 0 < x <= 1, "above 0 and at most 1"),
+        ),
+    ] = None
+    max_advantage: Annotated[
+        float | None,
+        Option(
+            "--max-advantage",
+            "Policy: the membership advantage of these guesses is at most X.",
+            metavar="X",
+        ),
+    ] = None
+
+
+class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):
+    """The guesses of an attribute, and a policy on what they achieve."""
+
+    def check(self) -> None:
+        """Refuse one column for both roles."""
+        super().check()
+        if self.attribute_column == self.guess_column:
+            raise UsageError(
+                "two_roles",
+                "The attribute and the guess are the same column.",
+                hint="Name two columns: `attribute_column` NAME `guess_column` NAME.",
+            )
+
+    HELP = """Say how much better an attribute is guessed of members than of others.
+
+An attacker guessed an attribute of each record, such as a diagnosis, with the help of the
+release. Where the guesses are better for records of the training data than for others, the
+release leaks of its members in particular: the attribute advantage (Yeom et al.). And
+whether a guess is right then gives membership away, by at least as much as is shown.
+
+GUESSES has one row per record: its attribute, the guess, and whether it is a member.
+
+\b
+Examples:
+  mipaudit attribute guesses.csv
+      With columns attribute, guess and member.
+  mipaudit attribute guesses.csv --attribute-col race --guess-col guessed_race
+      With columns of other names.
+  mipaudit attribute guesses.csv --max-attribute-advantage 0.05
+      A policy on these guesses: exit 0 if met, 1 if not, 3 if it is open. Met says nothing
+      of those who guess better.
+  mipaudit attribute guesses.csv -f json -o attribute.json
+      A report for programs.
+"""
