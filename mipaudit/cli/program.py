@@ -93,7 +93,7 @@ COMMANDS: Final = {
     "validate": "Check on your own machine that every interval holds.",
     "reproduce": "Compute the figures of the papers anew.",
     "render": "Write a report in another form, or judge it by other limits.",
-    "verify": "Compute a report again from its scores, and compare.",
+    "verify": BY_NAME["verify"].summary,
     "schema": BY_NAME["schema"].summary,
     "help": BY_NAME["help"].summary,
 }
@@ -108,7 +108,7 @@ _HOMES: Final = {
 }
 # They read a report: a policy file must not judge it again unasked. The papers' figures are
 # nobody's policy.
-_UNCONFIGURED: Final = frozenset({"render", "verify", "reproduce"})
+_UNCONFIGURED: Final = frozenset({"render", "reproduce"})
 
 
 def application(arguments: Sequence[str] = ()) -> TyperGroup:

@@ -51,6 +51,14 @@ TABLE: Final = (
         answer="mipaudit.commands.attack.run:answer_attack",
     ),
     Command(
+        "verify",
+        "Compute a report again from its scores, and compare.",
+        asked="mipaudit.commands.verify.options:VerifyOptions",
+        answer="mipaudit.commands.verify.run:answer_verify",
+        shown="mipaudit.commands.verify.options:VerifyShown",
+        configured=False,
+    ),
+    Command(
         "schema",
         "Print the JSON Schema of the reports.",
         asked="mipaudit.commands.schema.options:SchemaOptions",

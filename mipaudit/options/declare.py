@@ -76,6 +76,8 @@ class Option(NamedTuple):
         told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
+        in_python: a sentence on what Python gives in place of what is typed; None for what
+            all inputs have, if it is one.
     """
 
     flag: str | None
@@ -92,6 +94,7 @@ class Option(NamedTuple):
     told: Callable[[Any], str | None] | None = None
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
+    in_python: str | None = None
 
 
 class Declared(NamedTuple):

@@ -66,4 +66,7 @@ def _documented(text: str, options: tuple[Declared, ...]) -> str:
 
 
 def _said(one: Declared) -> str:
-    return f"{one.said} {_IN_MEMORY}" if one.option.is_input else one.said
+    beside = one.option.in_python
+    if beside is None:
+        beside = _IN_MEMORY if one.option.is_input else ""
+    return f"{one.said} {beside}".rstrip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,38 +17,18 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.commands.verify.options import VerifyOptions
     from mipaudit.statements.provenance.origin import Provenance
     from mipaudit.statements.reports.kinds import AnyReport
-
-    Progress = Callable[[int, int | None], None] | None
 
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
 _FROM_COUNTS: Final = ("tp", "canaries")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """What a report is verified against, as the command would take it."""
-
-    inputs: Sequence[Any]
-    members: Any
-    holdout: Any
-    claimed_curve: Any
-    synthetic: Any = None
-    reference: Any = None
-
-    @property
-    def given(self) -> bool:
-        """Tell whether there are any scores."""
-        return bool(self.inputs) or self.members is not None or self.holdout is not None
-
-
-def recomputed(
-    report: AnyReport, scores: Scores, *, jobs: int | None, progress: Progress
-) -> AnyReport:
+def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
     """Return the report that the same command makes now, as of the time of the report.
 
     Raises:
@@ -70,17 +50,17 @@ def recomputed(
     if made_of in {"scores", "tables"}:  # whose rows the seeds in use follow from
         keywords["seed"] = _seed_of(report.provenance, keywords.get("seed"))
     require(
-        made_of == "tables" or (scores.synthetic is None and scores.reference is None),
+        made_of == "tables" or (asked.synthetic is None and asked.reference is None),
         "needless_input",
         "Synthetic and reference records belong to a report of query.",
-        "Leave --synthetic and --reference out.",
+        "Leave `synthetic` and `reference` out.",
     )
     if made_of == "tables":
         with _as_of(report.provenance.created, report):
-            return _queried(report, keywords, scores, progress)
-    _require_scores(report, keywords, scores)
+            return _queried(report, keywords, asked)
+    _require_scores(report, keywords, asked)
     with _as_of(report.provenance.created, report):
-        found = _run(report, keywords, scores, jobs=jobs, progress=progress)
+        found = _run(report, keywords, asked)
     if command == "estimate" and getattr(report, "rejudged", None) is not None:
         return _rejudged(report, found)  # type: ignore[arg-type]
     return found
@@ -112,7 +92,7 @@ def _seed_of(provenance: Provenance, stated: Any) -> Any:  # noqa: ANN401 - as i
     return SeedChoice(origin="fresh", number=provenance.seed)
 
 
-def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores) -> None:
+def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
     """Refuse scores for a report that has none, and none for one that has."""
     if report.command == "noise":
         made = [one for one in report.provenance.settings if one.name in {"splits", "release"}]
@@ -127,57 +107,50 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], scores: Scores)
         report.command == "epsilon" and counted
     )
     require(
-        report.command != "shift" or (scores.given and not scores.inputs),
+        report.command != "shift" or (asked.has_scores and not asked.input),
         "no_input",
         "A report of shift is verified from the two tables of records.",
-        "Give --members FILE --holdout FILE.",
+        "Give `members` and `holdout`.",
     )
-    if wanted and not scores.given:
+    if wanted and not asked.has_scores:
         raise UsageError(
             "no_input",
             "The scores are needed to compute the report again.",
-            hint="Add --input SCORES, or --members FILE --holdout FILE.",
+            hint="Add `input`, or `members` and `holdout`.",
         )
     require(
-        wanted or not scores.given,
+        wanted or not asked.has_scores,
         "needless_input",
         "The report was made without scores: it is verified without them too.",
-        "Leave --input, --members and --holdout out.",
+        "Leave `input`, `members` and `holdout` out.",
     )
     claimed = keywords.get("claimed_curve") is not None
     require(
-        claimed == (scores.claimed_curve is not None),
+        claimed == (asked.claimed_curve is not None),
         "claimed_curve",
         "The report is about a claimed ROC: its file is needed."
         if claimed
         else "The report is not about a claimed ROC.",
-        "Add --claimed-curve FILE." if claimed else "Leave --claimed-curve out.",
+        "Add `claimed_curve`." if claimed else "Leave `claimed_curve` out.",
     )
     require(
-        report.command in _OF_SEVERAL or len(scores.inputs) <= 1,
+        report.command in _OF_SEVERAL or len(asked.input) <= 1,
         "one_input",
         "The report is of one input.",
-        "Give --input once; only reports of compare and estimate take several.",
+        "Give `input` once; only reports of compare and estimate take several.",
     )
 
 
-def _run(
-    report: AnyReport,
-    keywords: dict[str, Any],
-    scores: Scores,
-    *,
-    jobs: int | None,
-    progress: Progress,
-) -> AnyReport:
+def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
     command = report.command
     function = function_of(command)
     if kind_of(command).made_of == "nothing":
         alone: AnyReport = _without_curves(report, function(**keywords))
         return alone
-    keywords |= {"jobs": jobs, "progress": progress}
-    keywords |= {"members": scores.members, "holdout": scores.holdout}
-    if scores.claimed_curve is not None:
-        keywords["claimed_curve"] = scores.claimed_curve
+    keywords |= {"jobs": asked.jobs, "progress": asked.progress}
+    keywords |= {"members": asked.members, "holdout": asked.holdout}
+    if asked.claimed_curve is not None:
+        keywords["claimed_curve"] = asked.claimed_curve
     with ExitStack() as stack:
         if command == "records" and getattr(report, "rows_written", None) is not None:
             # The rows are counted as they are written; here nobody keeps them.
@@ -186,37 +159,32 @@ def _run(
         if command == "estimate" and getattr(report, "blind", None) is not None:
             # What it took from the report of shift, which has a verification of its own.
             keywords["blind"] = getattr(report, "blind", None)
-        inputs = (scores.inputs,) if command == "estimate" and scores.inputs else scores.inputs
+        inputs = (asked.input,) if command == "estimate" and asked.input else asked.input
         found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
     return again
 
 
-def _queried(
-    report: Any,  # noqa: ANN401
-    keywords: dict[str, Any],
-    scores: Scores,
-    progress: Progress,
-) -> AnyReport:
+def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:  # noqa: ANN401
     require(
-        not scores.inputs and scores.claimed_curve is None,
+        not asked.input and asked.claimed_curve is None,
         "needless_input",
         "A report of query is verified from the tables, not from scores.",
-        "Give --members, --holdout and --synthetic, and --reference if there was one.",
+        "Give `members`, `holdout` and `synthetic`, and `reference` if there was one.",
     )
     used = any(table.role == "reference" for table in report.tables)
     require(
-        used == (scores.reference is not None),
+        used == (asked.reference is not None),
         "reference",
         f"The report was made with{'' if used else 'out'} a reference table.",
-        "Add --reference FILE." if used else "Leave --reference out.",
+        "Add `reference`." if used else "Leave `reference` out.",
     )
     found = function_of("query")(
-        members=scores.members,
-        holdout=scores.holdout,
-        synthetic=scores.synthetic,
-        reference=scores.reference,
-        progress=progress,
+        members=asked.members,
+        holdout=asked.holdout,
+        synthetic=asked.synthetic,
+        reference=asked.reference,
+        progress=asked.progress,
         **keywords,
     )
     # How the answer was found may differ, and where the scores went is not asked again.

@@ -37,7 +37,7 @@ class Seeded(Options):
         return seed_choice(self.seed)
 
 
-class Work(Recorded):
+class Jobs(Options):
     """How the work is done, which changes no answer."""
 
     jobs: Annotated[
@@ -54,6 +54,10 @@ class Work(Recorded):
         Progress | None,
         Option(None, "Called with (rows done, rows in all or None).", recorded=False),
     ] = None
+
+
+class Work(Recorded, Jobs):
+    """What a report says of the settings, and how the work is done."""
 
 
 class Engines(Work):

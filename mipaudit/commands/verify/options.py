@@ -1,0 +1,117 @@
+"""What ``mipaudit verify`` may be asked."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.scores import Classes
+from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.working import Jobs
+from mipaudit.options.plain_values import path_of
+
+
+def _several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
+    """Return the inputs; one alone is one."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+
+class _Report(Options, kw_only=False):
+    report: Annotated[
+        Any,
+        Option(
+            "REPORT",
+            "A report as JSON, or - for standard input.",
+            is_input=True,
+            in_python="Or its bytes, or what a command returned.",
+        ),
+    ]
+
+
+class _Inputs(Options):
+    input: Annotated[
+        Sequence[Any],
+        Option(
+            "--input",
+            "What was audited; repeat for compare, as PATH or NAME=PATH.",
+            metavar="SCORES",
+            read=_several,
+            repeated=True,
+            is_input=True,
+            in_python="As the command took it, alone or several in a list.",
+        ),
+    ] = ()
+
+
+class _Beside(Options):
+    claimed_curve: Annotated[
+        str | None,
+        Option(
+            "--claimed-curve",
+            "The claimed ROC of a report of epsilon.",
+            metavar="FILE",
+            read=path_of,
+            is_input=True,
+            in_python="",
+        ),
+    ] = None
+    synthetic: Annotated[
+        Any,
+        Option(
+            "--synthetic",
+            "The released records of a report of query.",
+            metavar="FILE",
+            is_input=True,
+        ),
+    ] = None
+    reference: Annotated[
+        Any,
+        Option(
+            "--reference",
+            "The reference records of a report of query.",
+            metavar="FILE",
+            is_input=True,
+        ),
+    ] = None
+
+
+class VerifyOptions(_Report, _Inputs, Classes, _Beside, Jobs):
+    """A report, and what it was made of."""
+
+    HELP = """Compute a report again from its scores, and say whether it is the same.
+
+The settings are those that the report records. Every number must be the same, or within
+1e-9; so must every word, and the sha256 and rows of the input. Other versions of
+mipaudit and its libraries are told. Exit code 0: it agrees, 1: it differs, 2: it cannot
+be computed again, and why.
+
+\b
+Examples:
+  mipaudit verify report.json --input scores.parquet
+  mipaudit verify report.json --members in.csv --holdout out.csv
+  mipaudit verify compared.json --input v1.parquet --input v2.parquet
+      A report of compare, of several inputs, in the same order and by the same names.
+  mipaudit verify query.json --members m.csv --holdout h.csv --synthetic s.csv
+      A report of query: every score again, by its sha256.
+  mipaudit verify bounds.json
+      Reports that were made without scores: bounds, noise, epsilon from counts.
+"""
+
+    def inputs(self) -> tuple[Any, ...]:
+        """Return what is read, and of inputs with a name their paths, too."""
+        named = [one for one in self.input if isinstance(one, str) and "=" in one]
+        return (*super().inputs(), *(one.partition("=")[2] for one in named))
+
+    @property
+    def has_scores(self) -> bool:
+        """Tell whether there are any scores."""
+        return bool(self.input) or self.members is not None or self.holdout is not None
+
+
+class VerifyShown(Shown):
+    """How what agrees is shown."""
+
+    exit_zero: Annotated[
+        bool, Option("--exit-zero", "Exit 0 also when the report differs.", recorded=False)
+    ] = False
