@@ -31,3 +31,8 @@ def above(least: float) -> Range:
 def at_least(least: float) -> Range:
     """Return the numbers from one on, without infinity."""
     return Range(lambda x: least <= x and isfinite(x), f"at least {least:g}")
+
+
+def between(least: int, most: int) -> Range:
+    """Return the numbers from one to another, both among them."""
+    return Range(lambda x: least <= x <= most, f"from {least} to {most:,}")

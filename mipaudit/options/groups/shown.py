@@ -24,8 +24,8 @@ class Said(Quiet):
     ] = False
 
 
-class Written(Options):
-    """The form of the report, and where it goes."""
+class Form(Options):
+    """The form of the report."""
 
     format: Annotated[
         Format,
@@ -35,6 +35,11 @@ class Written(Options):
             recorded=False,
         ),
     ] = "table"
+
+
+class Written(Form):
+    """The form of the report, and where it goes."""
+
     output: Annotated[
         str | None,
         Option(
@@ -55,12 +60,8 @@ class Written(Options):
     ] = True
 
 
-class Shown(Written, Said):
-    """Of a report without a verdict."""
-
-
-class Judged(Shown):
-    """Of a report with a verdict."""
+class ExitZero(Options):
+    """What a verdict makes of the exit code."""
 
     exit_zero: Annotated[
         bool,
@@ -70,3 +71,11 @@ class Judged(Shown):
             recorded=False,
         ),
     ] = False
+
+
+class Shown(Written, Said):
+    """Of a report without a verdict."""
+
+
+class Judged(Shown, ExitZero):
+    """Of a report with a verdict."""

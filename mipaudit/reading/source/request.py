@@ -73,6 +73,7 @@ def read_request(
     vectors: bool = False,
     run_column: str | None = None,
     group_columns: Sequence[str] = (),
+    named: bool = False,
 ) -> ReadRequest:
     """Return what to read, as a command was asked.
 
@@ -82,6 +83,7 @@ def read_request(
         vectors: whether a comma list may name a score of several numbers.
         run_column: names the run of a row, which is then its group.
         group_columns: columns whose values together name a row's group.
+        named: whether the values of the key column are to be written out.
     """
     request = rows_request(asked, seed=seed, group_columns=group_columns)
     if run_column is not None:
@@ -93,6 +95,7 @@ def read_request(
         nan=asked.nan,
         vectors=vectors,
         run_column=run_column,
+        named=named,
     )
 
 
