@@ -87,7 +87,7 @@ COMMANDS: Final = {
     "query losses": "Make scores of what a model says of records.",
     "query lira": "Make the likelihood-ratio score of shadow models.",
     "shift": "Say whether members and holdout can be told apart without the model.",
-    "bounds": "Say what a privacy guarantee allows an attacker, and back.",
+    "bounds": BY_NAME["bounds"].summary,
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",
     "validate": "Check on your own machine that every interval holds.",

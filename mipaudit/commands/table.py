@@ -82,5 +82,12 @@ TABLE: Final = (
         asked="mipaudit.commands.attribute.options:AttributeOptions",
         answer="mipaudit.commands.attribute.run:answer_attribute",
     ),
+    Command(
+        "bounds",
+        "Say what a privacy guarantee allows an attacker, and back.",
+        asked="mipaudit.commands.bounds.options:BoundsOptions",
+        run="mipaudit.commands.bounds.command:run_bounds",
+        shown="mipaudit.commands.bounds.options:BoundsShown",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.allowance import allowance
 from mipaudit.commands.bounds.guarantee.readings import bounds_of, guarantee, readings
@@ -11,12 +12,14 @@ from mipaudit.commands.bounds.guarantee.stated import stated
 from mipaudit.statements.text.rounding import upper_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from mipaudit.commands.bounds.allowance import Allowance
     from mipaudit.commands.bounds.counting_queries import CountingQueries
     from mipaudit.commands.bounds.curves import Curves
     from mipaudit.commands.bounds.guarantee.stated import Stated
+    from mipaudit.commands.bounds.options import BoundsOptions
+    from mipaudit.commands.bounds.report import BoundsReport
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 # A delta that nobody gave, where epsilon has to be derived at one.
@@ -36,18 +39,15 @@ _LIMITATIONS: Final = (
 )
 
 
-def what_is_allowed(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of the report on what a guarantee allows.
-
-    Args:
-        asked: the keywords of ``bounds``, checked.
+def what_is_allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
+    """Return the report on what the stated guarantee allows.
 
     Raises:
-        UsageError: the guarantee is out of range.
+        UsageError: a number of a composition is out of its range.
         MissingExtraError: it needs the accountant.
     """
-    found = stated(asked, delta=asked["delta"] or 0.0, adjacency=asked["adjacency"])
-    delta = asked["delta"]
+    found = stated(asked)
+    delta = asked.delta
     if delta is None:
         delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
     ways = readings(found.curve, found.adjacency, found.by_substitution)
@@ -55,21 +55,20 @@ def what_is_allowed(asked: Mapping[str, Any]) -> dict[str, Any]:
         found.kind, found.parameters, found.curve, delta=delta, adjacency=found.adjacency
     )
     first, *others = (
-        allowance(
-            way.curve, game=way.game, prior=asked["prior"], recall_floor=asked["recall_floor"]
-        )
+        allowance(way.curve, game=way.game, prior=asked.prior, recall_floor=asked.recall_floor)
         for way in ways
     )
     curve = ways[0].curve
-    return {
-        "guarantee": description,
-        "attacker": first,
-        "other_readings": tuple(others),
-        "bounds": bounds_of(description, curve, prior=first.prior, advantage=first.advantage),
-        "counting_queries": _averaging_attack(found),
-        "curves": _points(curve, asked["prior"]) if asked["curves"] else None,
-        "limitations": (*_LIMITATIONS, *_remarks(first, curve)),
-    }
+    return replace(
+        empty,
+        guarantee=description,
+        attacker=first,
+        other_readings=tuple(others),
+        bounds=bounds_of(description, curve, prior=first.prior, advantage=first.advantage),
+        counting_queries=_averaging_attack(found),
+        curves=_points(curve, asked.prior) if asked.curves else None,
+        limitations=(*_LIMITATIONS, *_remarks(first, curve)),
+    )
 
 
 def _remarks(first: Allowance, curve: TradeOff) -> Iterator[str]:

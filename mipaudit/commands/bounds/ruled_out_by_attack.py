@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
+from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.commands.bounds.refutation import Counts, refutation
-from mipaudit.options.plain_values import number, require, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from mipaudit.commands.bounds.report import BoundsReport
 
-# Settings that would do nothing.
-_IDLE: Final = ("adjacency", "sensitivity", "categories")
-# Beyond it a rate next to 1 has too few digits left of its complement.
-_LARGEST_COUNT: Final = 10**9
 _LIMITATIONS: Final = (
     (
         "What is ruled out is a guarantee for the pairs of inputs that the attack told apart: "
@@ -31,71 +28,23 @@ _LIMITATIONS: Final = (
 )
 
 
-def what_is_ruled_out(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of the report on what an attack rules out.
-
-    Args:
-        asked: the keywords of ``bounds``, checked, with an attack.
-
-    Raises:
-        UsageError: rates or counts are missing, or out of range.
-    """
-    idle = [name for name in _IDLE if asked[name] is not None]
-    require(
-        not idle,
-        "attack",
-        f"--{''.join(idle[:1])} has no meaning beside an attack.",
-        "An attack is its rates, or its counts, and --delta.",
-    )
-    counts = _counts(asked)
-    if counts is None:
-        tpr, fpr = (_rate(name, asked[name]) for name in ("tpr", "fpr"))
-    else:
-        tpr, fpr = counts.tp / (counts.tp + counts.fn), counts.fp / (counts.fp + counts.tn)
+def what_is_ruled_out(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
+    """Return the report on what the attack rules out."""
+    counts, tpr, fpr = _attack(asked)
     refuted = refutation(
         tpr=tpr,
         fpr=fpr,
-        delta=asked["delta"] or 0.0,
+        delta=asked.delta or 0.0,
         counts=counts,
-        confidence=asked["confidence"],
+        confidence=asked.confidence,
     )
-    return {"refuted": refuted, "limitations": _LIMITATIONS}
+    return replace(empty, refuted=refuted, limitations=_LIMITATIONS)
 
 
-def _counts(asked: Mapping[str, Any]) -> Counts | None:
-    names = ("tp", "fn", "fp", "tn")
-    given = [name for name in names if asked[name] is not None]
-    rates = [name for name in ("tpr", "fpr") if asked[name] is not None]
-    if not given:
-        require(
-            len(rates) == len(("tpr", "fpr")),
-            "attack",
-            "An attack has two rates.",
-            "Give --tpr and --fpr, or the counts --tp --fn --fp --tn.",
-        )
-        return None
-    require(
-        len(given) == len(names) and not rates,
-        "attack",
-        "The counts of an attack are --tp, --fn, --fp and --tn, and rates follow from them.",
-    )
-    counts = {name: whole(name, asked[name]) for name in names}
-    require(
-        min(counts.values()) >= 0 and max(counts.values()) <= _LARGEST_COUNT,
-        "attack",
-        "Counts must be at least 0 and at most 1e9.",
-    )
-    require(
-        counts["tp"] + counts["fn"] > 0 and counts["fp"] + counts["tn"] > 0,
-        "attack",
-        "An attack is counted on members (--tp, --fn) and on holdout records (--fp, --tn): "
-        "neither may be empty.",
-    )
-    return Counts(**counts)
-
-
-def _rate(name: str, value: object) -> float:
-    accepted = f"{name} must be at least 0 and at most 1."
-    rate = number(name, value, accepted)
-    require(0 <= rate <= 1, name, accepted)
-    return rate
+def _attack(asked: BoundsOptions) -> tuple[Counts | None, float, float]:
+    match asked:
+        case BoundsOptions(tp=int(tp), fn=int(fn), fp=int(fp), tn=int(tn)):
+            return Counts(tp=tp, fn=fn, fp=fp, tn=tn), tp / (tp + fn), fp / (fp + tn)
+        case BoundsOptions(tpr=float(tpr), fpr=float(fpr)):
+            return None, tpr, fpr
+    raise AssertionError("no attack is given")

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import require, whole_number
+from mipaudit.commands.bounds.guarantee.parts import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from mipaudit.commands.bounds.guarantee.readings import Neighbours
     from mipaudit.maths.accounting.composition import Composition, Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-# What each part of a composition is made of.
-PARTS: Final[dict[str, tuple[str, ...]]] = {
-    "gaussian": ("noise_multiplier", "count"),
-    "laplace": ("noise_multiplier", "count"),
-    "approximate-dp": ("epsilon", "delta", "count"),
-    "randomized-response": ("truth", "categories", "count"),
-    "dp-sgd": ("noise_multiplier", "q", "steps"),
-}
-_WHOLE: Final = frozenset({"count", "categories", "steps"})
-
 
 def composition_of(
-    parts: tuple[tuple[str, Mapping[str, float]], ...], adjacency: Neighbours | None
+    parts: Sequence[tuple[str, Mapping[str, float]]], adjacency: Neighbours | None
 ) -> Composition:
     """Return the composition.
 
     Args:
-        parts: each a kind and its numbers.
+        parts: each a kind and its numbers, as `parts_of` reads them.
         adjacency: the neighbours that an (epsilon, delta) is stated for; by add or remove
             unless said.
 
     Raises:
-        UsageError: an unknown kind of part, or a number that is missing, unknown or out of
-            its range.
+        UsageError: a number is out of its range.
     """
     from mipaudit.maths.accounting.composition import Composition
 
@@ -76,16 +64,8 @@ def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None)
         "randomized-response": c.ResponsePart,
         "dp-sgd": c.DpSgd,
     }
-    if kind not in makers:
-        raise UsageError("compose", f"A part of a composition must be one of: {', '.join(makers)}.")
-    require(
-        set(numbers) == set(PARTS[kind]),
-        kind.replace("-", "_"),
-        f"{kind} takes exactly {', '.join(PARTS[kind])}.",
-    )
     found: dict[str, Any] = {
-        name: whole_number(name, value) if name in _WHOLE else value
-        for name, value in numbers.items()
+        name: int(value) if name in WHOLE else value for name, value in numbers.items()
     }
     if kind == "approximate-dp" and adjacency is not None:
         found["adjacency"] = adjacency

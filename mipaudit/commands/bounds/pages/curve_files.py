@@ -44,17 +44,17 @@ class CurveFiles:
 
             require_plotting()
         found = cls(
-            curve=None if curve is None else Destination.open(curve, option="--curve"),
-            curve_form=_form(curve, "--curve", _CURVE_FORMS),
-            plot=None if plot is None else Destination.open(plot, option="--plot"),
-            plot_form=_form(plot, "--plot", _PLOT_FORMS),
+            curve=None if curve is None else Destination.open(curve, option="`curve`"),
+            curve_form=_form(curve, "curve", _CURVE_FORMS),
+            plot=None if plot is None else Destination.open(plot, option="`plot`"),
+            plot_form=_form(plot, "plot", _PLOT_FORMS),
         )
         places = [place.path for place in (report, found.curve, found.plot) if place and place.path]
         if len(set(places)) < len(places):
             raise UsageError(
                 "same_file",
                 "The report, the curves and the plot need a file each.",
-                hint="Name different files for -o, --curve and --plot.",
+                hint="Name different files for `output`, `curve` and `plot`.",
             )
         return found
 
@@ -77,7 +77,5 @@ def _form(name: str | None, option: str, forms: tuple[str, ...]) -> str:
         return ""
     suffix = PurePath(name).suffix.lower()
     if suffix not in forms:
-        raise UsageError(
-            option.lstrip("-"), f"{option} takes a file name that ends in {', '.join(forms)}."
-        )
+        raise UsageError(option, f"`{option}` takes a file name that ends in {', '.join(forms)}.")
     return suffix.removeprefix(".")
