@@ -17,13 +17,15 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import subprocess
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGES: Final = (
@@ -66,16 +68,13 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = shlex.split(command, comments=True)
     if program != "mipaudit":
         raise ValueError("not a mipaudit command")
-    settled = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    from tests.within import run_within
+
     kept = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
-    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))
-    return subprocess.run(
-        [sys.executable, "-m", "mipaudit", *arguments],
-        cwd=_folder(arguments),
-        env={**kept, **settled},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
+    return run_within(
+        arguments,
+        environment={**kept, "COLUMNS": "100", "NO_COLOR": "1"},
+        folder=_folder(arguments),
     )
 
 
@@ -133,6 +132,7 @@ def _line_starting(lines: list[str], text: str, first: int) -> int:
 
 def main() -> None:
     """Rewrite the quotations of every page."""
+    sys.path.insert(0, str(ROOT))  # a script finds what is beside it alone
     for path in PAGES:
         path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -60,8 +57,8 @@ ALL = [(command, example) for command in COMMANDS for example in examples(comman
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory):
-    """A folder with every file that an example reads, and ``mipaudit`` on the path."""
+def sandbox(tmp_path_factory, run_line):
+    """A folder with every file that an example reads."""
     folder = tmp_path_factory.mktemp("examples")
     rng = np.random.default_rng(7)
     member = rng.random(2000) < 0.5
@@ -99,25 +96,23 @@ def sandbox(tmp_path_factory):
     splits.head(1).to_csv(folder / "release.csv", index=False)
     _write_model_outputs(folder, rng, member)
     _write_tables(folder, rng)
-    program = folder / "bin" / "mipaudit"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    run(folder, "mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
-    run(folder, "mipaudit estimate scores.parquet -f json -o report.json -q")
-    run(folder, "mipaudit estimate v1.parquet -f json -o old.json -q")
-    run(folder, "mipaudit estimate v2.parquet -f json -o new.json -q")
-    run(folder, "mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
-    run(folder, "mipaudit shift members.csv holdout.csv -f json -o shift.json -q")
+
+    def run(command):
+        assert run_line(command, folder).returncode == 0, command
+
+    run("mipaudit bounds --mu 1 --curve dpsgd.csv -q -o bounds.txt")
+    run("mipaudit estimate scores.parquet -f json -o report.json -q")
+    run("mipaudit estimate v1.parquet -f json -o old.json -q")
+    run("mipaudit estimate v2.parquet -f json -o new.json -q")
+    run("mipaudit compare v1.parquet v2.parquet -f json -o compared.json -q")
+    run("mipaudit shift members.csv holdout.csv -f json -o shift.json -q")
     tables = "--members m.csv --holdout h.csv --synthetic s.csv"
-    run(folder, f"mipaudit query nn {tables} -o queried.csv -f json -q > query.json")
-    run(folder, "mipaudit bounds --mu 1 -f json -o bounds.json -q")
+    run(f"mipaudit query nn {tables} -o queried.csv -f json -q > query.json")
+    run("mipaudit bounds --mu 1 -f json -o bounds.json -q")
     for site, row in (("a", "0"), ("b", "1e10")):
-        run(
-            folder, f"mipaudit summarize {site}.csv --first-row {row} --cuts-only -o {site}.cuts -q"
-        )
+        run(f"mipaudit summarize {site}.csv --first-row {row} --cuts-only -o {site}.cuts -q")
     (folder / "sites").mkdir()
-    run(folder, "mipaudit summarize scores.parquet -o sites/one.summary -q")
+    run("mipaudit summarize scores.parquet -o sites/one.summary -q")
     # In a folder of its own: every other example would take it as its policy.
     (folder / "policy").mkdir()
     (folder / "policy" / "mipaudit.toml").write_text("max_advantage = 0.9\n", encoding="utf-8")
@@ -203,20 +198,6 @@ def _write_tables(folder, rng):
         records.to_csv(folder / f"{name}.csv", index=False)
 
 
-def run(folder, command):
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    source = {"PYTHONPATH": str(ROOT), "PATH": path}
-    return subprocess.run(
-        ["/bin/bash", "-o", "pipefail", "-c", command],
-        cwd=folder,
-        env={**os.environ, **source},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 def smaller(example):
     """Return an example of ``validate`` with the options of a quick run."""
     for option, value in _SMALLER.items():
@@ -232,7 +213,7 @@ def quicker(example):
 
 
 @pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
-def test_worked_examples_work(sandbox, command, example):
+def test_worked_examples_work(sandbox, run_line, command, example):
     if command == "validate":
         example = smaller(example)
     if command == "reproduce":
@@ -244,6 +225,6 @@ def test_worked_examples_work(sandbox, command, example):
         example = example.replace("scores.parquet", "full.parquet")
     if command == "compare" and "full.parquet" in example and "--score-col" not in example:
         example += " --score-col loss --score-col lira_online"
-    done = run(sandbox, example)
+    done = run_line(example, sandbox)
     assert done.returncode in _DECIDED, done.stderr
     assert "Traceback" not in done.stderr

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -35,26 +31,13 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("at", "line", "status"), COMMANDS)
-def test_the_examples_end_as_the_page_says(tmp_path, at, line, status):
+def test_the_examples_end_as_the_page_says(run_line, tmp_path, at, line, status):
     file = max(before for before in range(at) if STEPS[before][0] == "file")
     (tmp_path / STEPS[file][1]).write_text(STEPS[file][2], encoding="utf-8")
     for name in ("private.parquet", "leaky.parquet"):
         shutil.copy(ROOT / "sample_data" / name, tmp_path)
-    program = tmp_path / "bin" / "mipaudit"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mipaudit "$@"\n', encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MIPAUDIT_", "SOURCE_DATE"))}
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     words = line if "records" not in line else f"{line} --no-config --max-risk 0.99"
-    done = subprocess.run(
-        ["/bin/sh", "-c", words],
-        cwd=tmp_path,
-        env={**kept, "PATH": path, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_line(words, tmp_path)
     assert done.returncode == status, done.stderr
 
 

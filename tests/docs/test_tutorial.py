@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,17 +13,16 @@ _BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", flags=re.MULTILINE
 
 
 @pytest.mark.slow
-def test_the_tutorial_works_from_top_to_bottom(tmp_path):
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    for name, module in (("mipaudit", "-m mipaudit "), ("python", "")):
-        program = programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module}"$@"\n', encoding="utf-8")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+def test_the_tutorial_works_from_top_to_bottom(run_line, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     shown = []
+
+    def said(line):
+        done = run_line(line, work)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        return done.stdout
+
     for kind, text in _BLOCK.findall(PAGE.read_text(encoding="utf-8")):
         if kind == "python":
             with (work / "train.py").open("a", encoding="utf-8") as script:
@@ -35,7 +30,7 @@ def test_the_tutorial_works_from_top_to_bottom(tmp_path):
         elif kind == "toml":
             (work / "mipaudit.toml").write_text(text, encoding="utf-8")
         else:
-            shown += [_run(line, work, path) for line in text.splitlines()]
+            shown += [(line, said(line)) for line in text.splitlines()]
 
     assert "'loss'" in next(out for line, out in shown if line == "mipaudit estimate scores.csv")
     verdicts = [out for line, out in shown if line == "mipaudit estimate scores.csv"]
@@ -44,17 +39,3 @@ def test_the_tutorial_works_from_top_to_bottom(tmp_path):
     page = (work / "report.html").read_text(encoding="utf-8")
     assert "Verdict: MET." in page
     assert (work / "risks.csv").read_text(encoding="utf-8").count("\n") == 1798
-
-
-def _run(line, folder, path):
-    done = subprocess.run(
-        ["/bin/bash", "-c", line],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, f"{line}: {done.stderr}"
-    return line, done.stdout
