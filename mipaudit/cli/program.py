@@ -86,7 +86,7 @@ COMMANDS: Final = {
     "attribute": BY_NAME["attribute"].summary,
     "query losses": "Make scores of what a model says of records.",
     "query lira": "Make the likelihood-ratio score of shadow models.",
-    "shift": "Say whether members and holdout can be told apart without the model.",
+    "shift": BY_NAME["shift"].summary,
     "bounds": BY_NAME["bounds"].summary,
     "noise": "Say how much noise makes a release membership-inference private.",
     "simulate": "Draw a score file of which the truth is known.",

@@ -38,6 +38,12 @@ class Command(NamedTuple):
 
 TABLE: Final = (
     Command(
+        "shift",
+        "Say whether members and holdout can be told apart without the model.",
+        asked="mipaudit.commands.shift.options:ShiftOptions",
+        answer="mipaudit.commands.shift.run:answer_shift",
+    ),
+    Command(
         "check",
         "Look at a score file without estimating anything.",
         asked="mipaudit.commands.check.options:CheckOptions",

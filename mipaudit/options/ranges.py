@@ -11,6 +11,7 @@ FINITE: Final = Range(isfinite, "finite")
 NOT_NEGATIVE: Final = Range(lambda x: x >= 0 and isfinite(x), "at least 0 and finite")
 PROBABILITY: Final = Range(lambda p: 0 < p < 1, "above 0 and below 1")
 SHARE: Final = Range(lambda p: 0 <= p <= 1, "from 0 to 1")
+ABOVE_NOTHING: Final = Range(lambda p: 0 < p <= 1, "above 0 and at most 1")
 BELOW_ONE: Final = Range(lambda p: 0 <= p < 1, "at least 0 and below 1")
 # Below it, limits would be wrong more often than right.
 _LEAST_CONFIDENCE: Final = 0.5

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.commands.shift.differences.columns import Aspect
+    from mipaudit.commands.shift.options import ShiftOptions
     from mipaudit.commands.shift.rows import ShiftRows
     from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureSource
-    from mipaudit.commands.shift.terms import ShiftTerms
     from mipaudit.engine.workers import Workers
     from mipaudit.statements.estimate import Estimate
     from mipaudit.statements.finding import Finding
@@ -67,7 +67,7 @@ _FORMS: Final = {
 def shift_report(
     source: FeatureSource,
     rows: ShiftRows,
-    terms: ShiftTerms,
+    asked: ShiftOptions,
     *,
     workers: Workers,
     progress: Callable[[int], None] | None,
@@ -94,7 +94,7 @@ def shift_report(
         raise InputError(
             "constant_columns",
             "Every column is the same in all rows: there is nothing to compare.",
-            hint="Name other columns with --columns.",
+            hint="Name other columns with `columns`.",
         )
     blocks = vector_burn_in_blocks(sample.members.rows, sample.holdout.rows)
     learner = learn(sample, categories, seed=seed)
@@ -115,7 +115,7 @@ def shift_report(
         workers=workers,
         progress=progress,
     )
-    return _report(source, rows, terms, sample, constant, learner, count, unknown)
+    return _report(source, rows, asked, sample, constant, learner, count, unknown)
 
 
 def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ def _burn_in(sample: BurnInSample, blocks: int) -> tuple[np.ndarray, np.ndarray]
 def _report(
     source: FeatureSource,
     rows: ShiftRows,
-    terms: ShiftTerms,
+    asked: ShiftOptions,
     sample: BurnInSample,
     constant: Sequence[bool],
     learner: Learner | None,
@@ -144,25 +144,25 @@ def _report(
     if learner is not None and count.scores is not None:
         counts = count.scores.counts()
         require_spread(counts[0])
-        evidence = blind_evidence(counts, learner, whole, strict=terms.strict, seed=rows.seed)
+        evidence = blind_evidence(counts, learner, whole, strict=asked.strict, seed=rows.seed)
     joint = None
     if whole is not None:
-        joint = whole_evidence(whole, strict=terms.strict, seed=rows.seed)
-    everyone = everyone_limits(evidence, joint, terms)
-    limits = blind_limits(evidence, everyone, terms, classes=not unknown)
-    estimates = blind_estimates(evidence, everyone, terms)
+        joint = whole_evidence(whole, strict=asked.strict, seed=rows.seed)
+    everyone = everyone_limits(evidence, joint, asked)
+    limits = blind_limits(evidence, everyone, asked, classes=not unknown)
+    estimates = blind_estimates(evidence, everyone, asked)
     policy = Policy()
-    if terms.max_blind is not None:
-        policy = Policy(limits=(Limit(quantity="advantage", max=terms.max_blind),))
-    checks = () if evidence is None else judge([evidence], policy, None, terms.confidence).checks
+    if asked.max_blind is not None:
+        policy = Policy(limits=(Limit(quantity="advantage", max=asked.max_blind),))
+    checks = () if evidence is None else judge([evidence], policy, None, asked.confidence).checks
     if unknown:
         # Who knows those texts is in no class of attackers on what was learned.
         checks = tuple(_without_upper(one) for one in checks)
     verdict = reach_verdict(checks, ())
     used = [column for column, same in zip(source.columns, constant, strict=True) if not same]
     copies = count.copies.copies()
-    design = _design(source, terms, sample, used, constant, learner, evidence)
-    differing = [one for one in tests if one.adjusted <= 1 - terms.confidence]
+    design = _design(source, asked, sample, used, constant, learner, evidence)
+    differing = [one for one in tests if one.adjusted <= 1 - asked.confidence]
     sure = {one.column for one in differing}
     telling = [name for name in compress(names, count.columns.telling()) if name in sure]
     findings = [
@@ -208,7 +208,7 @@ def _without_upper(check: PolicyCheck) -> PolicyCheck:
 
 def _design(
     source: FeatureSource,
-    terms: ShiftTerms,
+    asked: ShiftOptions,
     sample: BurnInSample,
     used: Sequence[FeatureColumn],
     constant: Sequence[bool],
@@ -224,8 +224,8 @@ def _design(
         counted_members=int(sizes[1]),
         counted_holdout=int(sizes[0]),
         prior=PRIOR,
-        confidence=terms.confidence,
-        strict=terms.strict,
+        confidence=asked.confidence,
+        strict=asked.strict,
         id_column=source.id_column,
         features=tuple(FeatureUsed(column=one.name, kind=one.kind) for one in used),
         skipped=tuple(SkippedFeature(column=name, why=why) for name, why in skipped),

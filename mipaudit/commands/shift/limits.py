@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence
     from mipaudit.commands.shift.differences.columns import ColumnTest
-    from mipaudit.commands.shift.terms import ShiftTerms
+    from mipaudit.commands.shift.options import ShiftOptions
     from mipaudit.evidence.scores.evidence import Evidence
 
 _ERRORS: Final = tuple(sorted(set(ERRORS), reverse=True))
@@ -26,7 +26,7 @@ _ALL_EXPLAINED: Final = "the rows are too few for their combinations of values t
 
 
 def everyone_limits(
-    evidence: BlindEvidence | None, whole: Evidence | None, terms: ShiftTerms
+    evidence: BlindEvidence | None, whole: Evidence | None, asked: ShiftOptions
 ) -> dict[float, float] | None:
     """Return the upper limit for every attacker on the records by its error, the largest first.
 
@@ -35,16 +35,16 @@ def everyone_limits(
     Args:
         evidence: of the learned scores; None where nothing was learned.
         whole: of whole records; None where they have too many combinations of values.
-        terms: of the comparison, whose error is one of those.
+        asked: of the comparison, whose error is one of those.
 
     Returns:
         None where there are none.
     """
     if evidence is None or whole is None:
         return None
-    most = evidence.lower(_error(terms))
+    most = evidence.lower(_error(asked))
     found = {}
-    for error in sorted({*_ERRORS, _error(terms)}, reverse=True):
+    for error in sorted({*_ERRORS, _error(asked)}, reverse=True):
         upper = whole.upper("any", error)
         most = max(most, 1.0 if upper is None else upper)
         found[error] = most
@@ -52,21 +52,21 @@ def everyone_limits(
 
 
 def blind_estimates(
-    evidence: BlindEvidence | None, everyone: Mapping[float, float] | None, terms: ShiftTerms
+    evidence: BlindEvidence | None, everyone: Mapping[float, float] | None, asked: ShiftOptions
 ) -> list[Estimate]:
     """Return the rows of the table: any attacker first, then the classes on what was learned.
 
     Args:
         evidence: of the learned scores; None where nothing was learned.
         everyone: upper limits for every attacker by error, if there are any.
-        terms: of the comparison.
+        asked: of the comparison.
     """
     if evidence is None:
-        return [_nothing_learned(terms)]
+        return [_nothing_learned(asked)]
     first, *classes = advantage_estimates(
-        evidence, ErrorShare(confidence=terms.confidence, columns=1)
+        evidence, ErrorShare(confidence=asked.confidence, columns=1)
     )
-    most = 1.0 if everyone is None else everyone[_error(terms)]
+    most = 1.0 if everyone is None else everyone[_error(asked)]
     limited = most < 1
     why = _NO_UPPER if everyone is None else _ALL_EXPLAINED
     return [
@@ -78,7 +78,7 @@ def blind_estimates(
 def blind_limits(
     evidence: BlindEvidence | None,
     everyone: Mapping[float, float] | None,
-    terms: ShiftTerms,
+    asked: ShiftOptions,
     *,
     classes: bool,
 ) -> tuple[BlindLimit, ...]:
@@ -87,13 +87,13 @@ def blind_limits(
     Args:
         evidence: of the learned scores; None where nothing was learned.
         everyone: upper limits for every attacker by error, if there are any.
-        terms: of the comparison.
+        asked: of the comparison.
         classes: whether what was learned looked at most of each record.
     """
     if evidence is None:
         return ()
     # Others may see more than a class: at least so much is not the model's fault.
-    shown = evidence.lower(_error(terms))
+    shown = evidence.lower(_error(asked))
     found = []
     for attackers in evidence.classes if classes else ():
         for error in _ERRORS:
@@ -123,8 +123,8 @@ def shown_at(evidence: BlindEvidence | None, tests: Sequence[ColumnTest]) -> flo
     return least if least <= _ERRORS[0] else None
 
 
-def _error(terms: ShiftTerms) -> float:
-    return (1 - terms.confidence) / 2
+def _error(asked: ShiftOptions) -> float:
+    return (1 - asked.confidence) / 2
 
 
 def _counted(row: Estimate) -> str:
@@ -133,7 +133,7 @@ def _counted(row: Estimate) -> str:
     return "the rows outside the burn-in counted"
 
 
-def _nothing_learned(terms: ShiftTerms) -> Estimate:
+def _nothing_learned(asked: ShiftOptions) -> Estimate:
     """Return the row of tables of which the burn-in shows no differing column."""
     why = "no column differs between the rows of the burn-in: nothing could be learned"
     return Estimate(
@@ -145,7 +145,7 @@ def _nothing_learned(terms: ShiftTerms) -> Estimate:
         lower=0.0,
         upper=None,
         upper_reason=why,
-        confidence=terms.confidence,
+        confidence=asked.confidence,
         selection="nothing was learned on the burn-in",
         validity="finite-sample",
         n_members=0,

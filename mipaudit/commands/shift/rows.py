@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.shift.options import ShiftOptions
     from mipaudit.commands.shift.tables.source import FeatureSource
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.left_out import Intake
@@ -71,9 +72,8 @@ class _HeldPartition:
 
 def shift_rows(
     source: FeatureSource,
-    choice: SeedChoice,
+    asked: ShiftOptions,
     *,
-    hash_inputs: bool,
     workers: Workers,
     progress: Callable[[int], None] | None,
 ) -> ShiftRows:
@@ -81,8 +81,8 @@ def shift_rows(
 
     Args:
         source: opened, no person's row chosen.
-        choice: of the seed.
-        hash_inputs: whether every row of a large input is to be hashed, whatever it costs.
+        asked: which seed, and whether every row of a large input is to be hashed, whatever it
+            costs.
         workers: who reads.
         progress: called with numbers of rows.
 
@@ -90,7 +90,7 @@ def shift_rows(
         InputError: rows that cannot be compared.
     """
     if not source.held:
-        return _in_place(source, choice, hash_inputs=hash_inputs)
+        return _in_place(source, asked)
     held = fold(source.partitions(), HeldRows, workers=workers, progress=progress).joined()
     assert held is not None  # noqa: S101 - neither table is empty
     rows = replace(held, scores=tuple(map(_one_zero, held.scores)))
@@ -101,6 +101,7 @@ def shift_rows(
     ]
     persons = rows.keys is not None
     found = canonical_order(columns, rows.member, rows.keys, units=persons)
+    choice = asked.chosen_seed
     seed = choice.in_use(found.content)
     rows = rows.reordered(found.order)
     every = rows.member.size
@@ -113,15 +114,15 @@ def shift_rows(
     return ShiftRows(partitions=parts, seed=seed, choice=choice, dropped=every - rows.member.size)
 
 
-def _in_place(source: FeatureSource, choice: SeedChoice, *, hash_inputs: bool) -> ShiftRows:
+def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
     """Return rows that are too many to keep: their positions tell them apart."""
     content = None
-    if not costs_a_pass(source.inputs(hash_all=hash_inputs)):
+    if not costs_a_pass(source.inputs(hash_all=asked.hash_inputs)):
         names = [column.name for column in source.columns]
         batches = (rows for part in source.partitions() for rows in part.batches())
         plain = (replace(one, scores=tuple(map(_one_zero, one.scores))) for one in batches)
         content = rows_in_order([(names, plain)])
-    choice, seed, findings = position_seed(choice, content)
+    choice, seed, findings = position_seed(asked.chosen_seed, content)
     dropped = 0
     if source.id_column is not None:
         chosen = source.choose(seed)

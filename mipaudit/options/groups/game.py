@@ -9,9 +9,7 @@ from mipaudit.options.declare import Option, Options
 from mipaudit.options.ranges import CONFIDENCE, PROBABILITY
 
 
-class Game(Options):
-    """How often members are challenged, and how sure the limits are."""
-
+class _Prior(Options):
     prior: Annotated[
         float,
         Option(
@@ -21,6 +19,11 @@ class Game(Options):
             within=PROBABILITY,
         ),
     ] = 0.5
+
+
+class Confidence(Options):
+    """How sure the limits are."""
+
     confidence: Annotated[
         float,
         Option(
@@ -30,6 +33,10 @@ class Game(Options):
             within=CONFIDENCE,
         ),
     ] = 0.95
+
+
+class Game(_Prior, Confidence):
+    """How often members are challenged, and how sure the limits are."""
 
 
 class Neighbours(Options):

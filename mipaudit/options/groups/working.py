@@ -37,6 +37,25 @@ class Seeded(Options):
         return seed_choice(self.seed)
 
 
+class _Strict(Options):
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict",
+            "Finite-sample limits where there are any; only the AUC stays approximate.",
+        ),
+    ] = False
+
+
+class StrictlySeeded(_Strict, Seeded):
+    """Limits that hold at every sample size, over the draw of a seed."""
+
+    @cached_property
+    def chosen_seed(self) -> SeedChoice:
+        """The choice of the seed: what `strict` proves is proved over a fresh one."""
+        return seed_choice(self.seed, strict=self.strict)
+
+
 class Jobs(Options):
     """How the work is done, which changes no answer."""
 

@@ -103,7 +103,7 @@ def test_the_seed_is_recorded_and_a_fresh_one_is_verified():
     assert found(stated) == found(fresh)
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, True, "1", "Fresh"])
+@pytest.mark.parametrize("seed", [-1, 0.5, True, "Fresh"])
 def test_bad_seeds(seed):
     with pytest.raises(UsageError) as caught:
         mipaudit.shift(table(1), table(2), seed=seed)

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.tables.opening import open_tables
-from mipaudit.commands.shift.tables.source import FeatureRequest
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_scores
 from mipaudit.reading.columns.dates import is_day, moment_of, word_days
@@ -97,7 +97,7 @@ def table(**columns):
 
 
 def features(members, holdout, **request):
-    with open_tables(members, holdout, FeatureRequest(**request)) as source:
+    with open_tables(ShiftOptions(members, holdout, **request)) as source:
         kinds = {one.name: one.kind for one in source.columns}
         rows = [rows for part in source.partitions() for rows in part.batches()]
         values = [np.concatenate(found) for found in zip(*(r.scores for r in rows), strict=True)]

@@ -81,7 +81,7 @@ def name_features(
         raise InputError(
             "no_features",
             "No column is left to compare: all are empty, ids, or left out.",
-            hint="Name them with --columns.",
+            hint="Name them with `columns`.",
         )
     return tuple(found), skipped
 
@@ -110,7 +110,7 @@ def nested_columns(names: Sequence[str], tables: Tables, *, asked: bool) -> list
         if len(nested) < len(own):
             raise mixed_column(name)
         if asked:
-            raise unreadable_column(name, option="--columns")
+            raise unreadable_column(name, option="`columns`")
         found.append(name)
     return found
 
@@ -139,7 +139,7 @@ def _of_time(
             "mixed_column",
             f"Column {quoted_name(name)} holds times with a time zone in one place, and days or "
             "times without a zone in another.",
-            hint="Write it the same way everywhere, or leave it out with --ignore.",
+            hint="Write it the same way everywhere, or leave it out with `ignore`.",
         )
     fits = len(moments) == 1 and {one.kind for one in own} <= {"other", "string"}
     if not fits or (

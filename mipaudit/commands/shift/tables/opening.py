@@ -6,11 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.tables.kinds import name_features, nested_columns
-from mipaudit.commands.shift.tables.source import (
-    FeatureRequest,
-    FeatureSource,
-    mixed_column,
-)
+from mipaudit.commands.shift.tables.source import FeatureSource, mixed_column
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.buffers import claim_buffers
 from mipaudit.reading.bytes.paths import check_different, input_blobs
@@ -25,29 +21,26 @@ from mipaudit.summaries.plan import kept_exactly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.commands.shift.options import ShiftOptions
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Field
     from mipaudit.reading.source.part import Part
 
 _STDIN_IN_MEMORY: Final = 4 << 20
-_NO_NUMBER: Final = "Mend the cell, or leave the column out with --ignore."
+_NO_NUMBER: Final = "Mend the cell, or leave the column out with `ignore`."
 _NAMES: Final = "a column that names a record"
 _MEMBERSHIP: Final = frozenset({*CANDIDATES, "part"})
 
 
-def open_tables(members: object, holdout: object, request: FeatureRequest) -> FeatureSource:
-    """Open two tables of records.
-
-    Args:
-        members: a path, directory or glob of CSV or Parquet, or a frame or Arrow table.
-        holdout: the same.
-        request: what to read of them.
+def open_tables(asked: ShiftOptions) -> FeatureSource:
+    """Open two tables of records, and choose what is compared of them.
 
     Raises:
         UsageError: a column has two roles, or both tables are standard input.
         InputError: a table cannot be read or is empty, or they have no column in common.
     """
     claim_buffers()
+    members, holdout = asked.members, asked.holdout
     if isinstance(members, str) and members == holdout == "-":
         raise UsageError(
             "two_stdin",
@@ -61,7 +54,7 @@ def open_tables(members: object, holdout: object, request: FeatureRequest) -> Fe
             (side, *_parts(given, found, side=side))
             for (side, found), given in zip(blobs, (members, holdout), strict=True)
         ]
-        return _opened(opened, request)
+        return _opened(opened, asked)
     except BaseException:
         for _, found in blobs:
             for blob in found:
@@ -93,28 +86,28 @@ def _parts(
 
 
 def _opened(
-    opened: Sequence[tuple[bool, tuple[Part, ...], tuple[Blob, ...]]], request: FeatureRequest
+    opened: Sequence[tuple[bool, tuple[Part, ...], tuple[Blob, ...]]], asked: ShiftOptions
 ) -> FeatureSource:
     tables = [(side, parts) for side, parts, _ in opened]
-    kept, skipped = _selected(tables, request)
-    nested = nested_columns([one.name for one in kept], tables, asked=bool(request.columns))
+    kept, skipped = _selected(tables, asked)
+    nested = nested_columns([one.name for one in kept], tables, asked=bool(asked.columns))
     skipped += [(name, "neither numbers, nor text, nor times") for name in nested]
     names = [one.name for one in kept if one.name not in nested]
-    _require_one_kind(tables, request.id_column)
-    hashed = {request.id_column} - {None, *names}
+    _require_one_kind(tables, asked.id_column)
+    hashed = {asked.id_column} - {None, *names}
     for _, parts in tables:
         for part in parts:
-            _require_same(part, names, request.id_column)
+            _require_same(part, names, asked.id_column)
             _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
     rows = sum(piece.rows for _, parts in tables for part in parts for piece in part.pieces())
     held = kept_exactly(rows, len(names))
-    asked = bool(request.columns)
-    features, empty = name_features(names, kinds, tables, asked=asked, whole=held)
+    named = bool(asked.columns)
+    features, empty = name_features(names, kinds, tables, asked=named, whole=held)
     source = FeatureSource(
         columns=features,
         skipped=(*skipped, *empty),
-        id_column=request.id_column,
+        id_column=asked.id_column,
         held=held,
         sides=tuple(tables),
         bare=tuple(blob for _, _, found in opened for blob in found),
@@ -136,17 +129,17 @@ def _load(part: Part, names: set[str], hashed: set[str]) -> None:
 
 
 def _selected(
-    tables: Sequence[tuple[bool, tuple[Part, ...]]], request: FeatureRequest
+    tables: Sequence[tuple[bool, tuple[Part, ...]]], asked: ShiftOptions
 ) -> tuple[list[Field], list[tuple[str, str]]]:
     """Return the columns to read and those that are left out, with the reason."""
     (_, members), (_, holdout) = tables
     inside, outside = merge_fields(members), merge_fields(holdout)
-    for option, names in (("--columns", request.columns), ("--id-col", _only(request.id_column))):
+    for option, names in (("`columns`", asked.columns), ("`id_column`", _only(asked.id_column))):
         for name in names:
             find_column(inside, name, option=option)
             find_column(outside, name, option=option)
-    for name in request.ignore:
-        find_column((*inside, *outside), name, option="--ignore")
+    for name in asked.ignore:
+        find_column((*inside, *outside), name, option="`ignore`")
     both = {f.name for f in inside} & {f.name for f in outside}
     if not both:
         raise InputError(
@@ -154,13 +147,13 @@ def _selected(
             "The two tables have no column in common: nothing can be compared.",
             hint="Give both tables the same header.",
         )
-    taken = {request.id_column, *request.ignore} & set(request.columns)
+    taken = {asked.id_column, *asked.ignore} & set(asked.columns)
     if taken:
-        raise UsageError("two_roles", "A column of --columns cannot be the id or be ignored.")
+        raise UsageError("two_roles", "A column of `columns` cannot be the id or be ignored.")
     kept: list[Field] = []
     skipped: list[tuple[str, str]] = []
     for one in merge_fields([*members, *holdout]):
-        why = _left_out(one, both, request)
+        why = _left_out(one, both, asked)
         if why is None:
             kept.append(one)
         elif why:
@@ -172,19 +165,19 @@ def _only(name: str | None) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
-def _left_out(one: Field, both: set[str], request: FeatureRequest) -> str | None:
+def _left_out(one: Field, both: set[str], asked: ShiftOptions) -> str | None:
     """Return why a column is left out: empty for no need to say, None for it is kept."""
     name = one.name
-    if name == request.id_column:
+    if name == asked.id_column:
         return ""
     if name not in both:
         return "in one of the two tables only"
-    if name in request.columns:
+    if name in asked.columns:
         return None
-    if request.columns:
+    if asked.columns:
         return "not asked for"
     rules = (
-        (name in request.ignore, "ignored as asked"),
+        (name in asked.ignore, "ignored as asked"),
         (name.casefold() in _MEMBERSHIP, "says membership"),
         (is_id_like(name) and _may_name(name), _NAMES),
     )
@@ -206,7 +199,7 @@ def _require_one_kind(
     fields = [f for _, parts in tables for p in parts for f in p.fields if f.name == id_column]
     forms = {(one.kind, one.moment) for one in fields if one.kind != "empty"}
     if forms == {("other", None)}:
-        raise unreadable_column(str(id_column), option="--id-col")
+        raise unreadable_column(str(id_column), option="`id_column`")
     if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
         raise mixed_column(str(id_column))
 
@@ -218,5 +211,5 @@ def _require_same(part: Part, names: Sequence[str], id_column: str | None) -> No
         raise InputError(
             "missing_column",
             f"{part.name}: columns that other files of the table have are missing: {shown}.",
-            hint="Give all files of a table the same columns, or leave them out with --ignore.",
+            hint="Give all files of a table the same columns, or leave them out with `ignore`.",
         )

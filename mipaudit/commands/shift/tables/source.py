@@ -50,21 +50,6 @@ class FeatureColumn:
     precision: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureRequest:
-    """What to read of the two tables.
-
-    Attributes:
-        columns: the features by name; empty for all but those that name a record.
-        ignore: columns that are left out.
-        id_column: names the person behind a record; None for no such column.
-    """
-
-    columns: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    id_column: str | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FeaturePartition:
     """A piece of one table."""
@@ -170,7 +155,7 @@ class FeatureSource:
                 "missing_id",
                 f"Column {quoted_name(str(self.id_column))} is missing in some rows: whose they "
                 "are is not known.",
-                hint="Fill it in, or leave --id-col out.",
+                hint="Fill it in, or leave `id_column` out.",
             )
         return hashes.values
 
@@ -239,7 +224,7 @@ def _days(labels: Labels, name: str) -> NDArray[np.float64]:
             f"Column {quoted_name(name)} holds days in its first rows, and text that is no day "
             "further down.",
             hint="Write days as 2024-05-31 and leave unknown ones empty, or leave the column out "
-            "with --ignore.",
+            "with `ignore`.",
         )
     table = np.full(len(labels.vocabulary.words) + 1, np.nan)
     table[used] = days
@@ -251,5 +236,5 @@ def mixed_column(name: str) -> InputError:
     return InputError(
         "mixed_column",
         f"Column {quoted_name(name)} holds numbers in one place and text in another.",
-        hint="Write it the same way everywhere, or leave it out with --ignore.",
+        hint="Write it the same way everywhere, or leave it out with `ignore`.",
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.tables.opening import open_tables
-from mipaudit.commands.shift.tables.source import FeatureRequest
 from mipaudit.errors import InputError, UsageError
 
 
@@ -25,7 +25,7 @@ def columns_of(source):
 
 
 def opened(members, holdout, **request):
-    return open_tables(members, holdout, FeatureRequest(**request))
+    return open_tables(ShiftOptions(members, holdout, **request))
 
 
 @pytest.fixture

@@ -1,0 +1,101 @@
+"""What ``mipaudit shift`` may be asked."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.game import Confidence
+from mipaudit.options.groups.scores import Data
+from mipaudit.options.groups.working import StrictlySeeded, Work
+from mipaudit.options.plain_values import path_of
+from mipaudit.options.ranges import ABOVE_NOTHING
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names; each that is given may be a comma list."""
+    texts = (given,) if isinstance(given, str) else given
+    return tuple(name.strip() for one in texts for name in one.split(",") if name.strip())
+
+
+class _Tables(Options, kw_only=False):
+    members: Annotated[
+        Data,
+        Option(
+            "MEMBERS",
+            "The members' records: a CSV (also .gz, .zst) or Parquet file, a directory or glob of "
+            "parts, or - for standard input.",
+            read=path_of,
+            recorded=False,
+            is_input=True,
+        ),
+    ]
+    holdout: Annotated[
+        Data,
+        Option(
+            "HOLDOUT",
+            "The holdout's records, likewise.",
+            read=path_of,
+            recorded=False,
+            is_input=True,
+        ),
+    ]
+
+
+class _Features(Options):
+    columns: Annotated[
+        Sequence[str],
+        Option(
+            "--columns",
+            "Compare these. Default: all but ids.",
+            metavar="COL,COL",
+            read=_names,
+            repeated=True,
+        ),
+    ] = ()
+    ignore: Annotated[
+        Sequence[str],
+        Option("--ignore", "Leave these out.", metavar="COL,COL", read=_names, repeated=True),
+    ] = ()
+    id_column: Annotated[
+        str | None,
+        Option(
+            "--id-col",
+            "The person behind a row; one row per person and class is kept.",
+            metavar="NAME",
+        ),
+    ] = None
+
+
+class _BlindLimit(Options):
+    max_blind: Annotated[
+        float | None,
+        Option(
+            "--max-blind",
+            "Policy: the blind advantage is at most X.",
+            metavar="X",
+            within=ABOVE_NOTHING,
+        ),
+    ] = None
+
+
+class ShiftOptions(_Tables, _Features, Confidence, _BlindLimit, StrictlySeeded, Work):
+    """The tables, what is compared of them, and a policy on how they differ."""
+
+    HELP = """Say whether members and holdout can be told apart without the model.
+
+Two tables of records, with their features as columns. If the classes differ by
+themselves, an advantage that is measured on a model may be no fault of the model.
+The report names the columns that differ, and counts records and persons that are in
+both classes; mipaudit estimate --blind holds only what goes beyond them against a model.
+
+\b
+Examples:
+  mipaudit shift members.csv holdout.csv
+      Columns are taken by name; types are found.
+  mipaudit shift members.csv holdout.csv --id-col patient --ignore visit
+      One row per patient and class; patients in both classes are counted.
+  mipaudit shift members.csv holdout.csv --max-blind 0.3
+      A policy: exit 0 if they are shown to be that much alike, 1 if not, 3 if it is open.
+  mipaudit shift members.csv holdout.csv -f json -o shift.json
+      For mipaudit estimate SCORES --blind shift.json.
+"""
