@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
+_ANOTHER: Final = "must be another value"
 
 
 class Range(NamedTuple):
@@ -277,9 +278,12 @@ def _read(one: Declared, value: object) -> Any:  # noqa: ANN401
         return read(value)
     except UsageError:
         raise
-    except (ValueError, TypeError, OverflowError) as error:
-        words = [word for word in error.args if isinstance(word, str)] or ["must be another value"]
+    except ValueError as error:
+        words = [word for word in error.args if isinstance(word, str)] or [_ANOTHER]
         raise _refused(one, words[0], *words[1:2]) from None
+    except (TypeError, AttributeError, OverflowError):
+        # Of Python's own words, none are for users.
+        raise _refused(one, _ANOTHER) from None
 
 
 def _many(one: Declared, value: Any) -> tuple[Any, ...]:  # noqa: ANN401

@@ -12,7 +12,7 @@ import mipaudit
 from mipaudit.cli import app
 from mipaudit.commands.table import TABLE
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import checked, declared
+from mipaudit.options.declare import REQUIRED, checked, declared
 from mipaudit.options.public import spelled
 from mipaudit.statements.reports.kinds import named
 
@@ -47,6 +47,11 @@ def is_choice(one):
     return get_origin(one.kind) is Literal
 
 
+def needed(command):
+    """Return words for what a command cannot do without."""
+    return ["no-such-file.csv" for one in options_of(command) if one.default is REQUIRED]
+
+
 @pytest.fixture
 def said(monkeypatch, capsys, tmp_path):
     """Run the program in an empty folder; return its exit code and what it says on stderr."""
@@ -77,7 +82,7 @@ def test_the_command_line_refuses_it_in_one_sentence(said, command, one):
     flag = one.option.flag.split("/")[-1]
     wrong = [MARK] if is_number(one) or is_choice(one) else []
     for value in [*wrong, *outside(one)]:
-        status, text = said(*command.name.split(), f"{flag}={value}")
+        status, text = said(*command.name.split(), *needed(command), f"{flag}={value}")
 
         assert status == 2
         assert text.startswith("Error: ")
@@ -89,7 +94,11 @@ def work(command, one):
     """Return words with which a command does more than show its help, without an option."""
     flags = [other.option.flag for other in options_of(command)]
     places = [flag for flag in flags if flag and flag[0] != "-"]
-    return ["no-such-file.csv"] if places else ["-q" if one.name != "quiet" else "-v"]
+    return (
+        needed(command) or ["no-such-file.csv"]
+        if places
+        else ["-q" if one.name != "quiet" else "-v"]
+    )
 
 
 def is_set_elsewhere(command, one):
