@@ -51,11 +51,8 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
         if any(one is not None for one in what.inputs()):
             spare_imports()  # whoever reads scores needs scipy
         if row.run is not None:
-            status: int = named(row.run)(what, how)
-            return status
-        from mipaudit.output.report_written import write_report
-
-        return write_report(what, how, named(str(row.answer)))
+            return int(named(row.run)(what, how))
+        return int(named(row.write)(what, how, named(str(row.answer))))
     except MipauditError as error:
         raise _as_typed(error, context) from error.__cause__
 

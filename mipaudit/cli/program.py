@@ -84,8 +84,8 @@ COMMANDS: Final = {
     "compare": "Say which of several queries leaks most, and by how much.",
     "attack": BY_NAME["attack"].summary,
     "attribute": BY_NAME["attribute"].summary,
-    "query losses": "Make scores of what a model says of records.",
-    "query lira": "Make the likelihood-ratio score of shadow models.",
+    "query losses": BY_NAME["query losses"].summary,
+    "query lira": BY_NAME["query lira"].summary,
     "shift": BY_NAME["shift"].summary,
     "bounds": BY_NAME["bounds"].summary,
     "noise": "Say how much noise makes a release membership-inference private.",
@@ -102,8 +102,6 @@ _HELP_WORDS: Final = frozenset({"-h", "--help"})
 _SUFFICIENT: Final = frozenset({"validate", "reproduce"})
 # Commands whose folder is not that of their name.
 _HOMES: Final = {
-    "query losses": "commands.query.model.losses",
-    "query lira": "commands.query.model.lira",
     "reproduce": "reproductions",
 }
 # They read a report: a policy file must not judge it again unasked. The papers' figures are

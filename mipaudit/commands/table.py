@@ -16,8 +16,9 @@ class Command(NamedTuple):
         name: as it is typed.
         summary: what the list of commands says.
         asked: the class of its options, as ``module:name``.
-        answer: what makes its report of them, likewise; the report is then written as
-            ``shown`` says.
+        answer: what makes its report of them, likewise.
+        write: what writes that as ``shown`` says: from both kinds of options and ``answer``
+            to the exit code.
         run: what does all of that itself, of a command that writes more than a report, or
             another thing: from both kinds of options to the exit code.
         shown: the class of the options of how the answer is shown.
@@ -30,6 +31,7 @@ class Command(NamedTuple):
     summary: str
     asked: str
     answer: str | None = None
+    write: str = "mipaudit.output.report_written:write_report"
     run: str | None = None
     shown: str = "mipaudit.options.groups.shown:Judged"
     configured: bool = True
@@ -55,6 +57,22 @@ TABLE: Final = (
         "Say what the named attacks of the literature achieve.",
         asked="mipaudit.commands.attack.options:AttackOptions",
         answer="mipaudit.commands.attack.run:answer_attack",
+    ),
+    Command(
+        "query losses",
+        "Make scores of what a model says of records.",
+        asked="mipaudit.commands.query.model.losses.options:LossesOptions",
+        answer="mipaudit.commands.query.model.losses.run:answer_query_losses",
+        write="mipaudit.commands.query.model.written_scores:write_scores",
+        shown="mipaudit.commands.query.model.options:ScoresShown",
+    ),
+    Command(
+        "query lira",
+        "Make the likelihood-ratio score of shadow models.",
+        asked="mipaudit.commands.query.model.lira.options:LiraOptions",
+        answer="mipaudit.commands.query.model.lira.run:answer_query_lira",
+        write="mipaudit.commands.query.model.written_scores:write_scores",
+        shown="mipaudit.commands.query.model.options:ScoresShown",
     ),
     Command(
         "verify",

@@ -152,7 +152,7 @@ def test_every_option_says_what_it_is(command, one):
     said = one.option.help
 
     assert "--" not in said  # other options are named in backticks
-    assert said[0].isupper()
+    assert not said[0].islower()
     assert said.endswith((".", "]"))
     for other in get_args(one.kind) if is_choice(one) else ():
         assert isinstance(other, str)

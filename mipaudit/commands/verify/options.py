@@ -7,7 +7,6 @@ from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import Shown
 from mipaudit.options.groups.working import Jobs
-from mipaudit.options.plain_values import path_of
 
 
 def _several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -46,12 +45,11 @@ class _Inputs(Options):
 
 class _Beside(Options):
     claimed_curve: Annotated[
-        str | None,
+        Any,
         Option(
             "--claimed-curve",
             "The claimed ROC of a report of epsilon.",
             metavar="FILE",
-            read=path_of,
             is_input=True,
             in_python="",
         ),

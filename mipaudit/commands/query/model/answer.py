@@ -10,7 +10,6 @@ import numpy as np
 from mipaudit.commands.query.model.report import ModelQueryReport, WrittenScore
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.options.plain_values import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.model.outputs import ArrayFile
     from mipaudit.reading.rows.output import RowFormat
     from mipaudit.statements.finding import Finding
     from mipaudit.statements.provenance.origin import Provenance
@@ -55,13 +53,6 @@ class ModelQuery:
         rows = self.columns["member"].size
         for start in range(0, rows, _CHUNK):
             yield {name: one[start : start + _CHUNK] for name, one in self.columns.items()}
-
-
-def opened(data: object, name: str) -> ArrayFile | None:
-    """Return a file or an array, opened; None for None."""
-    from mipaudit.commands.query.model.outputs import arrays_of
-
-    return None if data is None else arrays_of(path_of(data), name)
 
 
 def require_rows(found: int, wanted: int, name: str) -> None:

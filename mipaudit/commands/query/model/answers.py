@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mipaudit.commands.query.model.outputs import arrays_of, opened
 from mipaudit.commands.query.model.probabilities import read_log_probabilities
 from mipaudit.errors import InputError
-from mipaudit.options.plain_values import require
 from mipaudit.statements.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -51,59 +51,70 @@ class ModelAnswers:
     reference_precision: Precision | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AnswerFiles:
+    """One set of files, or of arrays.
+
+    Attributes:
+        name: what messages call the set.
+        logits: outputs before softmax, or None.
+        probabilities: outputs after softmax where there are no logits.
+        labels: the true classes; None where they are in the file of the outputs.
+        reference_logits: outputs of a reference model, or None.
+        reference_probabilities: likewise; both are None where there is none.
+        membership: which records are members; None where it is in the file of the outputs.
+        inside: the membership of all records, or None where they differ.
+    """
+
+    name: str
+    logits: Any
+    probabilities: Any
+    labels: Any
+    reference_logits: Any
+    reference_probabilities: Any
+    membership: Any = None
+    inside: bool | None = None
+
+
 def read_answers(
-    outputs: tuple[Any, Any],
-    labels: Any,  # noqa: ANN401 - a path or an array
-    reference: tuple[Any, Any],
-    *,
-    name: str,
-    membership: Any,  # noqa: ANN401
-    inside: bool | None,
-    need_labels: bool,
-    precisions: Precisions = (None, None),
+    files: AnswerFiles, *, need_labels: bool, precisions: Precisions = (None, None)
 ) -> ModelAnswers:
     """Read one set of files.
 
     Args:
-        outputs: logits and probabilities, of which one is given.
-        labels: the true classes; None where they are in the file of the outputs.
-        reference: logits and probabilities of a reference model, of which one may be given.
-        name: what messages call the set.
-        membership: which records are members; None where it is in the file of the outputs.
-        inside: the membership of all records, or None where they differ.
+        files: the set.
         need_labels: whether some score needs the true classes.
         precisions: that outputs and reference are rounded to; None for as they are.
 
     Raises:
-        UsageError: ``outputs``: given twice or not at all.
         InputError: an input cannot be read, or does not fit the others.
     """
-    from mipaudit.commands.query.model.answer import opened, require_rows
+    from mipaudit.commands.query.model.answer import require_rows
 
-    _require_one(outputs, f"the {name}")
-    file = _opened_one(outputs, f"the {name}")
+    given = (files.logits, files.probabilities)
+    file = _opened_one(given, f"the {files.name}")
     log_p, classes, findings, stored = read_log_probabilities(
-        file, logits=outputs[0] is not None, precision=precisions[0]
+        file, logits=files.logits is not None, precision=precisions[0]
     )
     rows = log_p.shape[0]
-    label_file = opened(labels, "the labels") or file
+    label_file = opened(files.labels, "the labels") or file
     truth, sorted_words = _labels(
-        label_file, log_p.shape[1], classes, alone=labels is not None, need=need_labels
+        label_file, log_p.shape[1], classes, alone=files.labels is not None, need=need_labels
     )
     findings += sorted_words
     if truth is not None:
         require_rows(truth.size, rows, label_file.name)
-        findings += _unseen(truth, log_p.shape[1], name)
-    member_file = opened(membership, "the membership") or _teller(file, label_file)
-    if inside is None:
-        member = member_file.member(alone=membership is not None)
+        findings += _unseen(truth, log_p.shape[1], files.name)
+    member_file = opened(files.membership, "the membership") or _teller(file, label_file)
+    if files.inside is None:
+        member = member_file.member(alone=files.membership is not None)
         require_rows(member.size, rows, member_file.name)
     else:
-        _refuse_others(file, inside=inside)
-        member = np.full(rows, inside)
+        _refuse_others(file, inside=files.inside)
+        member = np.full(rows, files.inside)
     compared, reference_file, reference_stored = None, None, None
+    reference = (files.reference_logits, files.reference_probabilities)
     if any(one is not None for one in reference):
-        _require_one(reference, "the reference model")
         reference_file = _opened_one(reference, "the reference model")
         answers, names, _, reference_stored = read_log_probabilities(
             reference_file, logits=reference[0] is not None, precision=precisions[1]
@@ -111,8 +122,8 @@ def read_answers(
         _require_same_classes((classes, names), reference_file.name)
         require_rows(answers.shape[0], rows, reference_file.name)
         compared = _of_true_class(answers, log_p, truth, reference_file.name)
-    files = [one for one in (file, label_file, member_file, reference_file) if one is not None]
-    distinct = list({id(one): one for one in files}.values())
+    read = [one for one in (file, label_file, member_file, reference_file) if one is not None]
+    distinct = list({id(one): one for one in read}.values())
     inputs = tuple(one.describe(rows) for one in distinct)
     for one in distinct:
         one.close()
@@ -129,27 +140,30 @@ def read_answers(
     )
 
 
-def read_both(read: Sequence[Callable[..., ModelAnswers]]) -> ModelAnswers:
+def read_both(sets: Sequence[AnswerFiles], *, need_labels: bool) -> ModelAnswers:
     """Return the answers of all sets of files as one, all numbers of one precision.
 
     Files of different precision put scores on different grids, and the storage would tell
     who is a member: such files are read again, and rounded alike.
 
     Args:
-        read: one set each, given ``precisions`` as of `read_answers`.
+        sets: of files, one or two.
+        need_labels: whether some score needs the true classes.
 
     Raises:
         InputError: as `together`.
     """
     from mipaudit.reading.bytes.storage_precision import coarsest
 
-    sides = [one() for one in read]
+    sides = [read_answers(one, need_labels=need_labels) for one in sets]
     found = {one.precision for one in sides}
     references = {one.reference_precision for one in sides if one.reference_precision is not None}
     if max(len(found), len(references)) < 2:  # noqa: PLR2004
         return together(sides)
     wanted = coarsest(found), coarsest(references) if references else None
-    whole = together([one(precisions=wanted) for one in read])
+    whole = together(
+        [read_answers(one, need_labels=need_labels, precisions=wanted) for one in sets]
+    )
     text = (
         "Outputs for members and for the holdout are stored in different precision: all were "
         "rounded alike, or the storage would tell records apart."
@@ -180,14 +194,14 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
         raise InputError(
             "no_reference",
             "A reference model is given for members or for the holdout alone.",
-            hint="Give --reference-logits and --holdout-reference-logits.",
+            hint="Give `reference_logits` and `holdout_reference_logits`.",
         )
     labels = [one.labels for one in sides if one.labels is not None]
     if labels and len(labels) < len(sides):
         raise InputError(
             "no_labels",
             "Labels are given for members or for the holdout alone.",
-            hint="Give --labels and --holdout-labels.",
+            hint="Give `labels` and `holdout_labels`.",
         )
     return ModelAnswers(
         log_p=np.concatenate([one.log_p for one in sides]),
@@ -241,23 +255,8 @@ def _require_same_classes(names: Sequence[tuple[str, ...]], name: str) -> None:
         )
 
 
-def _require_one(outputs: tuple[Any, Any], what: str) -> None:
-    count = sum(one is not None for one in outputs)
-    require(
-        count == 1,
-        "outputs",
-        f"Of {what}, give logits or probabilities" + (", not both." if count else "."),
-        "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
-        "--membership member.npy -o scores.parquet",
-    )
-
-
-def _opened_one(outputs: tuple[Any, Any], name: str) -> ArrayFile:
-    from mipaudit.commands.query.model.answer import opened
-
-    file = opened(next(one for one in outputs if one is not None), name)
-    assert file is not None  # noqa: S101 - one is given
-    return file
+def _opened_one(given: tuple[Any, Any], name: str) -> ArrayFile:
+    return arrays_of(next(one for one in given if one is not None), name)
 
 
 def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding, ...]:

@@ -275,6 +275,11 @@ def _dimensions(array: NDArray[Any]) -> int:
     return 1 if column else array.ndim
 
 
+def opened(data: object, name: str) -> ArrayFile | None:
+    """Return a file or an array, opened; None for None."""
+    return None if data is None else arrays_of(data, name)
+
+
 def arrays_of(data: object, name: str) -> ArrayFile:
     """Return an array that is in memory, called ``name``; or open the file of a path.
 

@@ -72,7 +72,7 @@ def read_log_probabilities(
             "look_like_probabilities",
             f"{file.name}: every row has numbers from 0 to 1 that add up to 1, as probabilities "
             "do and logits do not.",
-            hint="Give them with --probabilities.",
+            hint="Give them with `probabilities`.",
         )
     if values.shape[1] == 1 and _within_0_and_1(values):
         text = (
@@ -131,7 +131,7 @@ def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
             "no_probabilities",
             f"{name}: rows that are no probabilities that add up to 1: {wrong.size:,}, the first "
             f"is row {wrong[0] + 1}.",
-            hint="If these are outputs before softmax, use --logits.",
+            hint="If these are outputs before softmax, use `logits`.",
         )
     with np.errstate(divide="ignore"):
         log_p = np.log(values)

@@ -1,30 +1,27 @@
-"""The score file that a query writes, and its report."""
+"""The score file that a query of models writes, and its report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mipaudit.errors import UsageError
+from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from mipaudit.commands.query.model.answer import ModelQuery
-    from mipaudit.options.common_options import Format
+    from mipaudit.commands.query.model.options import ScoresShown
+    from mipaudit.options.declare import Options
+
+AskedT = TypeVar("AskedT", bound="Options")
 
 
-def write_scores(
-    make: Callable[[], ModelQuery],
-    output: str | None,
-    *,
-    inputs: Sequence[str | None],
-    format: Format,  # noqa: A002
-    quiet: bool,
-) -> None:
-    """Make the scores, write them, and show the report.
+def write_scores(asked: AskedT, shown: ScoresShown, answer: Callable[[AskedT], ModelQuery]) -> int:
+    """Make the scores, write them, and show the report; return the exit code.
 
     To a file, with the report on standard output; or CSV to standard output, with the report
     on stderr.
@@ -33,24 +30,27 @@ def write_scores(
         UsageError: a file name that stands for no form, or that is an input.
         OutputError: the file cannot be written.
     """
-    if output is None or output == "-":
-        scores, made = Destination.open(None), make()
+    if shown.output is None or shown.output == "-":
+        scores, made = Destination.open(None), answer(asked)
         with scores.stream() as file:
             made.write(file, "csv")
-        note(encode(made.report, format, to_file=True).decode().rstrip("\n"), quiet=quiet)
-        return
+        text = encode(made.report, shown.format, to_file=True).decode().rstrip("\n")
+        note(text, quiet=shown.quiet)
+        return exit_code.OK
     from mipaudit.reading.rows.output import row_format
 
-    form = row_format(output)
+    form = row_format(shown.output)
     if form is None:
         raise UsageError(
             "output",
             "The scores go to a file that ends in .csv, .csv.gz or .parquet.",
             hint="For example: -o scores.parquet. The report itself goes to standard output.",
         )
-    scores, shown = Destination.open(output, inputs=inputs, private=True), Destination.open(None)
-    made = make()
+    scores = Destination.open(shown.output, inputs=asked.inputs(), private=True)
+    report = Destination.open(None)
+    made = answer(asked)
     with scores.stream() as file:
         made.write(file, form)
-    shown.write(encode(made.report, format, to_file=False))
-    note("The scores are written.", quiet=quiet)
+    report.write(encode(made.report, shown.format, to_file=False))
+    note("The scores are written.", quiet=shown.quiet)
+    return exit_code.OK

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.commands.query.model.lira.options import LiraOptions
 from mipaudit.commands.query.model.lira.shadow_models import (
-    Values,
     counts_tell,
     inclusion_bits,
     odds,
@@ -16,7 +16,8 @@ from mipaudit.commands.query.model.lira.shadow_models import (
     require_same_order,
 )
 from mipaudit.errors import InputError
-from mipaudit.options.plain_values import one_of, require
+from mipaudit.options.plain_values import require
+from mipaudit.options.public import public
 from mipaudit.statements.finding import Finding
 
 if TYPE_CHECKING:
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.query.model.answer import ModelQuery
     from mipaudit.commands.query.model.lira.likelihood_ratio import ShadowLaw
+    from mipaudit.commands.query.model.lira.options import Variance
     from mipaudit.commands.query.model.outputs import ArrayFile
-    from mipaudit.statements.provenance.origin import Setting
 
-Variance = Literal["fixed", "per-record"]
-_EXAMPLE: Final = "For example: mipaudit query lira --shadow shadows.npz -o scores.parquet"
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
 _TARGET: Final = ("target", "target_confidences", "target_phi", "phi", "confidence", "conf_true")
@@ -59,31 +58,8 @@ _ONE_QUERY: Final = (
 _LIMITATIONS: Final = (_NORMAL, _ALIKE, _ONE_QUERY)
 
 
-def query_lira(
-    shadow: Any,  # noqa: ANN401 - a path or an array
-    *,
-    inclusion: Any = None,  # noqa: ANN401
-    target: Any = None,  # noqa: ANN401
-    membership: Any = None,  # noqa: ANN401
-    values: Values = "phi",
-    variance: Variance = "fixed",
-    rows: Literal["models", "records"] | None = None,
-    settings: tuple[Setting, ...] | None = None,
-) -> ModelQuery:
+def answer_query_lira(asked: LiraOptions) -> ModelQuery:
     """Return the online and offline likelihood-ratio score of every record.
-
-    Args:
-        shadow: confidences of shadow models in the true class: a .npy, .npz, CSV or Parquet
-            file, or an array, of shape (models, records) or (records, models). An .npz
-            archive may hold all inputs: ``shadow``, ``inclusion``, ``target``, ``member``.
-        inclusion: which model was trained with which record, of the same shape, 0 or 1.
-        target: confidences of the target model, shape (records,).
-        membership: whether the target was trained with each record, shape (records,).
-        values: what the confidences are: ``phi`` is log(p / (1-p)), and logits less the log
-            sum of the others; ``probability`` p; ``loss`` -log p.
-        variance: ``fixed`` is one for all records, ``per-record`` each record's own.
-        rows: what a row of ``shadow`` is, where its shape leaves it open.
-        settings: recorded in the provenance; None records the arguments that are no data.
 
     Raises:
         UsageError: a setting is wrong, or an input is not given.
@@ -91,7 +67,6 @@ def query_lira(
     """
     from mipaudit.commands.query.model.answer import (
         model_query,
-        opened,
         require_both_classes,
         require_rows,
     )
@@ -100,57 +75,50 @@ def query_lira(
         lira_online,
         shadow_law,
     )
-    from mipaudit.commands.query.model.outputs import LABELS
-    from mipaudit.statements.provenance.provenance import provenance, settings_from
+    from mipaudit.commands.query.model.outputs import LABELS, arrays_of, opened
+    from mipaudit.statements.provenance.provenance import provenance
 
-    one_of("values", values, get_args(Values))
-    one_of("variance", variance, get_args(Variance))
-    if settings is None:
-        settings = settings_from(
-            {"values": values, "variance": variance, "rows": rows}, source="api"
-        )
-    main = opened(shadow, "the shadow models")
-    require(main is not None, "shadow", "The confidences of shadow models are needed.", _EXAMPLE)
-    assert main is not None  # noqa: S101 - just required
-    bits = opened(inclusion, "the inclusion") or _within(main, _INCLUSION, "--inclusion")
-    asked = opened(target, "the target") or _within(main, _TARGET, "--target")
-    told = opened(membership, "the membership") or _teller(main, asked)
-    read, moved = odds(asked.vector(_TARGET, "the target's confidences"), values, asked.name)
+    main = arrays_of(asked.shadow, "the shadow models")
+    bits = opened(asked.inclusion, "the inclusion") or _within(main, _INCLUSION, "inclusion")
+    target = opened(asked.target, "the target") or _within(main, _TARGET, "target")
+    told = opened(asked.membership, "the membership") or _teller(main, target)
+    confidences = target.vector(_TARGET, "the target's confidences")
+    read, moved = odds(confidences, asked.values, target.name)
     said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
     kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
     require_same_order(said.columns, kept.columns, bits.name)
     # Sums round by how an array lies in memory, which must not tell files from frames.
-    raw = np.ascontiguousarray(oriented(said.values, read.size, rows, main.name))
-    included = inclusion_bits(oriented(kept.values, read.size, rows, bits.name), bits.name)
+    raw = np.ascontiguousarray(oriented(said.values, read.size, asked.rows, main.name))
+    included = inclusion_bits(oriented(kept.values, read.size, asked.rows, bits.name), bits.name)
     if raw.shape != included.shape:
         raise InputError(
             "shapes_differ",
             f"{bits.name}: the inclusion has not the shape of the confidences.",
             hint="One value for each model and record, in the same order.",
         )
-    phi, shadows_moved = odds(raw, values, main.name)
+    phi, shadows_moved = odds(raw, asked.values, main.name)
     member = told.member(_MEMBER)
     require_rows(member.size, read.size, told.name)
     require_both_classes(member)
     refuse_target(phi, included, read, member)
     level = counts_tell(included, member)
-    outside = shadow_law(phi, ~included, variance, level=level)
-    inside = shadow_law(phi, included, variance, level=level)
-    least = 1 if variance == "fixed" else _ENOUGH
+    outside = shadow_law(phi, ~included, asked.variance, level=level)
+    inside = shadow_law(phi, included, asked.variance, level=level)
+    least = 1 if asked.variance == "fixed" else _ENOUGH
     outside = _usable(outside, least)
     if outside is None:
         raise InputError(
             "too_few_models",
             "Some record has too few shadow models that were trained without it, or their "
             "confidences do not vary.",
-            hint=f"Every record needs at least {least}; with --variance fixed one is enough.",
+            hint=f"Every record needs at least {least}; with `variance` fixed one is enough.",
         )
     inside = _usable(inside, least)
     scores = {"phi": read}
     if inside is not None:
         scores["lira_online"] = lira_online(read, inside, outside)
     scores["lira_offline"] = lira_offline(read, outside)
-    files = list({id(one): one for one in (main, bits, asked, told)}.values())
+    files = list({id(one): one for one in (main, bits, target, told)}.values())
     inputs = [one.describe(read.size) for one in files]
     for one in files:
         one.close()
@@ -159,32 +127,32 @@ def query_lira(
         {name: (_MEANINGS[name], found) for name, found in scores.items()},
         {"member": member},
         models=int(phi.shape[0]),
-        variance=variance,
+        variance=asked.variance,
         findings=(
             *(_levelled(outside, inside) if level else ()),
-            *_findings(inside, outside, moved + shadows_moved, variance),
+            *_findings(inside, outside, moved + shadows_moved, asked.variance),
         ),
         limitations=_LIMITATIONS,
-        provenance=provenance(seed=None, inputs=inputs, settings=settings),
+        provenance=provenance(seed=None, inputs=inputs, settings=asked.recorded()),
     )
 
 
-def _within(main: ArrayFile, names: tuple[str, ...], option: str) -> ArrayFile:
+def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
     """Return the main archive, if it holds what was not given apart."""
     require(
         len(main.arrays) > 1 and main.has(names),
-        option.removeprefix("--"),
-        f"{option} FILE is not given, and the shadow file holds no array called {names[0]}.",
+        name,
+        f"`{name}` is not given, and the shadow file holds no array called {names[0]}.",
         "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
         "inclusion=..., target=..., member=...).",
     )
     return main
 
 
-def _teller(main: ArrayFile, asked: ArrayFile) -> ArrayFile:
-    if asked is not main and asked.has(_MEMBER):
-        return asked
-    return _within(main, _MEMBER, "--membership")
+def _teller(main: ArrayFile, target: ArrayFile) -> ArrayFile:
+    if target is not main and target.has(_MEMBER):
+        return target
+    return _within(main, _MEMBER, "membership")
 
 
 def _usable(law: ShadowLaw | None, least: int) -> ShadowLaw | None:
@@ -232,3 +200,6 @@ def _findings(
             "phi made of logits would tell them apart."
         )
         yield Finding(code="saturated", text=text)
+
+
+query_lira = public(LiraOptions, answer_query_lira)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Values = Literal["phi", "probability", "loss"]
+    from mipaudit.commands.query.model.lira.options import Values
+
 # As near to 0 and 1 as double precision goes: log(p/(1-p)) is within 37.
 _LEAST: Final = 2.0**-53
 # Half of the distance from 1 to the number before it, of single precision.
@@ -49,7 +50,7 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
                 "look_like_probabilities",
                 f"{name}: every confidence is from 0 to 1, as probabilities are and phi = "
                 "log(p / (1-p)) is not.",
-                hint="Say so with --values probability.",
+                hint="Say so with `values` probability.",
             )
         return values, 0
     low, high = (0.0, 1.0) if kind == "probability" else (0.0, np.inf)
@@ -59,7 +60,7 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
         raise InputError(
             "bad_confidences",
             f"{name}: {wrong:,} confidences are no number {what}.",
-            hint="Say what they are with --values phi, probability or loss.",
+            hint="Say what they are with `values` phi, probability or loss.",
         )
     if kind == "probability":
         found, moved = phi_of_probability(values, _LEAST, _gap(values))
@@ -91,7 +92,7 @@ def oriented(
             not all(fits.values()),
             "rows",
             f"{name}: as many models as records: which is a row?",
-            "Add --rows models or --rows records.",
+            "Add `rows` models or `rows` records.",
         )
         rows = next((kind for kind, fit in fits.items() if fit), "models")
     if not fits[rows]:
@@ -115,7 +116,7 @@ def inclusion_bits(values: NDArray[np.float64], name: str) -> NDArray[np.bool_]:
             "bad_inclusion",
             f"{name}: the inclusion is not 0 or 1 everywhere.",
             hint="It says of each model and record whether that model was trained with it; the "
-            "confidences go to --shadow.",
+            "confidences go to `shadow`.",
         )
     return np.asarray(values == 1.0)
 

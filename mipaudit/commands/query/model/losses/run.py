@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mipaudit.commands.query.model.losses.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
+from mipaudit.options.public import public
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.query.model.answer import ModelQuery
-    from mipaudit.commands.query.model.answers import ModelAnswers
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.commands.query.model.answers import AnswerFiles, ModelAnswers
 
 _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
@@ -35,7 +35,7 @@ _MEANING: Final = (
 )
 _BOTH: Final = (
     "Mark members with 1 and holdout records with 0, or give the holdout in a file of its own, "
-    "with --holdout-logits or --holdout-probabilities."
+    "with `holdout_logits` or `holdout_probabilities`."
 )
 _SAME_RECORD: Final = (
     "The reference model must not have been trained on the audited records, and its outputs must "
@@ -51,101 +51,24 @@ _AS_ANSWERED: Final = (
 )
 
 
-def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
-    *,
-    logits: Any = None,  # noqa: ANN401 - a path or an array
-    probabilities: Any = None,  # noqa: ANN401
-    labels: Any = None,  # noqa: ANN401
-    membership: Any = None,  # noqa: ANN401
-    holdout_logits: Any = None,  # noqa: ANN401
-    holdout_probabilities: Any = None,  # noqa: ANN401
-    holdout_labels: Any = None,  # noqa: ANN401
-    reference_logits: Any = None,  # noqa: ANN401
-    reference_probabilities: Any = None,  # noqa: ANN401
-    holdout_reference_logits: Any = None,  # noqa: ANN401
-    holdout_reference_probabilities: Any = None,  # noqa: ANN401
-    scores: Sequence[str] = (),
-    settings: tuple[Setting, ...] | None = None,
-) -> ModelQuery:
+def answer_query_losses(asked: LossesOptions) -> ModelQuery:
     """Return the loss, confidence, entropy and their kin of every record.
 
     One row for each record and one column for each class; a single column is the second of
     two classes. Labels and membership may be in the same table (columns ``label`` and
     ``member``) or archive (arrays ``labels`` and ``member``) as the outputs.
 
-    Args:
-        logits: a .npy, .npz, CSV or Parquet file, or an array (n, c): outputs before softmax,
-            of all records, or of the members where a holdout is given.
-        probabilities: in place of logits.
-        labels: classes from 0, shape (n,).
-        membership: 1 for members, shape (n,), where there is no holdout of its own.
-        holdout_logits: outputs for holdout records, in files of their own.
-        holdout_probabilities: in place of ``holdout_logits``.
-        holdout_labels: their classes.
-        reference_logits: outputs of a reference model for the same records, shape (n, c).
-        reference_probabilities: in place of ``reference_logits``.
-        holdout_reference_logits: likewise of the holdout.
-        holdout_reference_probabilities: likewise.
-        scores: which to make; by default all but ``phi``, and ``loss_calibrated`` where there
-            is a reference model.
-        settings: recorded in the provenance; None records the arguments that are no data.
-
     Raises:
         UsageError: the outputs are given twice or not at all, or no such score.
         InputError: an input cannot be read, or does not fit the others.
     """
     from mipaudit.commands.query.model.answer import model_query, require_both_classes
-    from mipaudit.commands.query.model.answers import read_answers, read_both
+    from mipaudit.commands.query.model.answers import read_both
     from mipaudit.commands.query.model.loss_scores import SCORES, model_scores
-    from mipaudit.statements.provenance.provenance import provenance, settings_from
+    from mipaudit.statements.provenance.provenance import provenance
 
-    if settings is None:
-        settings = settings_from({"scores": tuple(scores)}, source="api")
-    two = holdout_logits is not None or holdout_probabilities is not None
-    require(
-        not (two and membership is not None),
-        "two_memberships",
-        "With a holdout in files of its own, the other files are of members.",
-        "Leave --membership out.",
-    )
-    _require_one_kind((logits, probabilities), (holdout_logits, holdout_probabilities))
-    reference = (reference_logits, reference_probabilities)
-    _require_one_kind(reference, (holdout_reference_logits, holdout_reference_probabilities))
-    wanted = _wanted(scores, [*SCORES], reference=any(one is not None for one in reference))
-    need_labels = not _UNLABELLED.issuperset(wanted)
-    read = [
-        partial(
-            read_answers,
-            outputs=(logits, probabilities),
-            labels=labels,
-            reference=reference,
-            name="members" if two else "outputs",
-            membership=membership,
-            inside=True if two else None,
-            need_labels=need_labels,
-        )
-    ]
-    if two:
-        second = partial(
-            read_answers,
-            outputs=(holdout_logits, holdout_probabilities),
-            labels=holdout_labels,
-            reference=(holdout_reference_logits, holdout_reference_probabilities),
-            name="holdout",
-            membership=None,
-            inside=False,
-            need_labels=need_labels,
-        )
-        read.append(second)
-    else:
-        given = (holdout_labels, holdout_reference_logits, holdout_reference_probabilities)
-        require(
-            all(one is None for one in given),
-            "no_holdout",
-            "There are labels or a reference of a holdout without its outputs.",
-            "Add --holdout-logits or --holdout-probabilities.",
-        )
-    whole = read_both(read)
+    wanted = _wanted(asked.scores, [*SCORES], reference=asked.has_reference)
+    whole = read_both(_sets(asked), need_labels=not _UNLABELLED.issuperset(wanted))
     require_both_classes(whole.member, _BOTH)
     made = model_scores(whole.log_p, _labels_or_none(whole))
     columns: dict[str, tuple[str, NDArray[Any]]] = {
@@ -165,19 +88,36 @@ def query_losses(  # noqa: PLR0913 - one keyword for each option of the command
         classes=int(whole.log_p.shape[1]),
         findings=whole.findings,
         limitations=limitations,
-        provenance=provenance(seed=None, inputs=whole.inputs, settings=settings),
+        provenance=provenance(seed=None, inputs=whole.inputs, settings=asked.recorded()),
     )
 
 
-def _require_one_kind(members: tuple[Any, Any], holdout: tuple[Any, Any]) -> None:
-    """Require logits of both classes, or probabilities of both."""
-    crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
-    require(
-        not any(crossed) or all(crossed),
-        "two_kinds",
-        "Logits are given for one class and probabilities for the other.",
-        "Give the same of both: each rounds in its own way, and that would tell them apart.",
+def _sets(asked: LossesOptions) -> tuple[AnswerFiles, ...]:
+    """Return the files of all records, or those of members and those of the holdout."""
+    from mipaudit.commands.query.model.answers import AnswerFiles
+
+    first = AnswerFiles(
+        name="members" if asked.has_holdout else "outputs",
+        logits=asked.logits,
+        probabilities=asked.probabilities,
+        labels=asked.labels,
+        reference_logits=asked.reference_logits,
+        reference_probabilities=asked.reference_probabilities,
+        membership=asked.membership,
+        inside=True if asked.has_holdout else None,
     )
+    if not asked.has_holdout:
+        return (first,)
+    second = AnswerFiles(
+        name="holdout",
+        logits=asked.holdout_logits,
+        probabilities=asked.holdout_probabilities,
+        labels=asked.holdout_labels,
+        reference_logits=asked.holdout_reference_logits,
+        reference_probabilities=asked.holdout_reference_probabilities,
+        inside=False,
+    )
+    return first, second
 
 
 def _labels_or_none(whole: ModelAnswers) -> NDArray[np.intp]:
@@ -191,7 +131,7 @@ def _wanted(scores: Sequence[str], known: Sequence[str], *, reference: bool) -> 
     every = [*known, *([_CALIBRATED] if reference else [])]
     chosen = tuple(dict.fromkeys(scores)) or (*_DEFAULT, *([_CALIBRATED] if reference else []))
     for name in chosen:
-        hint = "It needs --reference-logits." if name == _CALIBRATED else None
+        hint = "It needs `reference_logits`." if name == _CALIBRATED else None
         require(name in every, "scores", f"The scores that can be made: {', '.join(every)}.", hint)
     return chosen
 
@@ -208,3 +148,6 @@ def _calibrated(loss: NDArray[Any], whole: ModelAnswers) -> NDArray[np.float64]:
             hint="Give logits, of which no loss is infinite.",
         )
     return found
+
+
+query_losses = public(LossesOptions, answer_query_losses)
