@@ -76,7 +76,7 @@ def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN
 # commands says, so that a command is loaded only when it runs.
 COMMANDS: Final = {
     "estimate": "Say how much anybody could learn about membership from a score.",
-    "records": "Say how exposed every record is, and which groups are.",
+    "records": BY_NAME["records"].summary,
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": BY_NAME["check"].summary,
     "summarize": "Count scores into a small file that adds up with others.",

@@ -113,5 +113,12 @@ TABLE: Final = (
         run="mipaudit.commands.bounds.command:run_bounds",
         shown="mipaudit.commands.bounds.options:BoundsShown",
     ),
+    Command(
+        "records",
+        "Say how exposed every record is, and which groups are.",
+        asked="mipaudit.commands.records.options:RecordsOptions",
+        run="mipaudit.commands.records.command:run_records",
+        shown="mipaudit.commands.records.options:RecordsShown",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

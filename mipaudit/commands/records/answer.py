@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.counts import RecordCounts
     from mipaudit.commands.records.groups import GroupCounts
-    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.commands.records.rows import TopRecords
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.statements.policy import PolicyCheck
@@ -41,22 +41,22 @@ _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 def risks_of(
-    counts: RecordCounts, question: RecordsQuestion, confidence: float | None = None
+    counts: RecordCounts, asked: RecordTableOptions, confidence: float | None = None
 ) -> RecordRisks:
     """Return what the counts show of every cell, at the audit's confidence or another."""
     return RecordRisks(
         counts=counts.counts,
-        prior=question.prior,
-        confidence=question.confidence if confidence is None else confidence,
-        tau=question.tau,
-        rate=question.fdr,
-        population=question.population,
+        prior=asked.prior,
+        confidence=asked.confidence if confidence is None else confidence,
+        tau=asked.tau,
+        rate=asked.fdr,
+        population=asked.member_population,
     )
 
 
 def records_report(
     source: ScoreSource,
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
     counts: RecordCounts,
     risks: RecordRisks,
     *,
@@ -65,21 +65,21 @@ def records_report(
     provenance: Provenance,
 ) -> RecordsReport:
     """Return the report."""
-    design = _design(source, question, counts, risks)
+    design = _design(source, asked, counts, risks)
     largest = _largest(design, risks)
-    estimates, groups = _groups(source, question, counts.groups)
+    estimates, groups = _groups(source, asked, counts.groups)
     judged = waive(
-        _checks(source, question, design, counts, risks),
-        question.waivers,
+        _checks(source, asked, design, counts, risks),
+        asked.judged_waivers,
         waiver_day(),
     )
     incomplete = bool(source.left_out)
     verdict = settled(
-        reach_verdict(judged.checks, (), question.on_inconclusive, incomplete=incomplete),
+        reach_verdict(judged.checks, (), asked.on_inconclusive, incomplete=incomplete),
         source.findings(),
     )
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
-    cells = _cells(risks, question.min_cell)
+    cells = _cells(risks, asked.min_cell)
     return RecordsReport(
         command="records",
         design=design,
@@ -110,8 +110,8 @@ def records_report(
             *source.told,
             *source.findings(),
             *judged.findings,
-            *limits_elsewhere("estimate", question.elsewhere),
-            *_findings(question, counts, risks),
+            *limits_elsewhere("estimate", asked.limits_elsewhere),
+            *_findings(asked, counts, risks),
         ),
         limitations=records_limitations(design),
         provenance=provenance,
@@ -119,7 +119,7 @@ def records_report(
 
 
 def _design(
-    source: ScoreSource, question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks
+    source: ScoreSource, asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks
 ) -> RecordsDesign:
     first = source.partitions()[0].assembly
     return RecordsDesign(
@@ -127,16 +127,16 @@ def _design(
         n_holdout=counts.n_holdout,
         counted_members=risks.n_members,
         counted_holdout=risks.n_holdout,
-        prior=question.prior,
-        baseline=abs(2 * question.prior - 1),
-        confidence=question.confidence,
+        prior=asked.prior,
+        baseline=abs(2 * asked.prior - 1),
+        confidence=asked.confidence,
         score_column=source.columns[0].name,
         discrete=counts.cells.discrete,
         cells=risks.cells,
-        min_cell=question.min_cell,
-        tau=question.tau,
-        fdr=question.fdr,
-        member_population=question.population,
+        min_cell=asked.min_cell,
+        tau=asked.tau,
+        fdr=asked.fdr,
+        member_population=asked.member_population,
         member_column=source.member_column,
         skipped_columns=source.passed_over,
         group_columns=() if first.groups is None else first.groups.columns,
@@ -222,7 +222,7 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
 
 def _checks(
     source: ScoreSource,
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
     design: RecordsDesign,
     counts: RecordCounts,
     risks: RecordRisks,
@@ -230,19 +230,19 @@ def _checks(
     groups = counts.groups
     filled = risks.everyone.sum(axis=1) > 0
     require_judged(
-        question.every_limit, design.score_column, None if groups is None else groups.names
+        asked.judged_limits, design.score_column, None if groups is None else groups.names
     )
     return records_checks(
-        question,
+        asked,
         design,
-        lambda confidence: risks_of(counts, question, confidence),
-        lambda confidence: _group_estimates(source, question, groups, confidence),
+        lambda confidence: risks_of(counts, asked, confidence),
+        lambda confidence: _group_estimates(source, asked, groups, confidence),
         single=bool(counts.cells.single[filled].all()),
     )
 
 
 def _group_estimates(
-    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None, confidence: float
+    source: ScoreSource, asked: RecordTableOptions, groups: GroupCounts | None, confidence: float
 ) -> list[Estimate]:
     if groups is None:
         return []
@@ -251,7 +251,7 @@ def _group_estimates(
         column.name,
         groups.names,
         groups.counts,
-        prior=question.prior,
+        prior=asked.prior,
         confidence=confidence,
         ordered=column.kind != "string",
         seed=groups.seed,
@@ -259,11 +259,11 @@ def _group_estimates(
 
 
 def _groups(
-    source: ScoreSource, question: RecordsQuestion, groups: GroupCounts | None
+    source: ScoreSource, asked: RecordTableOptions, groups: GroupCounts | None
 ) -> tuple[list[Estimate], tuple[GroupRisk, ...]]:
     if groups is None:
         return [], ()
-    estimates = _group_estimates(source, question, groups, question.confidence)
+    estimates = _group_estimates(source, asked, groups, asked.confidence)
     found = [
         _group(name, size, rows)
         for name, size, rows in zip(groups.names, groups.sizes, _by_group(estimates), strict=True)
@@ -306,12 +306,12 @@ def _differs(difference: Estimate | None) -> Literal["higher", "lower", "not sho
     return "not shown"
 
 
-def _findings(question: RecordsQuestion, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
+def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisks) -> list[Finding]:
     found = size_findings(counts.n_members, counts.n_holdout)
     if risks.cells < 2:  # noqa: PLR2004 - cells that could differ
         text = "All records fall into one cell: nothing tells them apart."
         found.append(Finding(code="one_cell", text=text))
-    if question.cells is not None and counts.cells.discrete:
+    if asked.cells is not None and counts.cells.discrete:
         text = (
             "The number of cells that was asked for is not used: each value of a discrete score "
             "that is frequent enough is a cell."

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.records.groups import GroupCounts
-    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.commands.records.risk.cells import RecordCells
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.rows_of_chunk import Assembly
@@ -61,7 +61,7 @@ class RecordCounts:
 
 def count_records(
     source: ScoreSource,
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
     *,
     workers: Workers | None,
     meter: Callable[[int], None] | None,
@@ -76,8 +76,8 @@ def count_records(
     require_one_score(source)
     kept = _kept(source, workers, meter)
     if kept is not None:
-        return _count_kept(source, kept, question)
-    return _count_by_position(source, question, workers=workers, meter=meter)
+        return _count_kept(source, kept, asked)
+    return _count_by_position(source, asked, workers=workers, meter=meter)
 
 
 def _kept(
@@ -96,20 +96,20 @@ def _kept(
     return KeptInput(rows=rows, columns=source.columns, units=source.unit_seed is not None)
 
 
-def _count_kept(source: ScoreSource, kept: KeptInput, question: RecordsQuestion) -> RecordCounts:
+def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions) -> RecordCounts:
     """Count rows in memory, whatever their order.
 
     The cells and the groups are statements of their own, each with the order and the seed
     that follow from what enters it: groups beside the score change no record's risk.
     """
-    ordered = kept.in_order([0], question.seed)
+    ordered = kept.in_order([0], asked.chosen_seed)
     if kept.units:
-        source.stand_for(_standing(kept, question))
+        source.stand_for(_standing(kept, asked))
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
-    cells = _cells(sample, source.columns[0].kind, question, ordered.seed)
+    cells = _cells(sample, source.columns[0].kind, asked, ordered.seed)
     grouped = None
     if kept.rows.groups is not None:
-        grouped = _count_groups(source, order_with_groups(kept, 0, question.seed), question)
+        grouped = _count_groups(source, order_with_groups(kept, 0, asked.chosen_seed), asked)
     return RecordCounts(
         cells=cells,
         counts=ordered.over(partial(RecordTally, cells)).counts,
@@ -119,7 +119,7 @@ def _count_kept(source: ScoreSource, kept: KeptInput, question: RecordsQuestion)
     )
 
 
-def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
+def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
     """Return the rows that stand for persons where the risks of records are counted."""
     at = positions(kept.rows)
     rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
@@ -131,7 +131,7 @@ def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
         rows.keys,
         units=True,
     )
-    chosen = one_of_each(rows.reordered(found.order), question.seed.in_use(found.content))
+    chosen = one_of_each(rows.reordered(found.order), asked.chosen_seed.in_use(found.content))
     members = int(np.count_nonzero(chosen.member))
     dropped = kept.dropped(members, int(chosen.member.size) - members)
     return Chosen(
@@ -142,24 +142,20 @@ def _standing(kept: KeptInput, question: RecordsQuestion) -> Chosen:
 
 
 def _count_groups(
-    source: ScoreSource, ordered: OrderedRows, question: RecordsQuestion
+    source: ScoreSource, ordered: OrderedRows, asked: RecordTableOptions
 ) -> GroupCounts:
     kind = source.columns[0].kind
-    chosen = choose_groups(
-        ordered.over(GroupCensus).sizes, words_of(source.every_row()[0]), question
-    )
+    chosen = choose_groups(ordered.over(GroupCensus).sizes, words_of(source.every_row()[0]), asked)
     sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
     sample.settle()
-    plan = make_plan(
-        sample, [kind], prior=question.prior, discrete=question.discrete, seed=ordered.seed
-    )
+    plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=ordered.seed)
     tally = ordered.over(partial(GroupTally, plan, chosen.grouping))
     return chosen.counted(tally, ordered.seed)
 
 
 def _count_by_position(
     source: ScoreSource,
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
     *,
     workers: Workers | None,
     meter: Callable[[int], None] | None,
@@ -172,13 +168,11 @@ def _count_by_position(
     survey = over(partial(RecordSurvey, seed, grouped=grouped))
     sample = survey.sample
     kind = source.columns[0].kind
-    cells = _cells(sample, kind, question, seed)
+    cells = _cells(sample, kind, asked, seed)
     chosen = plan = None
     if survey.census is not None:
-        chosen = choose_groups(survey.census.sizes, words_of(partitions[0]), question)
-        plan = make_plan(
-            sample, [kind], prior=question.prior, discrete=question.discrete, seed=seed
-        )
+        chosen = choose_groups(survey.census.sizes, words_of(partitions[0]), asked)
+        plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=seed)
     tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
     return RecordCounts(
         cells=cells,
@@ -192,7 +186,7 @@ def _count_by_position(
 
 
 def _cells(
-    sample: BurnInSample, kind: ScoreKind, question: RecordsQuestion, seed: int
+    sample: BurnInSample, kind: ScoreKind, asked: RecordTableOptions, seed: int
 ) -> RecordCells:
     """Return the cells that the burn-in calls for, which the sample then holds in order.
 
@@ -202,14 +196,14 @@ def _cells(
     sample.settle()
     require_classes(sample)
     require_identities(sample)
-    _check_population(question, sample)
+    _check_population(asked, sample)
     return cut_cells(
         sample,
         kind,
         seed=seed,
-        discrete=question.discrete,
-        cells=question.cells,
-        least=question.min_cell,
+        discrete=asked.discrete,
+        cells=asked.cells,
+        least=asked.min_cell,
     )
 
 
@@ -245,16 +239,16 @@ def require_one_score(source: ScoreSource) -> None:
     raise UsageError(
         "several_scores",
         f"The risk of a record is that of one score, and there are several: {names}.",
-        hint="Choose one with --score-col.",
+        hint="Choose one with `score_columns`.",
     )
 
 
-def _check_population(question: RecordsQuestion, sample: BurnInSample) -> None:
+def _check_population(asked: RecordTableOptions, sample: BurnInSample) -> None:
     members = sample.members.rows
-    if question.population is not None and question.population < members:
+    if asked.member_population is not None and asked.member_population < members:
         raise InputError(
             "population_too_small",
             f"There are {members:,} members, more than the training records that "
-            "--member-population says they were drawn from.",
+            "`member_population` says they were drawn from.",
             hint="Give the number of all training records.",
         )

@@ -14,7 +14,7 @@ from mipaudit.statements.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.evidence.tallies.group_tally import GroupTally
     from mipaudit.reading.source.source import PiecePartition
     from mipaudit.summaries.tally import ColumnCounts
@@ -72,7 +72,7 @@ def words_of(partition: PiecePartition) -> tuple[tuple[str, ...], Mapping[int, t
 def choose_groups(
     sizes: Mapping[int, tuple[int, int]],
     words: tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]],
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
 ) -> ChosenGroups:
     """Decide by the class sizes alone which groups are told apart.
 
@@ -80,28 +80,28 @@ def choose_groups(
         InputError: ``small_groups`` or ``no_group``.
         UsageError: ``too_many_groups``.
     """
-    small = [group for group, pair in sizes.items() if min(pair) < question.min_cell]
-    if small and question.small_groups == "refuse":
+    small = [group for group, pair in sizes.items() if min(pair) < asked.min_cell]
+    if small and asked.small_groups == "refuse":
         raise InputError(
             "small_groups",
-            f"{len(small)} of {len(sizes)} groups have fewer than {question.min_cell} members "
+            f"{len(small)} of {len(sizes)} groups have fewer than {asked.min_cell} members "
             "or holdout records.",
-            hint="Take them together with --small-groups merge, or name fewer columns.",
+            hint="Take them together with `small_groups` merge, or name fewer columns.",
         )
     kept = sorted(set(sizes) - set(small))
     if len(kept) > MOST_KEPT:
         raise UsageError(
             "too_many_groups",
-            f"--by makes {len(kept)} groups; at most {MOST_KEPT} are told apart.",
+            f"`by` makes {len(kept)} groups; at most {MOST_KEPT} are told apart.",
             hint="Name fewer columns.",
         )
     members, holdout = (sum(sizes[group][side] for group in small) for side in (0, 1))
-    together = bool(small) and min(members, holdout) >= question.min_cell
+    together = bool(small) and min(members, holdout) >= asked.min_cell
     if not kept:
         raise InputError(
             "no_group",
-            f"No group has {question.min_cell} members and as many holdout records.",
-            hint="Name fewer columns, or lower --min-cell.",
+            f"No group has {asked.min_cell} members and as many holdout records.",
+            hint="Name fewer columns, or lower `min_cell`.",
         )
     columns, found = words
     names = [
@@ -115,7 +115,7 @@ def choose_groups(
         ),
         names=(*names, *([_OTHER] if together else [])),
         sizes=(*(sizes[group] for group in kept), *([(members, holdout)] if together else [])),
-        findings=_findings(len(small), members + holdout, question.min_cell, together=together),
+        findings=_findings(len(small), members + holdout, asked.min_cell, together=together),
     )
 
 

@@ -15,7 +15,7 @@ from mipaudit.statements.waiver import EVERY_GROUP
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mipaudit.commands.records.question import RecordsQuestion
+    from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.commands.records.report import RecordsDesign
     from mipaudit.commands.records.risk.risk import RecordRisks
     from mipaudit.statements.estimate import Estimate
@@ -30,7 +30,7 @@ def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | 
     Args:
         limits: those that ``records`` judges.
         score: the one that is audited.
-        groups: the groups that are told apart; None without ``--by``.
+        groups: the groups that are told apart; None without columns that make them.
 
     Raises:
         UsageError: ``no_such_score`` or ``no_such_group``.
@@ -42,13 +42,13 @@ def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | 
                 f"The policy limits {limit.quantity} of the score "
                 f"'{safe_name(str(limit.score))}', which is not audited: "
                 f"'{safe_name(score)}' is.",
-                hint="Name it with --score-col if the input has it.",
+                hint="Name it with `score_columns` if the input has it.",
             )
         if limit.group is not None and groups is None:
             raise UsageError(
                 "no_such_group",
                 "The policy limits groups, and none are told apart.",
-                hint="Add --by with the columns that make the groups.",
+                hint="Add `by` with the columns that make the groups.",
             )
         if limit.group is not None and limit.group not in {EVERY_GROUP, *(groups or ())}:
             raise UsageError(
@@ -60,7 +60,7 @@ def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | 
 
 
 def records_checks(
-    question: RecordsQuestion,
+    asked: RecordTableOptions,
     design: RecordsDesign,
     risks_at: Callable[[float], RecordRisks],
     estimates_at: Callable[[float], Sequence[Estimate]],
@@ -74,16 +74,16 @@ def records_checks(
     it could be.
 
     Args:
-        question: with the limits.
+        asked: with the limits.
         design: of the report.
         risks_at: what the counts show of the cells, at a confidence.
         estimates_at: the rows of all groups, at a confidence.
         single: whether each cell with records holds a single value.
     """
-    limits = question.every_limit
+    limits = asked.judged_limits
     if not limits:
         return ()
-    confidence = question.confidence
+    confidence = asked.confidence
     shared = 1 - (1 - confidence) / len(limits)
     found: list[PolicyCheck] = []
     for limit in limits:

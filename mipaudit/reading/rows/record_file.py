@@ -47,8 +47,8 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
     if safe_csv and form not in {"csv", "csv.gz"}:
         raise UsageError(
             "safe_csv",
-            "--safe-csv is about records in a CSV file, and none is written.",
-            hint="Add -o risks.csv, or leave --safe-csv out.",
+            "`safe_csv` is about records in a CSV file, and none is written.",
+            hint="Add -o risks.csv, or leave `safe_csv` out.",
         )
 
 

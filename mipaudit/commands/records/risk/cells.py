@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from mipaudit.commands.records.options import MOST_CELLS
 from mipaudit.summaries.cells.buckets import Locator
 from mipaudit.summaries.cells.cells import atoms
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.sample import BurnInSample
 
-MOST_CELLS: Final = 1024
-LEAST_CELLS: Final = 2
 _CELLS_PER_CUBE_ROOT: Final = 2.0
 _FEWEST: Final = 4
 _END_ROWS: Final = 400

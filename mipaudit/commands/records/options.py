@@ -1,0 +1,198 @@
+"""What ``mipaudit records`` may be asked, and ``record_table``."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.game import Game
+from mipaudit.options.groups.judging import ListedPolicy
+from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
+from mipaudit.options.groups.shown import ExitZero, Form, Said
+from mipaudit.options.groups.working import BadParts, Engines, Seeded
+from mipaudit.options.policy.limits import check_limits, of_records
+from mipaudit.options.policy.waivers import check_waivers
+from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
+from mipaudit.options.texts.column_lists import column_list
+from mipaudit.reading.rows.output import RowFormat
+from mipaudit.reading.rows.record_file import record_format, require_csv
+from mipaudit.statements.policy import Limit
+from mipaudit.statements.waiver import Waiver
+
+# A path, or an open binary file.
+RecordFile: TypeAlias = Any
+MOST_CELLS: Final = 1024
+
+
+def _group_columns(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a comma list, or in a sequence: there a name may have commas."""
+    return column_list(given) if isinstance(given, str) and given else tuple(dict.fromkeys(given))
+
+
+class _Risks(Options):
+    cells: Annotated[
+        int | None,
+        Option(
+            "--cells",
+            "About how many cells. Default: what the rows bear.",
+            metavar="N",
+            within=between(2, MOST_CELLS),
+        ),
+    ] = None
+    min_cell: Annotated[
+        int,
+        Option(
+            "--min-cell",
+            "Fewest records of a cell or a group that is shown.",
+            metavar="N",
+            within=at_least(1),
+        ),
+    ] = 10
+    tau: Annotated[
+        float, Option("--tau", "List cells with a risk above X.", metavar="X", within=BELOW_ONE)
+    ] = 0.5
+    fdr: Annotated[
+        float,
+        Option(
+            "--fdr",
+            "False-discovery rate of the list, over cells.",
+            metavar="Q",
+            within=PROBABILITY,
+        ),
+    ] = 0.05
+    top: Annotated[
+        int,
+        Option(
+            "--top",
+            "Name the N most exposed records by row.",
+            metavar="N",
+            within=between(0, 10_000),
+        ),
+    ] = 0
+    by: Annotated[
+        Sequence[str],
+        Option(
+            "--by",
+            "Tell groups apart by these columns.",
+            metavar="COL,COL",
+            read=_group_columns,
+        ),
+    ] = ()
+    small_groups: Annotated[
+        Literal["merge", "refuse"],
+        Option("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),
+    ] = "merge"
+    member_population: Annotated[
+        int | None,
+        Option(
+            "--member-population",
+            "The members are a sample of N training records.",
+            metavar="N",
+            within=at_least(1),
+        ),
+    ] = None
+    max_risk: Annotated[
+        float | None,
+        Option("--max-risk", "Policy: the largest risk is at most X.", metavar="X"),
+    ] = None
+
+
+class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
+    def check(self) -> None:
+        """Refuse a limit that is always kept, or never."""
+        super().check()
+        # The largest risk is at least the average one, which nothing makes smaller.
+        baseline = abs(2 * self.prior - 1)
+        if self.max_risk is not None and not baseline < self.max_risk <= 1:
+            raise UsageError(
+                "max_risk",
+                f"The limit on the risk must be above {baseline:g}, which a score that says "
+                "nothing reaches at this prior, and at most 1.",
+            )
+        check_limits(self.limits, self.prior)
+        check_waivers(self.waivers, self.prior)
+
+    @cached_property
+    def judged_limits(self) -> tuple[Limit, ...]:
+        """The limits on records and groups: that of the option, then those listed."""
+        listed = tuple(filter(of_records, check_limits(self.limits, self.prior)))
+        if self.max_risk is None:
+            return listed
+        return (Limit(quantity="risk", max=self.max_risk), *listed)
+
+    @cached_property
+    def judged_waivers(self) -> tuple[Waiver, ...]:
+        """The waivers of such limits."""
+        return tuple(filter(of_records, check_waivers(self.waivers, self.prior)))
+
+    @property
+    def limits_elsewhere(self) -> int:
+        """How many listed limits another command judges."""
+        return sum(not of_records(one) for one in check_limits(self.limits, self.prior))
+
+
+class RecordTableOptions(Scores, Classes, Columns, _RiskPolicy, BadParts, Seeded, Engines):
+    """The scores, what is asked of their records, and a policy on it."""
+
+
+class _Written(Options):
+    output: Annotated[
+        RecordFile,
+        Option(
+            "-o/--output",
+            "Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
+            metavar="FILE",
+            recorded=False,
+            in_python="Or an open binary file.",
+        ),
+    ] = None
+    output_format: Annotated[
+        RowFormat | None,
+        Option(None, "The form of that file; None goes by its name.", recorded=False),
+    ] = None
+    safe_csv: Annotated[
+        bool,
+        Option(
+            "--safe-csv",
+            "Put an apostrophe before keys in CSV that a spreadsheet would run.",
+        ),
+    ] = False
+
+    @cached_property
+    def form(self) -> RowFormat | None:
+        """The form of the file of records; None for no such file."""
+        return record_format(self.output, self.output_format)
+
+    def check(self) -> None:
+        """Refuse a file of no known form, and what is about another."""
+        super().check()
+        require_csv(self.form, safe_csv=self.safe_csv)
+
+
+class RecordsOptions(RecordTableOptions, _Written):
+    """The same, and where to write a row for each record."""
+
+    HELP = """Say how exposed every record is.
+
+The risk of a record is how far its score moves an attacker's guess about its
+membership: 0 where the score says nothing, 1 where it settles it. The score is cut
+into cells; each cell's risk has limits that hold for all cells together.
+
+\b
+Examples:
+  mipaudit records scores.parquet -o risks.parquet
+      A row for each record, in the order of the input; the report is printed.
+  mipaudit records scores.csv --key-col patient -o risks.csv --top 20
+      With the records' own names in the file, and the 20 most exposed rows printed.
+  mipaudit records scores.parquet --by sex,race
+      How much leaks of each group, and which groups differ from the rest.
+  mipaudit records scores.parquet --tau 0.8 --fdr 0.01
+      The records whose cell has a risk above 0.8, at most 1% of the cells wrongly.
+  mipaudit records scores.parquet --max-risk 0.5
+      A policy: exit 0 if no cell's risk is above 0.5, 1 if one is, 3 if it is open.
+"""
+
+
+class RecordsShown(Form, Said, ExitZero):
+    """How the report is shown, on standard output."""
