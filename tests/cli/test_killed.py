@@ -6,19 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-# Runs the program; its process dies by SIGKILL at a step of writing, counted over all files.
+# Runs the program once, and then, as often as it is asked to, in a copy of the process that has
+# all loaded: the copy dies by SIGKILL at a step of writing, counted over all files.
 KILLER = """
 import os, signal, sys
 from mipaudit.output import destination
 
-left = int(sys.argv.pop(1))
 named = sys.argv.pop(1) == "named"
+left = 10**6
 
 
 def step():
@@ -65,9 +67,17 @@ for name in ("link", "fsync", "fchmod", "rename", "replace", "unlink"):
     setattr(os, name, before(getattr(os, name)))
 if named:
     destination._open_nameless = lambda *_: None
-from mipaudit.cli.app import main
+from mipaudit.cli.app import main, run
 
-main()
+answers = fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+print(run(sys.argv[1:]), file=answers, flush=True)
+for line in sys.stdin:
+    left = int(line)
+    child = os.fork()
+    if not child:
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=answers, flush=True)
 """
 
 
@@ -81,15 +91,40 @@ def scores(tmp_path):
     return tmp_path / "out"
 
 
-def run(environment, folder, arguments, *, steps, way):
-    return subprocess.run(
-        [sys.executable, "-c", KILLER, str(steps), way, *arguments],
-        env={**environment, "SOURCE_DATE_EPOCH": "1700000000"},
-        cwd=folder.parent,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
+@contextmanager
+def killer(environment, folder, arguments, way):
+    """Run the program; yield a function that runs it up to a step and returns how it ended."""
+    with (
+        (folder.parent / "errors").open("w+", encoding="utf-8") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", KILLER, way, *arguments],
+            env={
+                **environment,
+                "OPENBLAS_NUM_THREADS": "1",
+                "SOURCE_DATE_EPOCH": "1700000000",
+            },
+            cwd=folder.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            bufsize=1,
+        ) as process,
+    ):
+
+        def status():
+            line = process.stdout.readline()
+            errors.seek(0)
+            assert line.strip(), errors.read()
+            return int(line)
+
+        def up_to(steps):
+            process.stdin.write(f"{steps}\n")
+            return status()
+
+        # The first run loads what a report then names the versions of.
+        assert status() == 0
+        yield up_to
 
 
 COMMANDS = [
@@ -104,35 +139,35 @@ COMMANDS = [
 @pytest.mark.parametrize("way", ["nameless", "named"])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_whatever_is_there_is_whole(environment, scores, command, way):
-    done = run(environment, scores, command, steps=10**6, way=way)
-    assert done.returncode == 0, done.stderr
-    whole = {path.name: path.read_bytes() for path in scores.iterdir()}
     name = Path(command[-1]).name
     old = {name: b"old", f"{name}.sha256": b"older"}
     kills = 0
-    for steps in range(60):
-        for path in scores.iterdir():
-            path.unlink()
-        for old_name, content in old.items():
-            (scores / old_name).write_bytes(content)
-        done = run(environment, scores, command, steps=steps, way=way)
-        for path in scores.iterdir():
-            if path.name.endswith(".tmp"):
-                # Hidden, and left only where files cannot be without a name, or whole.
-                assert path.name.startswith(".")
-                assert way == "named" or path.read_bytes() in whole.values()
-            else:
-                assert path.read_bytes() in {old.get(path.name), whole.get(path.name)}
-        pair = [(scores / one).read_bytes() for one in old if (scores / one).exists()]
-        if command[0] == "estimate" and len(pair) == len(old):
-            # A digest is never that of another file than the one that is there.
-            assert pair in ([*old.values()], [whole[one] for one in old])
-        if done.returncode == 0:
-            break
-        assert done.returncode == -signal.SIGKILL, done.stderr
-        kills += 1
-    else:
-        pytest.fail("it never got to its end")
+    with killer(environment, scores, command, way) as up_to:
+        assert up_to(10**6) == 0
+        whole = {path.name: path.read_bytes() for path in scores.iterdir()}
+        for steps in range(60):
+            for path in scores.iterdir():
+                path.unlink()
+            for old_name, content in old.items():
+                (scores / old_name).write_bytes(content)
+            status = up_to(steps)
+            for path in scores.iterdir():
+                if path.name.endswith(".tmp"):
+                    # Hidden, and left only where files cannot be without a name, or whole.
+                    assert path.name.startswith(".")
+                    assert way == "named" or path.read_bytes() in whole.values()
+                else:
+                    assert path.read_bytes() in {old.get(path.name), whole.get(path.name)}
+            pair = [(scores / one).read_bytes() for one in old if (scores / one).exists()]
+            if command[0] == "estimate" and len(pair) == len(old):
+                # A digest is never that of another file than the one that is there.
+                assert pair in ([*old.values()], [whole[one] for one in old])
+            if status == 0:
+                break
+            assert status == -signal.SIGKILL
+            kills += 1
+        else:
+            pytest.fail("it never got to its end")
     assert kills >= 4
     assert {path.name: path.read_bytes() for path in scores.iterdir()} == {**old, **whole}
 

@@ -117,6 +117,8 @@ class WebSite:
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body are sent apart: the second would wait for the first to be confirmed.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
