@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Mood = Literal["good", "bad", "open", "plain"]
+# For a terminal, for a job summary or a server of pipelines, or a page with pictures.
+View = Literal["text", "summary", "page"]
 
 
 class Heading(NamedTuple):

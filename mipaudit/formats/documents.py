@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, assert_never
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from mipaudit.formats.document import Document
+    from mipaudit.formats.document import Document, View
     from mipaudit.statements.reports.kinds import AnyReport
 
 Form = Literal["csv", "markdown", "html", "junit"]
@@ -19,7 +19,7 @@ def report_as(report: AnyReport, form: Form) -> str:
         from mipaudit.formats.csv import report_csv
 
         return report_csv(report)
-    document = document_of(report, illustrated=form == "html")
+    document = document_of(report, "page" if form == "html" else "summary")
     match form:
         case "markdown":
             from mipaudit.formats.markdown import document_markdown
@@ -37,22 +37,17 @@ def report_as(report: AnyReport, form: Form) -> str:
             assert_never(form)
 
 
-def document_of(report: AnyReport, *, illustrated: bool = False) -> Document:
-    """Return all that a report shows, and where it comes from.
-
-    Args:
-        report: of any command.
-        illustrated: with pictures, where there are any and they can be drawn.
-    """
+def document_of(report: AnyReport, view: View = "summary") -> Document:
+    """Return all that a report shows, and where it comes from."""
     from mipaudit.formats.blocks.origin import origin_section
 
-    document = _document(report, illustrated=illustrated)
+    document = _document(report, view)
     return document._replace(sections=(*document.sections, origin_section(report.provenance)))
 
 
 def headline_of(report: AnyReport) -> str:
     """Return the outcome in a line; empty where nothing was to be decided."""
-    return _document(report, illustrated=False).headline
+    return _document(report, "text").headline
 
 
 def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
@@ -61,19 +56,20 @@ def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
     Args:
         report: of any command.
         width: characters in a line, where tables allow; prose is up to 100 wide.
-        color: whether to use terminal colours, where there are any.
+        color: whether to use terminal colours.
     """
-    text = kind_of(report.command).text
-    if text is not None:
-        page: str = named(text)(report, width=width, color=color)
-        return page
     from mipaudit.formats.text import document_text
 
-    return document_text(_document(report, illustrated=False), width=width)
+    document = _document(report, "text")
+    if report.provenance.seeds or report.provenance.seed is not None:
+        from mipaudit.formats.blocks.origin import seed_section
+
+        document = document._replace(sections=(*document.sections, seed_section(report.provenance)))
+    return document_text(document, width=width, color=color)
 
 
-def _document(report: AnyReport, *, illustrated: bool) -> Document:
+def _document(report: AnyReport, view: View) -> Document:
     kind = kind_of(report.command)
-    asked = {"illustrated": illustrated} if kind.illustrated else {}
-    document: Document = named(kind.document)(report, **asked)
+    draw = named(kind.document)
+    document: Document = draw(report, view) if kind.views else draw(report)
     return document

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24
+_LONGEST_WORD: Final = 32  # names of columns may be longer; they are broken where they must
 
 
 def columns(
@@ -143,7 +144,6 @@ def _folded(cell: str, width: int) -> list[str]:
         width,
         initial_indent=indent,
         subsequent_indent=indent,
-        break_long_words=False,
         break_on_hyphens=False,
     )
 
@@ -155,7 +155,7 @@ def _padded(lines: list[str], count: int, *, above: bool = False) -> list[str]:
 
 def _longest_word(cell: str) -> int:
     indent = len(cell) - len(cell.lstrip())
-    return indent + max(map(len, cell.split()), default=0)
+    return indent + min(max(map(len, cell.split()), default=0), _LONGEST_WORD)
 
 
 def paragraph(

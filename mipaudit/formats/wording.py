@@ -32,14 +32,6 @@ STATUS: Final = {
     "not_comparable": "NOT COMPARABLE",
 }
 
-STYLES: Final = {
-    "met": "bold green",
-    "not_met": "bold red",
-    "contradicted": "bold red",
-    "inconclusive": "bold yellow",
-    "not_comparable": "bold yellow",
-}
-
 CLAIM_MEANING: Final = {
     "contradicted": "more leaks than the claim allows",
     "consistent": "the scores do not contradict the claim, which does not prove it",

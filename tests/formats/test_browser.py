@@ -53,7 +53,7 @@ def test_the_page_fits_a_phone_and_a_desk(tmp_path, width):
         claimed_epsilon=1,
         adjacency="add-remove",
     )
-    page = document_html(document_of(report, illustrated=True))
+    page = document_html(document_of(report, "page"))
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     (tmp_path / "frame.html").write_text(FRAME.format(width=width), encoding="utf-8")
     done = subprocess.run(

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from mipaudit.commands.estimate.pages.notebook import notebook_html
-from mipaudit.commands.estimate.pages.page_text import render_table
 from mipaudit.commands.estimate.pages.sections import methods
+from mipaudit.formats.documents import report_text
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def in_full(text):
 
 def test_four_hundred_columns_are_drawn_at_once(with_columns):
     report = with_columns(400)
-    render_table(with_columns(2), width=100, color=False)  # imports are not the matter
+    report_text(with_columns(2), width=100)  # imports are not the matter
 
     start = time.process_time()
-    text = render_table(report, width=100, color=False)
+    text = report_text(report, width=100)
     notebook_html(report)
     seconds = time.process_time() - start
 
@@ -53,17 +53,17 @@ def test_four_hundred_columns_are_drawn_at_once(with_columns):
 
 
 def test_many_columns_are_all_listed_and_the_strongest_shown_in_full(with_columns):
-    text = render_table(with_columns(13), width=100, color=False)
+    text = report_text(with_columns(13), width=100)
 
     overview = text[text.index("Every score") : text.index('Score "score_0"')]
-    assert re.findall(r'^"score_(\d+)"', overview, re.MULTILINE) == [str(i) for i in range(13)]
+    assert re.findall(r'^ +"score_(\d+)"', overview, re.MULTILINE) == [str(i) for i in range(13)]
     assert "The strongest 5 of 13 scores follow in full" in overview
     assert "-f json" in overview
     assert in_full(text) == [f"score_{i}" for i in range(5)]
 
 
 def test_a_dozen_columns_are_shown_in_full(with_columns):
-    text = render_table(with_columns(12), width=100, color=False)
+    text = report_text(with_columns(12), width=100)
 
     assert in_full(text) == [f"score_{i}" for i in range(12)]
     assert "follow in full" not in text
@@ -75,9 +75,9 @@ def test_rows_judged_are_said_once_where_they_agree_and_apart_where_not(with_col
         replace(e, n_members=7, n_holdout=5) if e.score == "score_1" else e
         for e in report.estimates
     )
-    mixed = render_table(replace(report, estimates=differing), width=100, color=False)
+    mixed = report_text(replace(report, estimates=differing), width=100)
 
-    assert render_table(report, width=100, color=False).count("the rest chose") == 1
+    assert report_text(report, width=100).count("the rest chose") == 1
     assert "  judged on " not in mixed
     assert "Judged on 7 members, 5 holdout records" in mixed
     assert mixed.count("the rest chose") == 3
@@ -93,7 +93,7 @@ def test_methods_say_which_rows_they_are_for(sample):
     report = replace(report, estimates=estimates)
 
     lines = methods(report)
-    text = render_table(report, width=100, color=False)
+    text = report_text(report, width=100)
 
     wanted = f"TPR at FPR: {exact['method']} (finite-sample)"
     assert wanted in lines

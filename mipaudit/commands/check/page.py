@@ -1,29 +1,27 @@
-"""What a report of ``check`` shows: as text for people, and as a document for every other form."""
+"""What a report of ``check`` shows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.formats.blocks.taken import taken
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
-from mipaudit.formats.rich_page import Page, add_findings, add_taken, number_table, taken, words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.text import Text
-
     from mipaudit.commands.check.report import CheckReport, ColumnProfile
     from mipaudit.formats.document import Section
 
 _FIT: Final = "The input can be audited."
 _HEAD: Final = ("score", "treated as", "distinct", "repeated", "tied rows", "infinite")
-_BESIDE_NAMES: Final = 67  # characters of the other columns, where all is on one line
 _LEGEND: Final = (
     ("repeated", "values that many records share; they are treated on their own"),
     ("tied rows", "records that share their value with another record"),
 )
+_UNCOUNTED: Final = (("-", "not counted: there are too many rows"),)
 
 
 def check_document(report: CheckReport) -> Document:
@@ -57,41 +55,15 @@ def _sections(report: CheckReport) -> Iterator[Section]:
             ),
             words=2,
         ),
-        Pairs(pairs=_LEGEND),
+        Pairs(pairs=(*_LEGEND, *(_UNCOUNTED if _is_large(report) else ()))),
     )
     if report.findings:
         found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
         yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
 
 
-def render_check(report: CheckReport, *, width: int | None, color: bool) -> str:
-    """Return what was found in the input as text.
-
-    Args:
-        report: what was found.
-        width: characters in a line; None is 100, and less than 72 counts as 72.
-        color: whether to use terminal colours.
-    """
-    page = Page(width=width, color=color)
-    page.line(_FIT, style="bold")
-    add_taken(page, report.design, report.provenance)
-    page.heading("Score columns")
-    # Where a name would be cut in two, what a column holds goes below how it is treated.
-    longest = max(len(safe_name(column.score)) for column in report.columns)
-    below = longest + _BESIDE_NAMES > (width or _BESIDE_NAMES)
-    page.add(number_table(_HEAD, [_row(column, below=below) for column in report.columns]))
-    page.line("")
-    page.pairs(_LEGEND)
-    if any(column.distinct is None for column in report.columns):
-        page.pairs([("-        ", "not counted: there are too many rows")])
-    add_findings(page, report.findings)
-    return page.text()
-
-
-def _row(column: ColumnProfile, *, below: bool) -> tuple[Text | str, ...]:
-    treated = _kind(column).replace(" ", "\n" if below else " ")
-    counts = (column.distinct, column.atoms, column.tied_rows, column.infinite)
-    return (words(safe_name(column.score)), words(treated), *map(_count, counts))
+def _is_large(report: CheckReport) -> bool:
+    return any(column.distinct is None for column in report.columns)
 
 
 def _kind(column: ColumnProfile) -> str:

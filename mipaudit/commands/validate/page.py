@@ -16,13 +16,12 @@ from mipaudit.commands.validate.tables import (
     versions_line,
 )
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs, Paragraph
-from mipaudit.formats.text import document_text
 from mipaudit.statements.text.rounding import count_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.formats.document import Section
+    from mipaudit.formats.document import Section, View
     from mipaudit.validation.report import CoverageRow, LimitSummary, ValidationReport
 
 _MORE: Final = (
@@ -31,24 +30,19 @@ _MORE: Final = (
 )
 
 
-def render_validation(report: ValidationReport, *, width: int, color: bool) -> str:  # noqa: ARG001
-    """Return the report as plain text for a terminal: what decides, in short."""
-    return document_text(validation_document(report, in_full=False), width=width)
-
-
-def validation_document(report: ValidationReport, *, in_full: bool = True) -> Document:
+def validation_document(report: ValidationReport, view: View) -> Document:
     """Return the report as a document.
 
     Args:
         report: what was found.
-        in_full: with every limit in every cell.
+        view: a terminal has what decides, in short; the others every limit in every cell.
     """
     return Document(
         title="mipaudit validate",
         headline=headline(report),
         mood="good" if report.passed else "bad",
         summary=report.summary,
-        sections=tuple(_sections(report, in_full=in_full)),
+        sections=tuple(_sections(report, in_full=view != "text")),
         cases=tuple(_cases(report)),
         created=report.provenance.created,
     )

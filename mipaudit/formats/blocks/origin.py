@@ -38,6 +38,12 @@ def origin_section(provenance: Provenance) -> Section:
     return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
 
 
+def seed_section(provenance: Provenance) -> Section:
+    """Return the seeds in use, which a terminal shows of all this."""
+    seed = seed_words(provenance)
+    return () if seed is None else (Pairs(pairs=(("seed", seed),)),)
+
+
 def _by(provenance: Provenance) -> str:
     where = "" if provenance.platform is None else f", on {provenance.platform}"
     return f"mipaudit {provenance.mipaudit}, Python {provenance.python}{where}"

@@ -39,8 +39,7 @@ class Kind(NamedTuple):
         report: its type, as ``module:name``.
         document: what draws it, likewise: from a report to a document.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
-        text: what draws it for the terminal, if not the document does.
-        illustrated: whether the document may have pictures.
+        views: whether a terminal is shown another document than a page.
         function: the public function that makes it.
         made_of: what that function reads, if ``verify`` can make the report again.
     """
@@ -50,8 +49,7 @@ class Kind(NamedTuple):
     report: str
     document: str
     tables: tuple[str, ...]
-    text: str | None = None
-    illustrated: bool = False
+    views: bool = False
     function: str | None = None
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
@@ -64,8 +62,7 @@ KINDS: Final = (
         report="mipaudit.commands.estimate.report:Report",
         document="mipaudit.commands.estimate.pages.page:estimate_document",
         tables=("estimates",),
-        text="mipaudit.commands.estimate.pages.page_text:render_table",
-        illustrated=True,
+        views=True,
         function="mipaudit.commands.estimate.run:estimate",
         made_of="scores",
     ),
@@ -75,7 +72,6 @@ KINDS: Final = (
         report="mipaudit.commands.check.report:CheckReport",
         document="mipaudit.commands.check.page:check_document",
         tables=("columns",),
-        text="mipaudit.commands.check.page:render_check",
         function="mipaudit.commands.check.run:check",
         made_of="scores",
     ),
@@ -200,8 +196,8 @@ KINDS: Final = (
         commands=("validate",),
         report="mipaudit.validation.report:ValidationReport",
         document="mipaudit.commands.validate.page:validation_document",
+        views=True,
         tables=("rows",),
-        text="mipaudit.commands.validate.page:render_validation",
         function="mipaudit.commands.validate.run:validate",
     ),
     Kind(

@@ -16,7 +16,7 @@ def test_a_file_that_can_be_audited(mipaudit, data_dir):
 
     assert done.returncode == 0
     assert "221 members, 221 holdout records" in done.stdout
-    assert "residual   continuous (float)" in done.stdout
+    assert "residual  continuous (float)" in done.stdout
     assert done.stderr == ""
 
 

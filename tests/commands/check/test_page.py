@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.commands.check.page import render_check
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
+from mipaudit.formats.documents import report_text
 from mipaudit.statements.finding import Finding
 
 
@@ -32,17 +32,17 @@ def report(sample):
 
 
 def test_columns_are_counted_not_shown(report):
-    text = render_check(report, width=100, color=False)
+    text = report_text(report, width=100)
     rows = [line.split() for line in text.split("\n")]
 
     assert ["loss", "continuous", "(float)", "1,234", "2", "466", "3"] in rows
-    assert ["-", "not", "counted:", "there", "are", "too", "many", "rows"] in rows
+    assert ["-:", "not", "counted:", "there", "are", "too", "many", "rows"] in rows
     assert "900 members, 800 holdout records" in text
     assert "There are only 12 members. [small_class]" in text
 
 
 def test_a_hostile_name_does_nothing(report):
-    text = render_check(report, width=100, color=False)
+    text = report_text(report, width=100)
 
     assert "\x1b" not in text
     assert r"\x1b[31m[bold]hits" in "".join(text.split())

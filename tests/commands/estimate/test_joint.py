@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.estimate.pages.page_text import render_table
 from mipaudit.errors import UsageError
+from mipaudit.formats.documents import report_text
 
 RNG = np.random.default_rng(4)
 MEMBERS, HOLDOUT = RNG.normal(0.6, 1, 400), RNG.normal(0, 1, 400)
@@ -54,9 +54,9 @@ def test_the_words_and_the_verdict():
     report = mipaudit.estimate(members=MEMBERS, holdout=HOLDOUT, joint=True, max_advantage=0.1)
     plain = mipaudit.estimate(members=MEMBERS, holdout=HOLDOUT, max_advantage=0.1)
     assert report.policy == plain.policy
-    shown = render_table(report, width=200, color=False)
+    shown = report_text(report, width=200)
     assert "All limits together hold with 95% confidence." in shown
-    assert "different rows are not joint" in render_table(plain, width=200, color=False)
+    assert "different rows are not joint" in report_text(plain, width=200)
     assert "not jointly" not in report.summary
     (setting,) = (one for one in report.provenance.settings if one.name == "joint")
     assert setting.value in {"True", "true", "yes"}

@@ -215,5 +215,5 @@ def test_hostile_names_are_shown_and_do_nothing(splits):
         assert "\\u202egnp.exe\\u202c" in page
         assert "a\\x0ab\\x07" in page
     assert "Not taken: \\x1b[2Jclear" in skipped
-    assert "x" * 80 + "..." in text
+    assert "x" * 80 + "..." in "".join(text.split())
     assert "x" * 81 not in text

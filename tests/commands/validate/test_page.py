@@ -16,11 +16,11 @@ from mipaudit.formats.markdown import document_markdown
 
 
 def markdown(report):
-    return document_markdown(validation_document(report))
+    return document_markdown(validation_document(report, "summary"))
 
 
 def html(report):
-    return document_html(validation_document(report))
+    return document_html(validation_document(report, "page"))
 
 
 HOSTILE = '<script>alert("x")</script> | \x1b[2J'

@@ -1,4 +1,4 @@
-"""What a report of ``estimate`` shows in every form but the terminal's."""
+"""What a report of ``estimate`` shows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mipaudit.commands.estimate.pages.headline import claim_status, headline
 from mipaudit.commands.estimate.pages.pictures import pictures
 from mipaudit.commands.estimate.pages.sections import (
     Footnotes,
+    judged_on,
     lower_word,
     methods,
     section,
@@ -19,8 +20,8 @@ from mipaudit.commands.estimate.pages.sections import (
 from mipaudit.formats.blocks.check_cases import check_case_status, check_text, input_cases
 from mipaudit.formats.blocks.judgement import claim_name, limit_name
 from mipaudit.formats.blocks.policy import policy_section
+from mipaudit.formats.blocks.taken import taken
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
-from mipaudit.formats.rich_page import taken
 from mipaudit.formats.wording import (
     AT_LEAST,
     AT_MOST,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.pages.sections import Section as ScoreSection
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.formats.document import Section
+    from mipaudit.formats.document import Section, View
     from mipaudit.statements.claim import Claim
 
 _MOODS: Final[Mapping[str, Mood]] = {
@@ -48,25 +49,27 @@ _MOODS: Final[Mapping[str, Mood]] = {
     "inconclusive": "open",
     "not_comparable": "open",
 }
+_MOST_REASONS: Final = 5
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 _STRONGEST: Final = 5
 
 
-def estimate_document(report: Report, *, illustrated: bool = False) -> Document:
+def estimate_document(report: Report, view: View) -> Document:
     """Return the report as a document: verdict first, then what it rests on.
 
     Args:
         report: what was found.
-        illustrated: with pictures, if they can be drawn.
+        view: pages have pictures, if they can be drawn.
     """
     return Document(
         title="mipaudit estimate",
         headline=headline(report),
         mood=_mood(report),
         summary=report.summary,
-        sections=tuple(part for part in _sections(report, illustrated=illustrated) if part),
+        sections=tuple(part for part in _sections(report, illustrated=view == "page") if part),
         cases=tuple(_cases(report)),
         created=report.provenance.created,
+        leads=report.verdict.status == "no_policy" and not report.claims,
     )
 
 
@@ -79,7 +82,7 @@ def _mood(report: Report) -> Mood:
 
 def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
     if report.policy or report.claims:
-        yield (Heading(text="Why"), Bullets(texts=report.verdict.reasons))
+        yield (Heading(text="Why"), Bullets(texts=_few(report.verdict.reasons)))
     contents = Contents.of(report)
     drawings = tuple(pictures(report, contents)) if illustrated else ()
     if drawings:
@@ -99,8 +102,15 @@ def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
             f"{number_text(report.design.prior)}: how likely a challenged record is a member",
         ),
         *(() if report.blind is None else (("records alone", blind_line(report.blind)),)),
+        *(() if contents.judged is None else (("judged on", judged_on(*contents.judged)),)),
     )
     yield (Heading(text="What was taken"), Pairs(pairs=pairs))
+
+
+def _few(reasons: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(reasons) - _MOST_REASONS
+    rest = (f"and {count_text(more)} more, below",) if more > 0 else ()
+    return (*reasons[:_MOST_REASONS], *rest)
 
 
 def _scores(report: Report, contents: Contents) -> Iterator[Section]:
