@@ -117,7 +117,7 @@ def require_files(
         InputError: a file is not what it should be.
         MissingExtraError: figures with DP-SGD need dp-accounting.
     """
-    from mipaudit.maths.accounting.loss_grid import accountant
+    from mipaudit.maths.privacy.loss_grid import accountant
     from mipaudit.reproductions.catalogue import find_reproduction
     from mipaudit.reproductions.models.people import adult_people, compas_people
 

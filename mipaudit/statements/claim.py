@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
-from mipaudit.maths.privacy.attacker_allowance import (
+from mipaudit.maths.privacy.approximate import (
+    ApproximateDP,
     PublishedBound,
+    TwoStepDP,
     advantage_bound,
     published_bounds,
     to_substitution,

@@ -10,8 +10,8 @@ import pytest
 from mipaudit.counting import columns as counting
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.workers import Workers
-from mipaudit.maths.class_limits.auc import area_of
-from mipaudit.maths.class_limits.interval_attackers import best_intervals, best_thresholds
+from mipaudit.maths.class_limits.best_attackers import best_intervals, best_thresholds
+from mipaudit.maths.class_limits.threshold_limits import area_of
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 from mipaudit.summaries import plan

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from mipaudit.maths.class_limits.auc import area_of
-from mipaudit.maths.class_limits.noncentrality import noncentrality_upper, noncentrality_weights
-from mipaudit.maths.class_limits.operating_point import tpr_at_fpr, tpr_upper
+from mipaudit.maths.binomial import mover_lower
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
-from mipaudit.maths.intervals.binomial import mover_lower
+from mipaudit.maths.class_limits.threshold_limits import area_of, tpr_at_fpr, tpr_upper
+from mipaudit.maths.class_limits.upper import (
+    noncentrality_upper,
+    noncentrality_weights,
+    oracle_upper,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mipaudit.errors import InputError, MissingExtraError
-from mipaudit.maths.accounting.composition import Composition, DpSgd
+from mipaudit.maths.privacy.composition import Composition, DpSgd
 from mipaudit.reproductions import run as reproduce_api
 from mipaudit.reproductions.figures.humphries_fig1 import bounds_at
 from mipaudit.reproductions.figures.izzo_fig1 import first_moment, reached, sensitivity
@@ -188,7 +188,7 @@ def test_clipping_bounds_what_one_record_adds(trained):
 
 
 def test_noise_keeps_the_epsilon():
-    from mipaudit.maths.accounting.accountant import account
+    from mipaudit.maths.privacy.accountant import account
 
     noise, found = noise_multiplier(1.0, 0.1, 200)
     part = DpSgd(noise_multiplier=noise, q=0.1, steps=200)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.class_limits.interval_attackers import (
+from mipaudit.maths.class_limits.best_attackers import (
     best_intervals,
     best_sets,
     best_thresholds,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.intervals.melded_sum import Term, melded_lower
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.means import Term, melded_lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.maths.privacy.attacker_allowance import published_bounds
+from mipaudit.maths.privacy.approximate import published_bounds
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.maths.privacy.attack import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
 _INFINITE: Final = "no finite value is consistent with such rates"
 _NO_UPPER: Final = "the counts do not exclude a perfect attack"
@@ -115,7 +115,7 @@ def _limit(
     confidence: float,
 ) -> RefutedLimits:
     """Return the limits of one method; the error is shared among all that are used."""
-    from mipaudit.maths.intervals.binomial import (
+    from mipaudit.maths.binomial import (
         clopper_pearson_lower,
         clopper_pearson_upper,
         jeffreys_lower,

@@ -10,7 +10,7 @@ from mipaudit.commands.bounds.guarantee.readings import Neighbours  # noqa: TC00
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.substitution import two_steps
-from mipaudit.maths.privacy.sufficiency import largest_within
+from mipaudit.maths.privacy.tradeoff import largest_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

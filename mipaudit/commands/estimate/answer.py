@@ -24,7 +24,7 @@ from mipaudit.evidence.scores.curves import score_curves
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, pairs_of_limits, score_estimates
-from mipaudit.maths.metrics.mace_histogram import mace_histogram
+from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.statements.checks.copies import copy_checks
 from mipaudit.statements.checks.waived import waive

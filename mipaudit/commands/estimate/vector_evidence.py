@@ -8,7 +8,7 @@ import numpy as np
 
 from mipaudit.evidence.vectors.evidence import VectorEvidence, vector_evidence
 from mipaudit.evidence.vectors.rows import shuffled_finding
-from mipaudit.maths.metrics.mace_histogram import mace_histogram
+from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.grids.sparse_bins import shuffled_counts

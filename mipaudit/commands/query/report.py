@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
 

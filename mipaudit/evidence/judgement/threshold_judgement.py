@@ -6,13 +6,13 @@ from math import ceil, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from mipaudit.maths.class_limits.operating_point import fewest_holdout
 from mipaudit.maths.class_limits.planning import Standing, records_to_settle
+from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.statements.policy import PolicyCheck, check_status
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.class_limits.operating_point import OperatingPoint
+    from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
     from mipaudit.statements.policy import Limit
 
 

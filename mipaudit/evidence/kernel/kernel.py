@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.kernel.published import published_estimates
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
-from mipaudit.maths.kernel.density import grid_slack, kernel_advantage
-from mipaudit.maths.kernel.limit import bounded_upper
+from mipaudit.maths.class_limits.upper import oracle_upper
+from mipaudit.maths.kernel_density import grid_slack, kernel_advantage
+from mipaudit.maths.kernel_limit import bounded_upper
 from mipaudit.statements.estimate import Estimate
 from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, beyond, gains_of
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.kernel.density import Grid, kernel_advantage, linear_weights, smooth
+from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights, smooth
 from mipaudit.statements.estimate import Estimate
 from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, beyond, gains_of
 

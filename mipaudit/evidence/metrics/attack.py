@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
-from mipaudit.maths.metrics.form import ordinary_form
+from mipaudit.maths.metrics.metric import ordinary_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

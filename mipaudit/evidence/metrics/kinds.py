@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.evidence.metrics.linear import LinearEvidence
 from mipaudit.evidence.metrics.ratio import RatioEvidence
-from mipaudit.maths.metrics.form import ordinary_form
+from mipaudit.maths.metrics.metric import ordinary_form
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence

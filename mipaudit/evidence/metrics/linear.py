@@ -10,8 +10,7 @@ from mipaudit.evidence.metrics.evidence import MetricEvidence
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.metrics.form import OrdinaryForm
-    from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.maths.metrics.metric import Metric, OrdinaryForm
     from mipaudit.statements.estimate import Attackers
 
 

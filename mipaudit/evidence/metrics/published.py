@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.metrics.mace_record_limits import algorithm2
+from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.rounding import value_text
 

@@ -12,7 +12,7 @@ import numpy as np
 from mipaudit.evidence.metrics.attack import held_out_metric
 from mipaudit.evidence.metrics.evidence import MetricEvidence
 from mipaudit.evidence.scores.evidence import BINS
-from mipaudit.maths.class_limits.interval_attackers import best_ordered, best_sets
+from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
     MetricClass,
     coarsened,

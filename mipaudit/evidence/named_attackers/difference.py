@@ -16,14 +16,14 @@ from mipaudit.maths.class_limits.difference import (
     paired_lower,
     separate_lower,
 )
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
+from mipaudit.maths.class_limits.upper import oracle_upper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.evidence.named_attackers.difference_attackers import Challenger
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.class_limits.best_on_cells import RivalClass
+    from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.statements.estimate import Attackers
 
 _HOLDOUT, _MEMBER = 0, 1

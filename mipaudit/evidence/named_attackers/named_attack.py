@@ -14,8 +14,7 @@ from mipaudit.evidence.named_attackers.difference_attackers import (
     evaluation_groups,
 )
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
-from mipaudit.maths.intervals.bounded_mean import mean_lower, mean_upper
-from mipaudit.maths.intervals.melded_sum import Term, melded_lower
+from mipaudit.maths.means import Term, mean_lower, mean_upper, melded_lower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

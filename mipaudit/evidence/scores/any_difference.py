@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.maths.chance.permutation import MOST_ROWS, difference_p_value
+from mipaudit.maths.chance import MOST_ROWS, difference_p_value
 from mipaudit.statements.estimate import Estimate
 
 if TYPE_CHECKING:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.class_limits.interval_attackers import best_sets
-from mipaudit.maths.class_limits.noncentrality import noncentrality_upper, noncentrality_weights
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
-from mipaudit.maths.intervals.binomial import clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_upper
+from mipaudit.maths.class_limits.best_attackers import best_sets
+from mipaudit.maths.class_limits.upper import (
+    noncentrality_upper,
+    noncentrality_weights,
+    oracle_upper,
+)
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:

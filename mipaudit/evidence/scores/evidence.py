@@ -16,18 +16,22 @@ from mipaudit.evidence.scores.attackers import equal_mass_starts
 from mipaudit.evidence.scores.discrete import discrete_upper
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, held_out
-from mipaudit.maths.class_limits.auc import Auc, area_of
-from mipaudit.maths.class_limits.interval_attackers import best_ordered, best_sets
-from mipaudit.maths.class_limits.operating_point import OperatingPoint, tpr_at_fpr, tpr_upper
+from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper, oracle_upper_strict
-from mipaudit.maths.class_limits.thinning import in_proportion, proportional_sizes, thin
-from mipaudit.maths.late_generator import LateGenerator
+from mipaudit.maths.class_limits.threshold_limits import (
+    Auc,
+    OperatingPoint,
+    area_of,
+    tpr_at_fpr,
+    tpr_upper,
+)
+from mipaudit.maths.class_limits.upper import oracle_upper, oracle_upper_strict
+from mipaudit.maths.draws import LateGenerator, in_proportion, proportional_sizes, thin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.maths.class_limits.auc import Area
+    from mipaudit.maths.class_limits.threshold_limits import Area
     from mipaudit.statements.estimate import Attackers, Side
     from mipaudit.summaries.tally import ColumnCounts
 

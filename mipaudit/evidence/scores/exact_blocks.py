@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower
+from mipaudit.maths.binomial import clopper_pearson_lower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

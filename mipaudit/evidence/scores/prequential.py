@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.evidence.scores.attackers import attacker_sets
-from mipaudit.maths.intervals.binomial import mover_lower
+from mipaudit.maths.binomial import mover_lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.evidence.scores.evidence import BINS
-from mipaudit.maths.class_limits.operating_point import fewest_holdout
+from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.statements.estimate import Estimate
 
 if TYPE_CHECKING:

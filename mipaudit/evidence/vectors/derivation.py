@@ -21,7 +21,7 @@ from mipaudit.evidence.vectors.derived_scores import (
     telling_order,
     threshold_value,
 )
-from mipaudit.maths.learners.boosting import Boosting
+from mipaudit.maths.learners import Boosting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.maths.learners.robust_scale import RobustScale
+    from mipaudit.maths.learners import RobustScale
 
 Form = Literal["product-grid", "joint", "logistic", "neighbours", "boosting", "coordinate"]
 LEARNED: Final[frozenset[Form]] = frozenset({"logistic", "neighbours", "boosting"})

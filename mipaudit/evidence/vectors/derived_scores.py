@@ -8,12 +8,15 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.evidence.vectors.derived_score import Coordinate, DerivedScore
-from mipaudit.maths.class_limits.interval_attackers import best_ordered, best_thresholds
+from mipaudit.maths.class_limits.best_attackers import best_ordered, best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.maths.learners.boosting import fit_boosting
-from mipaudit.maths.learners.logistic import fit_logistic
-from mipaudit.maths.learners.neighbour_share import MOST_COORDINATES, fit_neighbour_share
-from mipaudit.maths.learners.robust_scale import robust_scale
+from mipaudit.maths.learners import (
+    MOST_COORDINATES,
+    fit_boosting,
+    fit_logistic,
+    fit_neighbour_share,
+    robust_scale,
+)
 from mipaudit.summaries.cells import product_grid
 from mipaudit.summaries.cells.joint_alphabet import (
     MOST_PATTERNS,

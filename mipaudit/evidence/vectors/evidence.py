@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     from mipaudit.evidence.vectors.derivation import Derivation
     from mipaudit.evidence.vectors.derived_score import Form
-    from mipaudit.maths.class_limits.auc import Area
-    from mipaudit.maths.class_limits.operating_point import OperatingPoint
     from mipaudit.maths.class_limits.roc_counts import Ladder
+    from mipaudit.maths.class_limits.threshold_limits import Area, OperatingPoint
     from mipaudit.statements.estimate import Attackers, Side
     from mipaudit.summaries.tally import ColumnCounts
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.class_limits.best_on_cells import ListedRivals, best_rival, listed_rivals
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.class_limits.best_attackers import ListedRivals, best_rival, listed_rivals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.maths.class_limits.best_on_cells import RivalClass
+    from mipaudit.maths.class_limits.best_attackers import RivalClass
 
 _ROUNDS: Final = 10
 # (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.

@@ -10,6 +10,8 @@ as G_m = N - m D >= 0, which is linear in (T, F). So M is quasi-linear: on a seg
 largest at an end, attackers who toss coins gain nothing over the best of the sets that
 they choose from (but for a least recall, which a coin may help to meet), and a bound of
 G_m for each m is a bound of M.
+
+The linear form of a metric at one level, and the search for the level where it changes sign.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 FloorKind = Literal["recall", "specificity"]
@@ -28,11 +32,14 @@ FloorKind = Literal["recall", "specificity"]
 Weights = tuple[float, float, float, float, float]
 # (constant, times T, times F)
 Affine = tuple[float, float, float]
-
 _ZERO: Final = 1e-12
 # Weights further apart than this cannot be computed with; nor are they meant.
 _LARGEST: Final = 1e30
 _LARGEST_VALUE: Final = 1e15
+_COARSE: Final = 33
+_HALVINGS: Final = 30
+_TINY_PRIOR: Final = 1e-9
+_ROUNDING: Final = 1e-12
 
 
 class MetricShapeError(ValueError):
@@ -235,3 +242,70 @@ def _floor(zeros: list[tuple[float, float]]) -> FloorKind | None:
     if all(fpr == 1 for _, fpr in zeros):
         return "specificity"
     raise MetricShapeError("its denominator is 0 for an attacker with a high TPR and TNR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinaryForm:
+    """G_m = c0 + c1 T - c2 F with c1, c2 at least 0 and not both 0.
+
+    Where ``swapped``, T and F stand for 1-T and 1-F: guesses the other way round.
+    """
+
+    c0: float
+    c1: float
+    c2: float
+    swapped: bool
+
+    @property
+    def prior(self) -> float:
+        """Return the prior at which G_m is an accuracy, kept off 0 and 1."""
+        return min(max(self.c1 / (self.c1 + self.c2), _TINY_PRIOR), 1 - _TINY_PRIOR)
+
+    def accuracy(self, gain: float) -> float:
+        """Return the accuracy at which G_m has a value."""
+        return min((gain - self.c0 + self.c2) / (self.c1 + self.c2), 1.0)
+
+
+def ordinary_form(metric: Metric, level: float) -> OrdinaryForm | None:
+    """Return G_m at a level; None where one rate is never worth raising.
+
+    Then a constant guess is best, or one that only just keeps the floor.
+    """
+    c0, c1, c2 = (float(part) for part in metric.linear(level))
+    c1 = _snapped(c1, metric.top[1], metric.bottom[1] * level)
+    c2 = _snapped(c2, metric.top[2], metric.bottom[2] * level)
+    if c1 < 0 and c2 < 0:
+        return OrdinaryForm(c0=c0 + c1 - c2, c1=-c1, c2=-c2, swapped=True)
+    if c1 >= 0 and c2 >= 0 and c1 + c2 > 0:
+        return OrdinaryForm(c0=c0, c1=c1, c2=c2, swapped=False)
+    return None
+
+
+def _snapped(difference: float, first: float, second: float) -> float:
+    """Return the difference of two numbers, 0 where it is only what rounding left of them."""
+    return difference if abs(difference) > _ROUNDING * (abs(first) + abs(second)) else 0.0
+
+
+def largest_level(possible: Callable[[float], bool], lowest: float, highest: float) -> float:
+    """Return the largest level that is possible, from above; the lowest where none is."""
+    step = (highest - lowest) / _COARSE
+    for index in range(_COARSE):
+        level = highest - index * step
+        if possible(level):
+            if index == 0:
+                return highest
+            return bisect_level(possible, level, level + step)[1]
+    return bisect_level(possible, lowest, lowest + step)[1] if step > 0 else lowest
+
+
+def bisect_level(
+    holds: Callable[[float], bool], inside: float, outside: float
+) -> tuple[float, float]:
+    """Return the ends of a short range in which ``holds`` changes from true to false."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if holds(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside, outside

@@ -21,11 +21,14 @@ those, the piece cut off at v itself buys the most P(C >= v) for its share of m 
 A mechanism reaches it: it draws C from that law, then at random which r canaries to guess
 and which C of those rightly. So no smaller p-value is valid, and since fewer mechanisms
 are private at a smaller epsilon, delta or m, this one rises in all three; it falls in v.
+
+Guesses about the canaries of one run, and the share of the coins that included them.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 import numpy as np
@@ -38,10 +41,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Bound = Literal["sharp", "published"]
-
 # A ratio of binomial terms beyond the mean falls at least as exp(-2 j^2 / r).
 _SPREADS: Final = 9
 _FEWEST_TERMS: Final = 64
+# Below it the p-values of one run keep too few digits.
+SMALLEST_P_VALUE: Final = 1e-9
+_SMALLEST: Final = 1e-12
 
 
 def one_run_p_value(
@@ -247,3 +252,63 @@ def _head_over_term(correct: float, guesses: float, epsilon: float) -> float:
 def _terms(available: float, guesses: float) -> int:
     """Return how many terms of a binomial beside its mean can be told from 0."""
     return min(int(available), _FEWEST_TERMS + math.ceil(_SPREADS * math.sqrt(guesses)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryCount:
+    """Guesses about canaries, and how many of them are right.
+
+    Attributes:
+        canaries: m, at least 1.
+        guesses: r in [1, m], fixed before the coins were known.
+        correct: v in [0, r].
+        guessed_in: how many of the guesses say *included*; None if that is not known.
+    """
+
+    canaries: int
+    guesses: int
+    correct: int
+    guessed_in: int | None
+
+    @property
+    def one_sided(self) -> bool:
+        """Tell whether all guesses are known to be of one kind."""
+        return self.guessed_in is not None and self.guessed_in in {0, self.guesses}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinShares:
+    """An interval that holds the share of the coins: how often each includes its canary.
+
+    Attributes:
+        low: in (0, 1).
+        high: in [low, 1); equal to ``low`` where the share is known.
+        included: how many canaries were, where the interval comes from that.
+        error: of the interval, half of it at either end; 0 where the share is known.
+    """
+
+    low: float
+    high: float
+    included: int | None = None
+    error: float = 0.0
+
+
+FAIR: Final = CoinShares(low=0.5, high=0.5)
+
+
+def coin_shares(*, canaries: int, included: int, error: float) -> CoinShares:
+    """Return the shares that so many included canaries do not speak against.
+
+    Args:
+        canaries: m, at least 1.
+        included: in [0, m].
+        error: of the interval, half of it at either end (Clopper and Pearson 1934).
+    """
+    from scipy.special import betaincinv
+
+    left_out = canaries - included
+    low = float(betaincinv(included, left_out + 1, error / 2)) if included else 0.0
+    high = 1 - float(betaincinv(left_out, included + 1, error / 2)) if left_out else 1.0
+    return CoinShares(
+        low=max(low, _SMALLEST), high=min(high, 1 - _SMALLEST), included=included, error=error
+    )

@@ -36,14 +36,13 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.one_run.coins import coin_p_value, largest_gain
-from mipaudit.maths.one_run.p_value import pure_epsilon_one_run
-from mipaudit.maths.one_run.shares import FAIR, SMALLEST_P_VALUE
+from mipaudit.maths.one_run.p_value import FAIR, SMALLEST_P_VALUE, pure_epsilon_one_run
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mipaudit.maths.one_run.shares import CanaryCount, CoinShares
+    from mipaudit.maths.one_run.p_value import CanaryCount, CoinShares
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _LARGEST_PARAMETER: Final = 1e3

@@ -33,8 +33,8 @@ def two_steps(curve: TradeOff) -> TradeOff:
 
 def _numeric_two_steps(curve: TradeOff) -> TradeOff:
     # These bring numpy along.
-    from mipaudit.maths.accounting.profile_curve import Accounted, substituted
     from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+    from mipaudit.maths.privacy.points_of_curve import Accounted, substituted
 
     match curve:
         case ZeroConcentrated():

@@ -4,15 +4,23 @@ A guarantee bounds the ROC of every attacker who must tell two neighbouring inpu
 apart from the output. The bounding curve is symmetric and concave (Dong, Roth and Su
 2022), and two readings of it give everything else: the most true positives at a
 false-positive rate, and the privacy profile delta(epsilon). Standard library only.
+
+The weakest guarantee that keeps every attacker within a limit. Standard library only.
+
+From an attack's rates to the guarantees that it rules out. Standard library only.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.bisection import crossing
+from mipaudit.maths.normal import quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # No guarantee that can be stated needs more: mu is at most 1e6, so epsilon about 5e11.
 _LARGEST_EPSILON: Final = 1e13
@@ -22,6 +30,9 @@ _ORDINARY_RECALL: Final = 1e-3
 _SMALL_PRIOR: Final = 0.1
 # e to this power is a float.
 _LARGEST_POWER: Final = 700.0
+_LARGEST: Final = 1e5
+# A parameter this small is none: what is left of it is rounding.
+_NOTHING: Final = 1e-300
 
 
 class TradeOff(ABC):
@@ -114,3 +125,54 @@ def exp(x: float) -> float:
         return math.exp(x)
     except OverflowError:
         return math.inf
+
+
+def largest_within(
+    curve: Callable[[float], TradeOff], within: Callable[[TradeOff], bool]
+) -> float | None:
+    """Return the largest parameter whose guarantee keeps within a limit.
+
+    Args:
+        curve: the guarantee for a parameter that weakens as it grows: epsilon, mu.
+        within: whether a guarantee keeps the limit.
+
+    Returns:
+        A parameter that keeps it, to the last bit; None if not even 0 does; infinity if
+        all do.
+    """
+    first_beyond = crossing(lambda x: not within(curve(x)), start=1.0, limit=_LARGEST)
+    if first_beyond == 0:
+        return None
+    if math.isinf(first_beyond):
+        return first_beyond
+    return math.nextafter(first_beyond, 0.0) if first_beyond > _NOTHING else 0.0
+
+
+def refuted_epsilon(tpr: float, fpr: float, delta: float) -> float:
+    """Return the least epsilon at ``delta`` that is consistent with an attack's rates.
+
+    TPR <= e^epsilon FPR + delta and TNR <= e^epsilon FNR + delta hold for every attack
+    (Kairouz, Oh and Viswanath 2015, Theorem 2.1), so no smaller epsilon can be true.
+
+    Args:
+        tpr: true-positive rate in [0, 1].
+        fpr: false-positive rate in [0, 1].
+        delta: in [0, 1].
+
+    Returns:
+        At least 0; infinite where a rate of errors is 0 and more than delta is found.
+    """
+    return max(0.0, _log_ratio(tpr - delta, fpr), _log_ratio(1 - fpr - delta, 1 - tpr))
+
+
+def refuted_mu(tpr: float, fpr: float) -> float:
+    """Return the least mu-GDP that is consistent with an attack's rates; may be infinite."""
+    if tpr <= fpr:
+        return 0.0
+    return quantile(tpr) - quantile(fpr)
+
+
+def _log_ratio(found: float, mistaken: float) -> float:
+    if found <= 0:
+        return -math.inf
+    return math.inf if mistaken == 0 else math.log(found / mistaken)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.maths.chance.multiplicities import copied, sequence_bits
+from mipaudit.maths.chance import copied, sequence_bits
 from mipaudit.reading.rows.left_out import Intake
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.verdict import ROWS_TAKEN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.chance.rows_alike import counts_alike
+from mipaudit.maths.chance import counts_alike
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 

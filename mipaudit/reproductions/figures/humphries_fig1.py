@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.privacy.attacker_allowance import published_bounds
+from mipaudit.maths.privacy.approximate import published_bounds
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Reproduction
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.maths.normal import cdf
-from mipaudit.maths.privacy.attack import refuted_epsilon
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import SIMULATED, Reproduction
 

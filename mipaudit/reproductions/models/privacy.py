@@ -6,9 +6,9 @@ import math
 from functools import lru_cache
 from typing import Final
 
-from mipaudit.maths.accounting.accountant import account
-from mipaudit.maths.accounting.composition import Composition, DpSgd
 from mipaudit.maths.bisection import crossing
+from mipaudit.maths.privacy.accountant import account
+from mipaudit.maths.privacy.composition import Composition, DpSgd
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 DELTA: Final = 1e-5

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.kernel.bandwidth import (
+from mipaudit.maths.kernel_density import (
+    Grid,
     held_out_multiple,
     improved_sheather_jones,
     rounded,
     silverman,
     spread,
 )
-from mipaudit.maths.kernel.density import Grid
 from mipaudit.summaries.cells.cells import atoms
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 

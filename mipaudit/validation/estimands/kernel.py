@@ -10,7 +10,7 @@ import numpy as np
 
 from mipaudit.evidence.kernel.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.maths.kernel.density import Grid, kernel_advantage, linear_weights
+from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.intervals.binomial import (
+from mipaudit.maths.binomial import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     mover_lower,
 )
-from mipaudit.maths.metrics.mace_histogram import mace_histogram
+from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.validation.rivals.alternative import NOMINAL, Alternative
 from mipaudit.validation.rivals.epsilon import (
     AbsoluteMu,

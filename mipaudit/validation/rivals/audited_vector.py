@@ -12,7 +12,7 @@ from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.evidence.vectors.evidence import vector_evidence
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.evidence.vectors.rows import vector_estimates
-from mipaudit.maths.class_limits.interval_attackers import best_thresholds
+from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.cells.product_grid import ProductGrid
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows

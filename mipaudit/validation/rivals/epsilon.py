@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.epsilon.rates import credible_epsilon
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.validation.estimands.attackers.epsilon import DELTA
 from mipaudit.validation.rivals.alternative import Alternative

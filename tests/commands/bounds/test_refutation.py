@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from mipaudit.commands.bounds.refutation import Counts, refutation
-from mipaudit.maths.privacy.attack import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
 
 @lru_cache(maxsize=4096)

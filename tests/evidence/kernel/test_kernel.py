@@ -9,8 +9,8 @@ import pytest
 from mipaudit.evidence.kernel.kernel import kernel_estimates, noised_limit
 from mipaudit.evidence.kernel.published import common_advantage, own_advantage
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
-from mipaudit.maths.kernel.limit import bounded_upper
+from mipaudit.maths.class_limits.upper import oracle_upper
+from mipaudit.maths.kernel_limit import bounded_upper
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes

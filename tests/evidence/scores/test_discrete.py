@@ -5,9 +5,12 @@ import pytest
 from scipy import stats
 
 from mipaudit.evidence.scores.discrete import _by_noncentrality
-from mipaudit.maths.class_limits.noncentrality import noncentrality_upper, noncentrality_weights
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
+from mipaudit.maths.class_limits.upper import (
+    noncentrality_upper,
+    noncentrality_weights,
+    oracle_upper,
+)
 from mipaudit.summaries.tally import ColumnCounts
 
 

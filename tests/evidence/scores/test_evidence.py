@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mipaudit.evidence.scores.evidence import CLASSES
-from mipaudit.maths.class_limits.auc import Area
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper, oracle_upper_strict
+from mipaudit.maths.class_limits.threshold_limits import Area
+from mipaudit.maths.class_limits.upper import oracle_upper, oracle_upper_strict
 
 # Name to (members, holdout, kind of column): everything that has broken an audit.
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.evidence.scores.prequential import HeldOut, held_out, held_out_together, pool
-from mipaudit.maths.intervals.binomial import mover_lower
+from mipaudit.maths.binomial import mover_lower
 
 MERGED = (4, 8, 16, 32, 64, 128, 256)
 WINDOWS = (0.01, 0.03, 0.1)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from mipaudit.maths.class_limits.best_on_cells import best_rival
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.class_limits.best_attackers import best_rival
 from mipaudit.maths.class_limits.difference import (
     Encounter,
     Standing,
@@ -21,7 +22,6 @@ from mipaudit.maths.class_limits.difference import (
     paired_lower,
     separate_lower,
 )
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 ALPHA = 0.025
 

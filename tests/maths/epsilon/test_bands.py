@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import betainc
 
-from mipaudit.maths.epsilon.bands import counts_beyond, local_level, roc_band, two_ended_ranks
-from mipaudit.maths.epsilon.grid import grid_band
+from mipaudit.maths.epsilon.bands import (
+    counts_beyond,
+    grid_band,
+    local_level,
+    roc_band,
+    two_ended_ranks,
+)
 from mipaudit.maths.privacy.mechanism import LaplaceMechanism
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from mipaudit.maths.class_limits.interval_attackers import best_ordered
+from mipaudit.maths.binomial import mover_lower
+from mipaudit.maths.class_limits.best_attackers import best_ordered
 from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
-from mipaudit.maths.class_limits.same_data_upper import oracle_upper
-from mipaudit.maths.intervals.binomial import mover_lower
+from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.maths.metrics.best_of_class import (
     MetricClass,
     coarsened,
@@ -22,12 +22,12 @@ from mipaudit.maths.metrics.best_of_class import (
     set_rates,
     threshold_rates,
 )
-from mipaudit.maths.metrics.floor import tail
 from mipaudit.maths.metrics.limits import (
     metric_lower,
     metric_lower_strict,
     metric_upper,
     observed_metric,
+    tail,
 )
 from mipaudit.maths.metrics.names import parse_metric
 

@@ -13,8 +13,13 @@ from mipaudit.maths.one_run.coins import (
     coin_p_value,
     coin_refutes,
 )
-from mipaudit.maths.one_run.p_value import one_run_p_value
-from mipaudit.maths.one_run.shares import FAIR, CanaryCount, CoinShares, coin_shares
+from mipaudit.maths.one_run.p_value import (
+    FAIR,
+    CanaryCount,
+    CoinShares,
+    coin_shares,
+    one_run_p_value,
+)
 
 
 def counted(m, top, bottom, v):

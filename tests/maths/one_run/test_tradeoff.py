@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from mipaudit.maths.normal import cdf, quantile
-from mipaudit.maths.one_run.p_value import one_run_p_value
-from mipaudit.maths.one_run.shares import SMALLEST_P_VALUE, CanaryCount
+from mipaudit.maths.one_run.p_value import SMALLEST_P_VALUE, CanaryCount, one_run_p_value
 from mipaudit.maths.one_run.tradeoff import (
     mu_one_run,
     one_run_curve_p_value,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.maths.kernel.density import Grid
+from mipaudit.maths.kernel_density import Grid
 from mipaudit.summaries.grids.counts import PLACES, GridCounts
 from mipaudit.summaries.grids.plan import Bandwidth, GridPlan
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes

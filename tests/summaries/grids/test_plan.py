@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.maths.kernel.bandwidth import rounded, silverman, spread
+from mipaudit.maths.kernel_density import rounded, silverman, spread
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows

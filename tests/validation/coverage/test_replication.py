@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.validation.coverage.cell import draw_file
 from mipaudit.validation.coverage.interval import Interval
 from mipaudit.validation.coverage.replication import Task, replicate

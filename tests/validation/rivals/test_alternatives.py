@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.validation.coverage.panel import Panel
 from mipaudit.validation.coverage.replication import Task, replicate
 from mipaudit.validation.coverage.shortfall import failures

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from mipaudit.commands.bounds.guarantee.readings import Neighbours
-    from mipaudit.maths.accounting.composition import Composition, Part
+    from mipaudit.maths.privacy.composition import Composition, Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 
@@ -27,7 +27,7 @@ def composition_of(
     Raises:
         UsageError: a number is out of its range.
     """
-    from mipaudit.maths.accounting.composition import Composition
+    from mipaudit.maths.privacy.composition import Composition
 
     return Composition(parts=tuple(_part(kind, numbers, adjacency) for kind, numbers in parts))
 
@@ -44,8 +44,8 @@ def accounted_curves(
         MissingExtraError: the accountant is not installed.
         UsageError: the neighbours do not fit a part.
     """
-    from mipaudit.maths.accounting.accountant import account
-    from mipaudit.maths.accounting.composition import ResponsePart
+    from mipaudit.maths.privacy.accountant import account
+    from mipaudit.maths.privacy.composition import ResponsePart
 
     by_substitution = account(composition, "substitution")
     responses = any(isinstance(part, ResponsePart) for part in composition.parts)
@@ -55,7 +55,7 @@ def accounted_curves(
 
 
 def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
-    from mipaudit.maths.accounting import composition as c
+    from mipaudit.maths.privacy import composition as c
 
     makers: dict[str, Callable[..., Part]] = {
         "gaussian": c.GaussianPart,

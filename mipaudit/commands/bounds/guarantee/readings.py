@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.maths.privacy.approximate import ApproximateDP
-from mipaudit.maths.privacy.attacker_allowance import published_bounds, to_substitution
+from mipaudit.maths.privacy.approximate import ApproximateDP, published_bounds, to_substitution
 from mipaudit.maths.privacy.substitution import two_steps
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.maths.privacy.attacker_allowance import to_substitution
+from mipaudit.maths.privacy.approximate import to_substitution
 from mipaudit.statements.text.rounding import number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
-from mipaudit.maths.one_run.shares import CanaryCount
+from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:

@@ -26,8 +26,12 @@ from mipaudit.commands.epsilon.canaries.guesses import (
 )
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, largest_gain
-from mipaudit.maths.one_run.p_value import pure_epsilon_one_run
-from mipaudit.maths.one_run.shares import CanaryCount, CoinShares, coin_shares
+from mipaudit.maths.one_run.p_value import (
+    CanaryCount,
+    CoinShares,
+    coin_shares,
+    pure_epsilon_one_run,
+)
 from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.mechanism import GaussianDP
 

@@ -37,7 +37,7 @@ def named_curve(given: Any) -> tuple[NamedCurve | None, tuple[InputFile, ...]]: 
     """
     if given is None:
         return None, ()
-    from mipaudit.maths.privacy.sampled_tradeoff import sampled_tradeoff
+    from mipaudit.maths.privacy.points_of_curve import sampled_tradeoff
 
     path = path_of(given)
     if isinstance(path, str):

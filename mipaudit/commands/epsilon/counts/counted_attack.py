@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.maths.epsilon.conditional import GuessCounts, conditional_lower, usual_slack
-from mipaudit.maths.privacy.attack import refuted_epsilon
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from mipaudit.commands.epsilon.counts.counted_attack import (
 from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
 from mipaudit.commands.epsilon.runs.curve_refutation import counts_refute_curve
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
-from mipaudit.maths.privacy.attack import refuted_mu
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.maths.privacy.tradeoff import refuted_mu
 from mipaudit.statements.checks.reason import delta_reason
 
 if TYPE_CHECKING:

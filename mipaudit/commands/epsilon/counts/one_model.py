@@ -11,7 +11,7 @@ from mipaudit.counting.scores import count_columns
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.workers import Workers
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.maths.privacy.attack import refuted_epsilon
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

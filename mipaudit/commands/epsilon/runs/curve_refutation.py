@@ -8,8 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide
-from mipaudit.maths.epsilon.rates import rate_limits
-from mipaudit.maths.epsilon.threshold import choose_threshold, curve_criterion, gdp_criterion
+from mipaudit.maths.epsilon.rates import (
+    choose_threshold,
+    curve_criterion,
+    gdp_criterion,
+    rate_limits,
+)
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 if TYPE_CHECKING:

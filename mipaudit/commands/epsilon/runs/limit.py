@@ -14,7 +14,7 @@ import numpy as np
 
 from mipaudit.commands.epsilon.runs.margin import settled_margin
 from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide
-from mipaudit.maths.epsilon.bands import roc_band
+from mipaudit.maths.epsilon.bands import grid_band, roc_band
 from mipaudit.maths.epsilon.choice import choose_attacks, choose_slack
 from mipaudit.maths.epsilon.conditional import (
     GuessCounts,
@@ -24,11 +24,16 @@ from mipaudit.maths.epsilon.conditional import (
     slacks,
     usual_slack,
 )
-from mipaudit.maths.epsilon.grid import grid_band
-from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
-from mipaudit.maths.epsilon.threshold import choose_threshold, gdp_criterion, ratio_criterion
-from mipaudit.maths.privacy.attack import refuted_epsilon, refuted_mu
+from mipaudit.maths.epsilon.rates import (
+    choose_threshold,
+    clopper_pearson_epsilon,
+    credible_epsilon,
+    gdp_criterion,
+    rate_limits,
+    ratio_criterion,
+)
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.statements.checks.reason import delta_reason
 
 if TYPE_CHECKING:

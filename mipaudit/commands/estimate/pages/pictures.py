@@ -8,8 +8,7 @@ from mipaudit.evidence.scores.rows import FALSE_POSITIVE_RATES
 from mipaudit.formats.blocks.judgement import claim_name
 from mipaudit.formats.drawing import drawn, plotting
 from mipaudit.formats.wording import ATTACKERS, quoted
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
-from mipaudit.maths.privacy.attacker_allowance import advantage_bound
+from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.text.rounding import (
     lower_text,
     number_text,

@@ -9,9 +9,7 @@ import numpy as np
 
 from mipaudit.commands.query.search.density import drawn
 from mipaudit.commands.query.search.indicators import dense_features
-from mipaudit.maths.learners.boosting import Boosting, fit_boosting
-from mipaudit.maths.learners.logistic import fit_logistic
-from mipaudit.maths.learners.robust_scale import RobustScale, robust_scale
+from mipaudit.maths.learners import Boosting, RobustScale, fit_boosting, fit_logistic, robust_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.query.search.points import Points
-    from mipaudit.maths.learners.logistic import Logistic
+    from mipaudit.maths.learners import Logistic
 
     Tick = Callable[[int], None]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.maths.intervals.melded_sum import Term, melded_lower
+from mipaudit.maths.means import Term, melded_lower
 from mipaudit.statements.estimate import Estimate
 
 if TYPE_CHECKING:

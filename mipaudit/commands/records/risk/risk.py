@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.risk.conditional import RiskLimits, above_p_values, conditional_limits
-from mipaudit.maths.risk.false_discovery import discoveries, error_for_selected
-from mipaudit.maths.risk.finite_population import Population, finite_limits, finite_p_values
-from mipaudit.maths.risk.melded import melded_limits
+from mipaudit.maths.cell_risk import (
+    RiskLimits,
+    above_p_values,
+    conditional_limits,
+    discoveries,
+    error_for_selected,
+    melded_limits,
+)
+from mipaudit.maths.finite_population import Population, finite_limits, finite_p_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
-from mipaudit.maths.chance.hypergeometric import holm, independence_p
+from mipaudit.maths.chance import holm, independence_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

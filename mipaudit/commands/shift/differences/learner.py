@@ -16,9 +16,7 @@ from mipaudit.commands.shift.differences.encoding import Coordinate, encode, fit
 from mipaudit.evidence.vectors.burn_in import BurnInRows, split_burn_in
 from mipaudit.evidence.vectors.derived_score import DerivedScore, derive
 from mipaudit.evidence.vectors.derived_scores import single_scores, telling_order, threshold_value
-from mipaudit.maths.learners.boosting import Boosting, fit_boosting
-from mipaudit.maths.learners.logistic import fit_logistic
-from mipaudit.maths.learners.robust_scale import robust_scale
+from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
 from mipaudit.summaries.plan import Plan, column_plan, kept_exactly
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.maths.privacy.attack import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.validation.coverage.interval import Interval
 from mipaudit.validation.estimands.estimand import Estimand, one_sided, wrong_arguments
 from mipaudit.validation.rivals.audited_file import ATTACK_CUT

@@ -10,7 +10,7 @@ import numpy as np
 from mipaudit.commands.shift.differences.blind_evidence import blind_evidence
 from mipaudit.commands.shift.differences.learner import PRIOR, learn
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.maths.class_limits.interval_attackers import best_thresholds
+from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.records.risk.cells import RecordCells
-    from mipaudit.maths.risk.conditional import RiskLimits
+    from mipaudit.maths.cell_risk import RiskLimits
     from mipaudit.validation.coverage.interval import Args
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile

@@ -14,8 +14,7 @@ from mipaudit.commands.bounds.guarantee.readings import (
     readings,
 )
 from mipaudit.commands.bounds.guarantee.readings import guarantee as describe
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
-from mipaudit.maths.privacy.attacker_allowance import advantage_bound
+from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
 PURE = ApproximateDP(epsilon=1.0, delta=0.0)

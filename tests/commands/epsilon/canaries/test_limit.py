@@ -16,8 +16,7 @@ from mipaudit.commands.epsilon.canaries.limit import (
 )
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_epsilon
-from mipaudit.maths.one_run.p_value import epsilon_one_run, one_run_p_value
-from mipaudit.maths.one_run.shares import CanaryCount
+from mipaudit.maths.one_run.p_value import CanaryCount, epsilon_one_run, one_run_p_value
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
 ALPHA = 0.05

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.epsilon.runs.curve_refutation import counts_refute_curve, runs_refute_curve
-from mipaudit.maths.intervals.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.records.risk.risk import RecordRisks
-from mipaudit.maths.risk.conditional import conditional_limits
-from mipaudit.maths.risk.melded import melded_limits
+from mipaudit.maths.cell_risk import conditional_limits, melded_limits
 
 
 def risks_of(members, holdout, *, early=None, **settings):

@@ -1,1 +1,0 @@
-"""Accountants of privacy: compositions and DP-SGD, by privacy losses."""

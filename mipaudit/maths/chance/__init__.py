@@ -1,1 +1,0 @@
-"""Exact tests of whether groups differ more than chance would have it."""

@@ -1,0 +1,375 @@
+"""Limits of what thresholds on the score achieve: TPR at a fixed FPR, and the AUC.
+
+TPR at a fixed FPR, for attackers who put a threshold on the score.
+
+Such an attacker may toss a coin among records of equal score, so ties are broken at
+random: what is true of a score without ties is then true of any. All functions take
+the ladder of one side: high scores are guessed to be members. For the other side pass
+`Ladder.reversed`.
+
+The area under the ROC curve, with limits that survive few deciding rows and values near 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from mipaudit.maths.binomial import least_lower
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mipaudit.maths.class_limits.roc_counts import Ladder
+    from mipaudit.maths.draws import Draws
+
+_Bound = Literal["lower", "upper"]
+_DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
+# Ranks get an error of their own up to this many standard deviations from the mean, or
+# to where what lies beyond is a small share of alpha; there no limit is claimed.
+_REACH: Final = 4.0
+_BEYOND_SHARE: Final = 1 / 200
+_MARGIN: Final = 8
+_FIRST_STEPS: Final = 3
+# Errors above are taken as this one: with one or two rows that decide, the limit would miss
+# up to 1.12 times as often as it says.
+_LARGEST_ERROR: Final = 0.1
+# What a normal deviate lacks for a count with few events, by enumeration.
+_RARE: Final = 1.06
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPoint:
+    """TPR at one FPR: empirical value and one-sided lower limit, None if not estimable."""
+
+    value: float
+    lower: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Staircase:
+    """Thresholds at holdout ranks, each with an error for the members above it.
+
+    Attributes:
+        ranks: how many holdout records lie above the threshold, int64, shape (r,).
+        errors: one-sided error at that threshold, in (0, 1), shape (r,).
+    """
+
+    ranks: NDArray[np.int64]
+    errors: NDArray[np.float64]
+
+
+def fewest_holdout(fpr: float, alpha: float) -> int:
+    """Return the least number of holdout records at which a lower limit exists.
+
+    With fewer, not even a threshold above every holdout score is shown to have an
+    FPR of at most ``fpr`` at error ``alpha``.
+    """
+    return math.ceil(math.log(alpha) / math.log1p(-fpr))
+
+
+@lru_cache(maxsize=1024)
+def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Staircase | None:
+    """Return thresholds and errors whose worst limit is valid at one-sided alpha.
+
+    The number k of holdout records above the true threshold is binomial. The set above
+    the next holdout record, inward for a lower limit and outward for an upper one,
+    depends on the holdout alone and is nested with the true one; so, given k, its
+    Clopper-Pearson limit fails with at most its own error, and the sum of binomial
+    probability times error is a bound for any law. The errors fall off with the
+    distance d of a rank from its mean as the tail beyond sqrt(z^2 - d^2) does: a
+    circle in standard units, with z the least that keeps the sum within alpha.
+
+    Args:
+        n_holdout: number of holdout records, above 0.
+        fpr: in (0, 1).
+        alpha: one-sided error in (0, 1).
+        bound: which limit it is for.
+
+    Returns:
+        The staircase, or None where no z will do.
+    """
+    from scipy.special import bdtr, bdtrc, gammaln, ndtr, ndtri
+
+    spread = math.sqrt(n_holdout * fpr * (1 - fpr))
+    expected = math.floor(fpr * n_holdout * (1 + 1e-12))
+    reach = max(_REACH, -float(ndtri(alpha * _BEYOND_SHARE)))
+    low = max(0, math.floor(expected - reach * spread) - _MARGIN)
+    high = min(n_holdout, math.ceil(expected + reach * spread) + _MARGIN)
+    above = np.arange(low, high + 1)
+    probability = np.exp(
+        gammaln(n_holdout + 1)
+        - gammaln(above + 1)
+        - gammaln(n_holdout - above + 1)
+        + above * math.log(fpr)
+        + (n_holdout - above) * math.log1p(-fpr)
+    )
+    below = float(bdtr(low - 1, n_holdout, fpr)) if low else 0.0
+    beyond = float(bdtrc(high, n_holdout, fpr)) if high < n_holdout else 0.0
+    outer, inner = (below, beyond) if bound == "lower" else (beyond, below)
+    ranks = above - 1 if bound == "lower" else above
+    outward = expected - ranks if bound == "lower" else ranks - expected
+    squared = (np.maximum(outward, 0) / spread) ** 2
+    squared[(ranks < 0) | (ranks >= n_holdout)] = math.inf
+
+    def errors(deviate: float) -> NDArray[np.float64]:
+        left = deviate**2 - squared
+        error = ndtr(-np.sqrt(np.maximum(left, 0)))
+        error[left < 0] = 1.0
+        return np.asarray(error)
+
+    def enough(index: int) -> bool:
+        deviate = float(_DEVIATES[index])
+        within = float((probability * errors(deviate)).sum())
+        return within + outer + inner * float(ndtr(-deviate)) <= alpha
+
+    if not enough(_DEVIATES.size - 1):
+        return None
+    short, deviate = -1, _DEVIATES.size - 1
+    while deviate - short > 1:
+        middle = (short + deviate) // 2
+        short, deviate = (short, middle) if enough(middle) else (middle, deviate)
+    error = errors(float(_DEVIATES[deviate]))
+    used = (error < 1) & (outward >= 0)
+    return Staircase(ranks=ranks[used], errors=error[used])
+
+
+def tpr_at_fpr(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> OperatingPoint:
+    """Return TPR at an FPR and its finite-sample lower limit.
+
+    Args:
+        ladder: counts along the score; without one of the classes nothing is known.
+        fpr: in (0, 1).
+        alpha: one-sided error in (0, 1).
+        rng: breaks ties.
+
+    Returns:
+        The empirical TPR, interpolated within ties, and the limit, or None where the
+        holdout is too small for one.
+    """
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return OperatingPoint(value=0.0, lower=None)
+    value = _empirical(ladder, fpr)
+    steps = staircase(ladder.n_holdout, fpr, alpha, "lower")
+    if steps is None:
+        return OperatingPoint(value=value, lower=None)
+    hits = members_above(ladder, steps.ranks, rng, divided="without")
+    limit = least_lower(hits.astype(np.float64), ladder.n_members, steps.errors)
+    return OperatingPoint(value=value, lower=limit)
+
+
+def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> float:
+    """Return a finite-sample one-sided upper limit of TPR at an FPR, in [0, 1].
+
+    Args as for `tpr_at_fpr`; 1 where the holdout is too small.
+    """
+    if min(ladder.n_members, ladder.n_holdout) == 0:
+        return 1.0
+    steps = staircase(ladder.n_holdout, fpr, alpha, "upper")
+    if steps is None or not steps.ranks.size:
+        return 1.0
+    hits = members_above(ladder, steps.ranks, rng, divided="with")
+    misses = (ladder.n_members - hits).astype(np.float64)
+    # 1 - (1 - x) loses nothing here: limits are rounded outward at 4 digits.
+    return 1.0 - least_lower(misses, ladder.n_members, steps.errors)
+
+
+def _empirical(ladder: Ladder, fpr: float) -> float:
+    """Return the TPR at the FPR on the data, straight between the steps."""
+    members, holdout = _from_the_top(ladder, math.ceil(fpr * ladder.n_holdout) + 1)
+    false = holdout / ladder.n_holdout
+    whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
+    if whole == ladder.members.size:
+        return 1.0
+    tpr = members[whole : whole + 2] / ladder.n_members
+    share = max(0.0, fpr - float(false[whole])) / float(false[whole + 1] - false[whole])
+    return float(tpr[0] + min(1.0, share) * (tpr[1] - tpr[0]))
+
+
+def _from_the_top(ladder: Ladder, holdout: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many members and holdout records lie above each step, from the highest.
+
+    As far down as is needed to pass ``holdout`` holdout records, or to the end.
+    """
+    size = ladder.members.size
+    steps = _FIRST_STEPS * (holdout + 1)
+    while True:
+        steps = min(size, steps)
+        below = np.zeros(steps + 1, dtype=np.int64)
+        np.cumsum(ladder.holdout[::-1][:steps], out=below[1:])
+        if steps == size or below[-1] >= holdout:
+            break
+        steps *= 4
+    above = np.zeros(steps + 1, dtype=np.int64)
+    np.cumsum(ladder.members[::-1][:steps], out=above[1:])
+    return above, below
+
+
+def members_above(
+    ladder: Ladder,
+    ranks: NDArray[np.int64],
+    rng: Draws,
+    *,
+    divided: Literal["with", "without"],
+) -> NDArray[np.int64]:
+    """Return how many members lie above the next holdout record after each rank.
+
+    Args:
+        ladder: counts along the score.
+        ranks: numbers of holdout records above, increasing, below their total.
+        rng: puts the rows of a single step in a random order.
+        divided: whether the members of a cell of several values, whose order is
+            unknown, are counted when the threshold lies in it.
+    """
+    members, holdout = _from_the_top(ladder, int(ranks[-1]) + 1 if ranks.size else 0)
+    step = np.searchsorted(holdout, ranks, side="right") - 1
+    hits = members[step]
+    inside = ladder.members[::-1][step]
+    if not inside.any():
+        return hits
+    several = ~ladder.single[::-1][step]
+    if divided == "with":
+        hits = hits + np.where(several, inside, 0)
+    tied = ~several & (inside > 0)
+    places, sizes = ranks + 1 - holdout[step], ladder.holdout[::-1][step]
+    ends = np.append((step[1:] != step[:-1]).nonzero()[0] + 1, step.size).tolist()
+    for start, end in zip([0, *ends], ends, strict=False):
+        if tied[start]:
+            same = slice(start, end)
+            hits[same] += _before(places[same], int(sizes[start]), int(inside[start]), rng)
+    return hits
+
+
+def _before(places: NDArray[np.int64], size: int, members: int, rng: Draws) -> NDArray[np.int64]:
+    """Return how many of ``members`` come before given places among ``size`` others.
+
+    All are in one random order. The others' positions are order statistics of uniform
+    draws, made of gamma spacings.
+    """
+    shapes = np.empty(places.size + 1)
+    shapes[:-1], shapes[-1] = places, size + 1
+    shapes[1:] -= shapes[:-1].copy()
+    spacings = rng.standard_gamma(shapes)
+    spacings /= spacings.sum()
+    return rng.multinomial(members, spacings)[:-1].cumsum()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auc:
+    """P(member scores higher) + P(tie)/2, with limits; all in [0, 1].
+
+    ``method`` says what the limits rest on.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """What the AUC of 'high scores are members' and its limits are computed from.
+
+    Attributes:
+        value: by midranks, in [0, 1].
+        variance: of DeLong et al. (1988), seen; with the order within cells of several
+            values unknown, as large as it could be.
+        fewest: rows of the smaller class.
+        bracket: what the order within cells of several values may add or take away.
+    """
+
+    value: float
+    variance: float
+    fewest: int
+    bracket: float
+
+    def turned(self) -> Area:
+        """Return the area of 'low scores are members'."""
+        return Area(
+            value=1 - self.value,
+            variance=self.variance,
+            fewest=self.fewest,
+            bracket=self.bracket,
+        )
+
+    def limits(self, *, lower_alpha: float, upper_alpha: float) -> Auc:
+        """Return the AUC with a lower and an upper limit, each with its own error.
+
+        A score limit. Let a share e of rows that nobody has seen lose everything. The area
+        falls by d = A e, and its variance is at most (1 - e)(V + A d / n), n the smaller
+        class: the limit is the area at which d is z standard errors. Half of e is used in
+        the first factor, and A / n is raised where the count of such rows is no normal one
+        (docs/methods.md has the enumeration). The upper limit is the lower one of the score
+        turned round.
+
+        Args:
+            lower_alpha: one-sided error of the lower limit, in (0, 1).
+            upper_alpha: one-sided error of the upper limit, in (0, 1).
+        """
+        if self.fewest == 0:
+            return Auc(value=0.5, lower=0.0, upper=1.0, method="no rows")
+        below = _drop(self.value, self.variance, self.fewest, lower_alpha)
+        above = _drop(1 - self.value, self.variance, self.fewest, upper_alpha)
+        return Auc(
+            value=self.value,
+            lower=max(0.0, self.value - below - self.bracket),
+            upper=min(1.0, self.value + above + self.bracket),
+            method="score limits, DeLong variance with unseen rows",
+        )
+
+
+def area_of(ladder: Ladder) -> Area:
+    """Return the area under the ROC curve of 'high scores are members'.
+
+    Args:
+        ladder: counts along the score; without one of the classes nothing is known.
+    """
+    n1, n2 = ladder.n_members, ladder.n_holdout
+    if min(n1, n2) == 0:
+        return Area(value=0.5, variance=0.25, fewest=0, bracket=0.5)
+    # As floats at once: every count is exact, and no product has to convert it again.
+    x, y = ladder.members.astype(np.float64), ladder.holdout.astype(np.float64)
+    member_wins = y.cumsum()
+    member_wins -= y / 2
+    member_wins /= n2
+    holdout_loses = n1 - x.cumsum()
+    holdout_loses += x / 2
+    holdout_loses /= n1
+    value = float((x * member_wins).sum() / n1)
+    scatters = _scatter(x, member_wins, value) / n1, _scatter(y, holdout_loses, value) / n2
+    bracket, unordered = 0.0, (0.0, 0.0)
+    if not ladder.exact:
+        p, q = x[~ladder.single] / n1, y[~ladder.single] / n2
+        bracket = float((p * q).sum()) / 2
+        unordered = float((p * q**2).sum()) / 4, float((q * p**2).sum()) / 4
+    # Seen shares and what the order within cells adds to them: the triangle inequality.
+    variance = sum(
+        (math.sqrt(scatter) + math.sqrt(moved)) ** 2 / max(n - 1, 1)
+        for scatter, moved, n in zip(scatters, unordered, (n1, n2), strict=True)
+    )
+    return Area(value=value, variance=variance, fewest=min(n1, n2), bracket=bracket)
+
+
+def _drop(value: float, variance: float, fewest: int, alpha: float) -> float:
+    """Solve d^2 = z^2 (1 - d/2) (variance + raised value d / fewest) for d >= 0."""
+    error = min(alpha, _LARGEST_ERROR)
+    squared = NormalDist().inv_cdf(1 - error) ** 2
+    # Where no such row is seen, the limit leaves room for a share of 1 - error^(1/n) of them.
+    unseen = fewest * math.expm1(-math.log(error) / fewest)
+    growth = value / fewest * max(squared, _RARE * unseen)
+    slope = growth - squared * variance / 2
+    return (slope + math.sqrt(slope**2 + 4 * (1 + growth / 2) * squared * variance)) / (2 + growth)
+
+
+def _scatter(counts: NDArray[np.float64], shares: NDArray[np.float64], value: float) -> float:
+    """Return the sum of squares of the shares about the value; overwrites the shares."""
+    shares -= value
+    shares *= shares
+    shares *= counts
+    return float(shares.sum())

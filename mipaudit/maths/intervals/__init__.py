@@ -1,1 +1,0 @@
-"""Confidence limits of proportions, means and sums."""

@@ -1,1 +1,0 @@
-"""Gaussian kernel densities, and limits from them."""

@@ -1,1 +1,0 @@
-"""Scores that are learned: logistic, boosted, nearest rows."""

@@ -1,1 +1,0 @@
-"""The risk of the records in a cell."""
