@@ -1,8 +1,4 @@
-"""What every test shares: the data folder, repeatable properties, and no silent skips.
-
-With ``STRICT_SKIPS=1`` a skip that ``allowed_skips.txt`` does not list, with its
-very reason, fails the session: a test that stops running must be noticed.
-"""
+"""What every test shares: the data folder, repeatable properties, and no silent skips."""
 
 from __future__ import annotations
 
@@ -10,13 +6,13 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import settings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# As the program sets it for itself, before the first test loads the libraries.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest_plugins = [
     "tests.fixtures.coverage",
@@ -30,12 +26,12 @@ pytest_plugins = [
     "tests.fixtures.records",
     "tests.fixtures.reports",
     "tests.fixtures.rows",
+    "tests.skip_guard",
     "store_servers",  # what more than one folder of tests starts
 ]
 HERE: Final = Path(__file__).parent
 # What more than one folder of tests starts, such as servers.
 sys.path.insert(0, str(HERE / "servers"))
-SKIP_PREFIX: Final = "Skipped: "
 
 # The same examples on every machine: a failure in CI is a failure at the desk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
@@ -61,62 +57,3 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     end the whole run before its first test.
     """
     return f"{len(val)}-bytes" if isinstance(val, bytes) else None
-
-
-class SkipGuard:
-    """Fails a session in which a test was skipped that no list allows."""
-
-    def __init__(self, allowed: frozenset[tuple[str, str]]) -> None:
-        """Keep the allowed (nodeid, reason) pairs."""
-        self.allowed = allowed
-        self.offences: set[tuple[str, str]] = set()
-
-    def note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        """Remember a skip that is not on the list; an expected failure is no skip."""
-        if not report.skipped or hasattr(report, "wasxfail"):
-            return
-        skip = (report.nodeid, skip_reason(report))
-        if skip not in self.allowed:
-            self.offences.add(skip)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """See a test that was skipped."""
-        self.note(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """See a module that was skipped as a whole."""
-        self.note(report)
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Turn a passing session with offences into a failing one."""
-        if self.offences and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Name the offences."""
-        if self.offences:
-            terminalreporter.section("skips that tests/allowed_skips.txt does not list")
-            for nodeid, reason in sorted(self.offences):
-                terminalreporter.write_line(f"{nodeid}\t{reason}")
-
-
-def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Return the reason as it was given, without pytest's prefix."""
-    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return text.removeprefix(SKIP_PREFIX)
-
-
-def allowed_skips(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the (nodeid, reason) pairs of the list; lines that start with # are comments."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            nodeid, _, reason = line.partition("\t")
-            yield nodeid, reason
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Start the guard in strict mode, in the process that sees every worker's reports."""
-    if os.environ.get("STRICT_SKIPS") == "1" and not hasattr(config, "workerinput"):
-        allowed = frozenset(allowed_skips(HERE / "allowed_skips.txt"))
-        config.pluginmanager.register(SkipGuard(allowed), "skip-guard")

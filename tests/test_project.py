@@ -6,7 +6,6 @@ import csv
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -173,34 +172,45 @@ def test_passing(): ...
     ],
 )
 def test_unlisted_skip_fails_the_session_in_strict_mode(tmp_path, strict, listed, workers, status):
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    shutil.copytree(ROOT / "tests" / "servers", tmp_path / "servers")
-    (tmp_path / "allowed_skips.txt").write_text(listed, encoding="utf-8")
     (tmp_path / "test_it.py").write_text(SKIPPING, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", "."]
-    environment = {**os.environ, "STRICT_SKIPS": strict}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    done = guarded(tmp_path, listed, workers=workers, strict=strict)
     assert done.returncode == status, done.stdout
     assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
     assert ("does not list" in done.stdout) == (status == 1)
 
 
 def test_module_skipped_as_a_whole_is_seen(tmp_path):
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    shutil.copytree(ROOT / "tests" / "servers", tmp_path / "servers")
-    (tmp_path / "allowed_skips.txt").write_text("", encoding="utf-8")
     (tmp_path / "test_it.py").write_text("def test_passing(): ...", encoding="utf-8")
     module = "import pytest\npytest.importorskip('no_such_module')\n"
     (tmp_path / "test_gone.py").write_text(module, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", "."]
-    environment = {**os.environ, "STRICT_SKIPS": "1"}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    done = guarded(tmp_path, "")
     assert done.returncode == 1, done.stdout
     assert "test_gone.py\tcould not import 'no_such_module'" in done.stdout
+
+
+def guarded(folder, listed, *, workers="2", strict="1"):
+    """Run the tests of a folder under the guard, and no other plugin but the workers'."""
+    (folder / "tests").mkdir()
+    (folder / "tests" / "allowed_skips.txt").write_text(listed, encoding="utf-8")
+    plugins = ("-p", "xdist", "-p", "tests.skip_guard", "-p", "no:cacheprovider")
+    environment = {
+        **os.environ,
+        "STRICT_SKIPS": strict,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "-n", workers, "."],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_session_has_the_guard(pytestconfig):
+    assert pytestconfig.pluginmanager.has_plugin("tests.skip_guard")
 
 
 BURN = """
