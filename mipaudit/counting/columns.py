@@ -18,11 +18,10 @@ from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.reading.bytes.bad_parts import BadPartsError
-from mipaudit.summaries.grids.histogram import EqualWidthCounts, ScoreRange
+from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange
 from mipaudit.summaries.plan import kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.summaries.survey import Survey
-from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.tally import Survey, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.unit_rows import one_of_each
+from mipaudit.summaries.kept_rows import one_of_each
 
 if TYPE_CHECKING:
     from mipaudit.summaries.identity.seed import SeedChoice

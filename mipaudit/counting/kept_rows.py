@@ -14,12 +14,11 @@ import numpy as np
 
 from mipaudit.counting.columns import Counts, Meter, count_over
 from mipaudit.engine.fold import fold
-from mipaudit.evidence.tallies.held_rows import HeldRows
 from mipaudit.reading.source.changed_partition import changed
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
+from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.unit_rows import one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.seed_choice import fresh_seed
 from mipaudit.statements.finding import Finding
-from mipaudit.summaries.identity.row_stream import DIGEST_BYTES, RowStream
+from mipaudit.summaries.identity.content import DIGEST_BYTES, RowStream
 from mipaudit.summaries.identity.seed import Content
 from mipaudit.summaries.plan import kept_exactly
 

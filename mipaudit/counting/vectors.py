@@ -15,9 +15,9 @@ from mipaudit.engine.fold import fold
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.reading.source.audited import ScoreColumn
 from mipaudit.reading.source.derived_source import DerivedSource
-from mipaudit.summaries.grids.sparse_bins import SparseBins
+from mipaudit.summaries.grids.mace_bins import SparseBins
+from mipaudit.summaries.sample import VectorSurvey
 from mipaudit.summaries.tally import Tally
-from mipaudit.summaries.vector_survey import VectorSurvey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

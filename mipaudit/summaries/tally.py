@@ -3,24 +3,29 @@
 Up to `plan.EXACT_ROWS` rows the scores themselves are kept for the threshold
 statistics, which are then exact; above, fine cells are counted and the statistics
 are bracketed.
+
+One pass that samples for the cut points and, where there is a plan, counts by it.
+
+Finished counts of a part of the input, which add up with those of other parts.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
-from mipaudit.summaries.cells.code_counter import CodeCounter
-from mipaudit.summaries.cells.codes import CellCodes
-from mipaudit.summaries.cells.workspace import Workspace
+from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, rank_bytes
+from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from mipaudit.summaries.cells.cells import Cells
@@ -272,3 +277,85 @@ class Tally:
     def counts(self) -> tuple[ColumnCounts, ...]:
         """Return the finished counts, in the order of the plan's columns."""
         return tuple(tally.counts(self._plan.burn_in) for tally in self.columns)
+
+
+class Survey:
+    """A burn-in sample, and a tally if a plan is at hand."""
+
+    __slots__ = ("_seed", "sample", "tally")
+
+    def __init__(self, columns: int, seed: int, plan: Plan | None) -> None:
+        """Start empty."""
+        self._seed = seed
+        self.sample = BurnInSample(columns, seed)
+        self.tally = None if plan is None else Tally(plan)
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        top = rank_bytes(rows, self._seed)
+        self.sample.take(rows, top)
+        if self.tally is not None:
+            self.tally.take(rows, top)
+
+    def merge(self, other: Self) -> None:
+        """Take in the survey of another part."""
+        self.sample.merge(other.sample)
+        if self.tally is not None and other.tally is not None:
+            self.tally.merge(other.tally)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summary:
+    """The counts of every score by one plan; any number of them can be added, in any order.
+
+    Attributes:
+        columns: one per score, in the order of the plan.
+        n_members: rows of members.
+        n_holdout: rows of holdout records.
+    """
+
+    columns: tuple[ColumnCounts, ...]
+    n_members: int
+    n_holdout: int
+
+    def __add__(self, other: Summary) -> Summary:
+        """Return the counts of both parts together; both must be by the same plan."""
+        return Summary(
+            columns=tuple(
+                _added(one, two) for one, two in zip(self.columns, other.columns, strict=True)
+            ),
+            n_members=self.n_members + other.n_members,
+            n_holdout=self.n_holdout + other.n_holdout,
+        )
+
+    def smallest_count(self) -> int | None:
+        """Return the smallest count above zero of the tables, None where all are zero."""
+        found = [int(one.blocks[one.blocks > 0].min()) for one in self.columns if one.blocks.any()]
+        return min(found, default=None)
+
+
+def sum_of(parts: Sequence[Summary]) -> Summary:
+    """Return the counts of all parts together.
+
+    Args:
+        parts: at least one, all by the same plan.
+    """
+    return reduce(lambda one, two: one + two, parts)
+
+
+def _added(one: ColumnCounts, two: ColumnCounts) -> ColumnCounts:
+    return ColumnCounts(
+        blocks=one.blocks + two.blocks,
+        burn_in=one.burn_in,
+        single=one.single,
+        everyone=_stacked(one.everyone, two.everyone),
+        evaluated=_stacked(one.evaluated, two.evaluated),
+        infinite=one.infinite + two.infinite,
+        discrete=one.discrete,
+    )
+
+
+def _stacked(one: Ladder, two: Ladder) -> Ladder:
+    return Ladder(
+        members=one.members + two.members, holdout=one.holdout + two.holdout, single=one.single
+    )

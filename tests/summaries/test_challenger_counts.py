@@ -10,9 +10,16 @@ import pytest
 from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
-from mipaudit.evidence.named_attackers.difference_attackers import evaluation_groups
-from mipaudit.summaries.cells.score_cells import ValueSet, cells_at_once, score_cells
-from mipaudit.summaries.challenger_counts import GridTally, GuessPlan, MeetingPlan, MeetingTally
+from mipaudit.evidence.named_attackers.difference import evaluation_groups
+from mipaudit.summaries.challenger_counts import (
+    GridTally,
+    GuessPlan,
+    MeetingPlan,
+    MeetingTally,
+    ValueSet,
+    cells_at_once,
+    score_cells,
+)
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows

@@ -18,8 +18,8 @@ from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.evidence.tallies.held_rows import HeldRows, row_blocks
 from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.kept_rows import HeldRows, row_blocks
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally

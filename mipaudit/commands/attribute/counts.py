@@ -15,8 +15,8 @@ from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError
-from mipaudit.evidence.tallies.group_tally import GroupCensus
 from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.group_tally import GroupCensus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.summaries.identity.row_rank import splitmix64
-from mipaudit.summaries.kept_scores import ClassScores, KeptScores
+from mipaudit.summaries.kept_rows import ClassScores, KeptScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,12 +18,16 @@ from mipaudit.commands.estimate.report import MaceCell, Report
 from mipaudit.commands.estimate.words import limitations, summary
 from mipaudit.counting.columns import require_information
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.findings import prior_findings
-from mipaudit.evidence.scores.any_difference import any_difference
+from mipaudit.evidence.metrics.rows import prior_findings
 from mipaudit.evidence.scores.curves import score_curves
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
-from mipaudit.evidence.scores.rows import ErrorShare, pairs_of_limits, score_estimates
+from mipaudit.evidence.scores.rows import (
+    ErrorShare,
+    any_difference,
+    pairs_of_limits,
+    score_estimates,
+)
 from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.statements.checks.copies import copy_checks
@@ -273,7 +277,7 @@ def _kernel(counts: Counts, names: list[str], share: ErrorShare, terms: Terms) -
     """Return the rows of the kernel densities, if asked for; they never decide anything."""
     if counts.kernel is None:
         return []
-    from mipaudit.evidence.kernel.kernel import kernel_estimates
+    from mipaudit.evidence.kernel import kernel_estimates
 
     return [
         row

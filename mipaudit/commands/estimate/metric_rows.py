@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.evidence.metrics.findings import metric_findings, unused_floor
-from mipaudit.evidence.metrics.kinds import metric_evidence
-from mipaudit.evidence.metrics.published import published_metric
-from mipaudit.evidence.metrics.rows import metric_estimates
+from mipaudit.evidence.metrics.evidence import metric_evidence
+from mipaudit.evidence.metrics.rows import (
+    metric_estimates,
+    metric_findings,
+    published_metric,
+    unused_floor,
+)
 from mipaudit.maths.metrics.names import LEAST_RECALL
 
 if TYPE_CHECKING:

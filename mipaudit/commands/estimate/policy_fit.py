@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.summaries.cells.product_grid import MOST_COORDINATES
+from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
 
 if TYPE_CHECKING:
     from mipaudit.reading.source.audited import AuditedInput

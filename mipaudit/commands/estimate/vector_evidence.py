@@ -11,7 +11,7 @@ from mipaudit.evidence.vectors.rows import shuffled_finding
 from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.summaries.grids.sparse_bins import shuffled_counts
+from mipaudit.summaries.grids.mace_bins import shuffled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

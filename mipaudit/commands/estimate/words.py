@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.estimate.blind_words import blind_limitations
 from mipaudit.evidence.judgement.implication import strongest_implication
-from mipaudit.evidence.scores.any_difference import joint_p_value
+from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name

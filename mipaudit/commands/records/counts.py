@@ -17,14 +17,13 @@ from mipaudit.counting.group_order import order_with_groups
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.tallies.group_tally import GroupCensus, GroupTally
-from mipaudit.evidence.tallies.held_rows import HeldRows
 from mipaudit.reading.rows.units import Chosen
 from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.group_tally import GroupCensus, GroupTally
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
+from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 from mipaudit.summaries.plan import kept_exactly, make_plan
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.summaries.unit_rows import one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.tallies.group_tally import Grouping
 from mipaudit.statements.finding import Finding
+from mipaudit.summaries.group_tally import Grouping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.commands.records.options import RecordTableOptions
-    from mipaudit.evidence.tallies.group_tally import GroupTally
     from mipaudit.reading.source.source import PiecePartition
+    from mipaudit.summaries.group_tally import GroupTally
     from mipaudit.summaries.tally import ColumnCounts
 
 MOST_KEPT: Final = 64

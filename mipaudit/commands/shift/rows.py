@@ -13,9 +13,8 @@ import numpy as np
 
 from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
 from mipaudit.engine.fold import fold
-from mipaudit.evidence.tallies.held_rows import HeldRows
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.unit_rows import one_of_each
+from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -41,7 +41,7 @@ from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_
 from mipaudit.summaries.sites.cuts import make_cuts
 from mipaudit.summaries.sites.seeds import SiteSeeds, SiteSurvey
 from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
-from mipaudit.summaries.summary import Summary
+from mipaudit.summaries.tally import Summary
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

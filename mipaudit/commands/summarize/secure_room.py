@@ -11,7 +11,7 @@ from mipaudit.statements.text.rounding import count_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.summaries.summary import Summary
+    from mipaudit.summaries.tally import Summary
 
 
 def require_sizes(sizes: tuple[int, int], least: int) -> None:

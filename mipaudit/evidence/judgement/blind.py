@@ -10,15 +10,39 @@ t must be one for every attacker on the records. A limit for named attackers is 
 looks at the records in another way may explain more, and a lower limit of t even less.
 There is such a t where records have few combinations of values, or where the user asserts
 one. A limit of A at error a1 with a limit of t at error a2 is one of A_M at error a1 + a2.
+
+A check of the policy as one of records that are alike, and why it is open if it is.
+
+The limits of a check are moved to those of records as likely in either class. Whatever is
+not known of these leaves the check open: nothing is held against the model that the records
+may explain, and nothing is cleared that a difference of the records may hide.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.maths.class_limits.shared_part import shared_advantage_lower
+from mipaudit.maths.class_limits.shared_part import (
+    most_apart_above,
+    most_apart_within,
+    shared_advantage_lower,
+    shared_advantage_upper,
+    shared_auc_lower,
+    shared_auc_upper,
+    shared_tpr_lower,
+    shared_tpr_upper,
+)
 from mipaudit.statements.estimate import Attackers  # noqa: TC001 - the codec reads it
+from mipaudit.statements.policy import (
+    PolicyCheck,
+    against_phrase,
+    check_reason,
+    check_status,
+    checked_name,
+    restatement,
+)
+from mipaudit.statements.text.rounding import lower_text, number_text, upper_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
@@ -28,6 +52,9 @@ ERRORS: Final = tuple(0.125 / 2**step for step in range(21)) + tuple(
     0.025 / 2**step for step in range(16)
 )
 _SHARE: Final = 0.5  # of a limit's error, for the blind advantage
+_RESTATED: Final = ("advantage", "excess", "eta", "accuracy")
+_ANEW: Final = "draw members and holdout anew, at random from the same records"
+_FLOOR: Final = 10_000  # four digits, and never more than was found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,3 +195,176 @@ def score_excess(evidence: Evidence, blind: Blind, error: float) -> ScoreExcess:
     if most < 1:
         lower = shared_advantage_lower(evidence.lower(left), most, baseline)
     return ScoreExcess(score=evidence.score, taken_off=(1 - baseline) * most, lower=lower)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """A check's limits at the errors that it may use; None where there is none.
+
+    Attributes:
+        plain: the check without the records, at all of the error.
+        lower: lower limit at the error that the records leave.
+        upper: upper limit at the error that they leave; of a TPR that at the FPR that a set
+            may reach over all records.
+    """
+
+    plain: PolicyCheck
+    lower: float | None
+    upper: float | None
+
+
+def beside_records(limits: Limits, allowance: Allowance, prior: float) -> PolicyCheck:
+    """Return a check of records as likely in either class.
+
+    Args:
+        limits: of all records.
+        allowance: what the records alone may explain.
+        prior: at which it is judged.
+    """
+    plain = limits.plain
+    lower, upper = _moved(limits, allowance, prior)
+    status = check_status(plain.limit, lower, upper)
+    if status == "met" and plain.status == "not_met":
+        status = "inconclusive"  # a class that does not see what others do
+    found = replace(
+        plain,
+        lower=lower,
+        upper=upper,
+        status=status,
+        blind=1.0 if allowance.most is None else allowance.most,
+        records_to_settle=None,
+    )
+    return replace(found, reason=_reason(found, limits, allowance, prior))
+
+
+def _moved(limits: Limits, allowance: Allowance, prior: float) -> tuple[float | None, float | None]:
+    """Return the limits for records as likely in either class."""
+    most, plain = allowance.most, limits.plain
+    kept = None if allowance.limits_met else plain.upper
+    if most is None:
+        return _nothing(plain, prior), kept
+    lower, upper = _shared(plain, limits.lower, limits.upper, most, prior)
+    return lower, upper if allowance.limits_met else kept
+
+
+def _shared(
+    check: PolicyCheck, lower: float | None, upper: float | None, most: float, prior: float
+) -> tuple[float | None, float | None]:
+    match check.quantity:
+        case "tpr_at_fpr":
+            fpr = check.fpr or 0.0
+            return (
+                None if lower is None else shared_tpr_lower(lower, most, fpr),
+                None if upper is None else shared_tpr_upper(upper, most),
+            )
+        case "auc":
+            return (
+                None if lower is None else shared_auc_lower(lower, most),
+                None if upper is None else shared_auc_upper(upper, most),
+            )
+        case quantity if quantity in _RESTATED:
+            scale, shift = restatement(quantity, prior)
+            baseline = abs(2 * prior - 1)
+            if lower is not None:
+                lower = shared_advantage_lower((lower - shift) / scale, most, baseline)
+                lower = lower * scale + shift
+            if upper is not None:
+                upper = shared_advantage_upper((upper - shift) / scale, most) * scale + shift
+            return lower, upper
+        case _:
+            # How much the records explain of other quantities is not known.
+            return None, None if most > 0 else upper
+
+
+def _nothing(check: PolicyCheck, prior: float) -> float | None:
+    """Return a quantity's value where nothing leaks; None where that is not known."""
+    match check.quantity:
+        case "tpr_at_fpr":
+            return check.fpr
+        case "auc":
+            return 0.5  # of the better side
+        case quantity if quantity in _RESTATED:
+            scale, shift = restatement(quantity, prior)
+            return scale * abs(2 * prior - 1) + shift
+        case _:
+            return None
+
+
+def _reason(check: PolicyCheck, limits: Limits, allowance: Allowance, prior: float) -> str:
+    """Say what decided, or why it is open and what would settle it."""
+    if check.status != "inconclusive":
+        return check_reason(check)
+    plain = limits.plain
+    if plain.status == "not_met":
+        return _accused(check, plain, allowance, prior)
+    if plain.status == "met":
+        return _cleared(check, plain, allowance, prior)
+    return check_reason(replace(plain, blind=check.blind, records_to_settle=None))
+
+
+def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> str:
+    """Say why a limit that is exceeded is not held against the model."""
+    if plain.quantity == "any_difference":
+        return (
+            "the exact test shows a difference of the groups, which may be one of the records: how "
+            "much of it they may explain is not known"
+        )
+    said = f"{checked_name(plain)} is at least {lower_text(plain.lower or 0.0)}"
+    limit = f"the limit is {number_text(plain.limit)}"
+    if plain.quantity not in _RESTATED and plain.quantity not in {"auc", "tpr_at_fpr"}:
+        return f"{said}; {limit}: how much of it the records alone may explain is not known"
+    if allowance.most is not None:
+        left = ""
+        if check.lower is not None:
+            left = f", at least {lower_text(check.lower)} among records that are alike"
+        return (
+            f"{said}, of which the records alone may explain {upper_text(allowance.most)}{left}; "
+            f"{limit}: only what goes beyond the records is held against the model"
+        )
+    why = (
+        f"{said}, but the records alone may explain all of it, since no limit holds for every "
+        f"attacker on them; {limit}"
+    )
+    if plain.quantity not in _RESTATED:
+        return f"{why}: {_ANEW}, or assert what they tell at most with --blind-bound"
+    scale, shift = restatement(plain.quantity, prior)
+    most = most_apart_above(((plain.lower or 0.0) - shift) / scale, (plain.limit - shift) / scale)
+    shown = _below(most)
+    if shown <= allowance.least:
+        return f"{why}: {_ANEW}"
+    return (
+        f"{why}: {_ANEW}, or assert with --blind-bound what they tell at most: under "
+        f"{number_text(shown)} it is not met"
+    )
+
+
+def _cleared(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior: float) -> str:
+    """Say why a limit that is kept over all records is not shown to be kept by like ones."""
+    at_most = upper_text(plain.upper if plain.upper is not None else 1.0)
+    said = f"{checked_name(plain)} is at most {at_most} {against_phrase(plain.against)}"
+    limit = f"the limit is {number_text(plain.limit)}"
+    if allowance.most is not None:
+        could = ""
+        if check.upper is not None:
+            could = f", {upper_text(check.upper)} of those that are alike"
+        return (
+            f"{said} of all records{could}, since the records alone may tell "
+            f"{upper_text(allowance.most)} and that can hide a leak; {limit}"
+        )
+    why = f"{said}, but members and holdout differ by themselves, and that can hide a leak; {limit}"
+    if plain.quantity not in _RESTATED or plain.upper is None:
+        return f"{why}: {_ANEW}"
+    scale, shift = restatement(plain.quantity, prior)
+    most = most_apart_within((plain.upper - shift) / scale, (plain.limit - shift) / scale)
+    shown = _below(most)
+    if shown <= allowance.least:
+        return f"{why}: {_ANEW}"
+    return (
+        f"{why}: {_ANEW}, or assert with --blind-bound what the records alone tell at most: up to "
+        f"{number_text(shown)} it is met"
+    )
+
+
+def _below(most: float) -> float:
+    """Return a figure rounded down, so that what is said of it stays true."""
+    return int(most * _FLOOR) / _FLOOR

@@ -7,11 +7,14 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.evidence.judgement.blind import make_allowance
-from mipaudit.evidence.judgement.blind_judgement import Limits, beside_records
-from mipaudit.evidence.judgement.threshold_judgement import auc_check, records_of, tpr_check
-from mipaudit.evidence.metrics.judgement import metric_check
-from mipaudit.evidence.scores.any_difference import any_difference, difference_shown
+from mipaudit.evidence.judgement.blind import Limits, beside_records, make_allowance
+from mipaudit.evidence.judgement.statistic_judgement import (
+    auc_check,
+    metric_check,
+    records_of,
+    tpr_check,
+)
+from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.planning import Standing, records_to_settle
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
 from mipaudit.statements.claim import judge_claim

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.evidence.judgement.blind_judgement import Limits, beside_records
-from mipaudit.evidence.scores.any_difference import difference_shown
+from mipaudit.evidence.judgement.blind import Limits, beside_records
+from mipaudit.evidence.scores.rows import difference_shown
 from mipaudit.statements.policy import PolicyCheck, check_reason, check_status, restatement
 from mipaudit.statements.text.rounding import number_text
 

@@ -1,17 +1,31 @@
-"""The rows of the report for one metric of one score."""
+"""The rows of the report for one metric of one score.
+
+MACE's Algorithm 2 as a row of the report, for reproduction; it decides nothing.
+
+What the reader must know about a metric, or about a prior that hides what leaks.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import closed_threshold, posterior_threshold
 from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.finding import Finding
 from mipaudit.statements.text.rounding import number_text, value_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mipaudit.evidence.metrics.evidence import MetricEvidence
+    from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
     from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.statements.claim import Claim
     from mipaudit.statements.estimate import Attackers, Validity
 
 _NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
@@ -23,6 +37,10 @@ _NO_INFORMATION: Final = (
     "the data allow no limit below the largest value that there is; with a floor, a larger one may"
 )
 _SAME_DATA: Final = "only the same-data optimum is known; it is biased upward (plugin)"
+_PARTS: Final = 3
+_UNDEFINED: Final = "0/0 on this part: nobody was guessed to be a member"
+_HALF: Final = 0.5
+_ROUNDING: Final = 1e-12
 
 
 def metric_estimates(found: MetricEvidence, share: ErrorShare) -> list[Estimate]:
@@ -125,3 +143,92 @@ def _over(method: str, metric: Metric) -> str:
 
 def _validity(found: MetricEvidence) -> Validity:
     return "finite-sample" if found.evidence.strict else "approximate"
+
+
+def published_metric(evidence: Evidence, metric: Metric, confidence: float) -> Estimate | None:
+    """Return Algorithm 2's estimate with the mean of Lemma 7's limits.
+
+    The micro-blocks, a random split of the rows, are dealt out into three parts; the score
+    is taken as discrete, in the cells of the audit.
+
+    Returns:
+        None where a part lacks a class.
+    """
+    blocks = evidence.counts.blocks
+    tables = np.stack([blocks[part::_PARTS].sum(axis=0) for part in range(_PARTS)])
+    if not tables.sum(axis=1).all():
+        return None
+    found = algorithm2(tables, metric, 1 - confidence)
+    n_holdout, n_members = (int(n) for n in tables[2].sum(axis=0))
+    reason = _UNDEFINED if math.isnan(found.value) else None
+    no_limits = _UNDEFINED if math.isnan(found.lower) else None
+    return Estimate(
+        quantity="metric",
+        metric=metric.name,
+        score=evidence.score,
+        method="MACE Algorithm 2, as published; not a valid interval for the metric",
+        attackers="any",
+        value=None if reason else found.value,
+        value_reason=reason,
+        lower=None if no_limits else found.lower,
+        lower_reason=no_limits,
+        upper=None if no_limits else found.upper,
+        upper_reason=no_limits,
+        confidence=confidence,
+        selection="three parts of the rows: the posterior by cell, its threshold "
+        f"({value_text(found.threshold)}), the value; limits are means of Lemma 7's",
+        validity="not-an-interval",
+        n_members=n_members,
+        n_holdout=n_holdout,
+    )
+
+
+def metric_findings(metric: Metric) -> list[Finding]:
+    """Return a finding where a guess without looking reaches the largest value."""
+    if not metric.trivial:
+        return []
+    text = (
+        f"The metric '{metric.name}' is at its largest for an attacker who guesses the same of "
+        "everybody: it says nothing about the score. Look at PPV, AM or TPR at FPR."
+    )
+    return [Finding(code="trivial_metric", text=text)]
+
+
+def unused_floor(least: float) -> Finding:
+    """Return that a least recall was asked for, and no metric takes one."""
+    text = (
+        f"The least recall of {number_text(least)} (--min-recall) changes nothing: none of the "
+        "metrics asked for needs one. PPV and NPV do."
+    )
+    return Finding(code="min_recall_unused", text=text)
+
+
+def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim]) -> list[Finding]:
+    """Return advice where at this prior nobody beats the trivial attacker.
+
+    With an epsilon claim that is so wherever p < 1/(1 + e^epsilon), or 1-p is: the
+    likelihood ratio cannot outweigh the prior (MACE, Theorem 4, where f_p keeps its sign).
+
+    Args:
+        prior: p in (0, 1).
+        lowers: lower limit of the advantage for each score.
+        claims: the judged claims, if any.
+    """
+    if prior == _HALF:
+        return []
+    baseline = abs(2 * prior - 1)
+    advice = "Look at PPV (--metric ppv), at TPR at FPR, or at --prior 0.5."
+    allowed = [claim.allowed_advantage for claim in claims]
+    if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
+        text = (
+            f"At a prior of {number_text(prior)} no mechanism that keeps the claim lets any "
+            f"attacker beat the trivial one, so the advantage tests nothing. {advice}"
+        )
+        return [Finding(code="prior_excludes_attackers", text=text)]
+    if lowers and max(lowers) <= baseline:
+        text = (
+            f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing; "
+            f"the scores may leak all the same. {advice}"
+        )
+        return [Finding(code="prior_hides_leaks", text=text)]
+    return []

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.named_attackers.difference import encounter, rival_class
-from mipaudit.evidence.named_attackers.difference_attackers import (
+from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
+    encounter,
     evaluation_groups,
+    rival_class,
 )
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named_lower
 from mipaudit.maths.means import Term, mean_lower, mean_upper, melded_lower

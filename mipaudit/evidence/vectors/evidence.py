@@ -18,8 +18,7 @@ from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.evidence.vectors.derivation import Derivation
-    from mipaudit.evidence.vectors.derived_score import Form
+    from mipaudit.evidence.vectors.derived_scores import Derivation, Form
     from mipaudit.maths.class_limits.roc_counts import Ladder
     from mipaudit.maths.class_limits.threshold_limits import Area, OperatingPoint
     from mipaudit.statements.estimate import Attackers, Side

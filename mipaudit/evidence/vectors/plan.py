@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.evidence.vectors.burn_in import BurnInRows, VectorBurnIn, split_burn_in
-from mipaudit.evidence.vectors.derivation import Derivation, make_derivation
+from mipaudit.evidence.vectors.derived_scores import Derivation, make_derivation
 from mipaudit.evidence.vectors.evidence import VectorCounts, without_fitting_rows
 from mipaudit.summaries.cells.cells import Cells
-from mipaudit.summaries.cells.joint_alphabet import JointAlphabet
-from mipaudit.summaries.cells.product_grid import ProductGrid
+from mipaudit.summaries.cells.vector_cells import JointAlphabet, ProductGrid
 from mipaudit.summaries.plan import ColumnPlan, Plan, column_plan, kept_exactly
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.evidence.vectors.derived_score import DerivedScore
+    from mipaudit.evidence.vectors.derived_scores import DerivedScore
     from mipaudit.summaries.plan import ScoreKind
+    from mipaudit.summaries.sample import VectorSurvey
     from mipaudit.summaries.tally import ColumnCounts
-    from mipaudit.summaries.vector_survey import VectorSurvey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,12 +10,12 @@ from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.learners import Boosting
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.text.rounding import value_text
-from mipaudit.summaries.cells.product_grid import ProductGrid
+from mipaudit.summaries.cells.vector_cells import ProductGrid
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.evidence.vectors.derived_score import DerivedScore, Form
+    from mipaudit.evidence.vectors.derived_scores import DerivedScore, Form
     from mipaudit.statements.estimate import Estimate
 
 _NO_UPPER: Final = (

@@ -11,8 +11,7 @@ from mipaudit.reading.bytes.array_archive import narrow
 from mipaudit.reading.summaries.file import bad_summary
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
-from mipaudit.summaries.summary import Summary
-from mipaudit.summaries.tally import ColumnCounts
+from mipaudit.summaries.tally import ColumnCounts, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

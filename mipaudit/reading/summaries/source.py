@@ -16,7 +16,7 @@ from mipaudit.reading.summaries.file import bad_summary
 from mipaudit.statements.finding import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content
-from mipaudit.summaries.summary import sum_of
+from mipaudit.summaries.tally import sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.source.audited import VectorScore
     from mipaudit.reading.summaries.file import Manifest, SummaryFile
-    from mipaudit.summaries.summary import Summary
+    from mipaudit.summaries.tally import Summary
 
 _SHOWN: Final = 3
 # What all files must say alike, and what to do where they do not.

@@ -1,20 +1,32 @@
-"""The fine and the coarse cell of each score as one integer, by one lookup."""
+"""The fine and the coarse cell of each score as one integer, by one lookup.
+
+A grid on the order of floats: finer towards zero, for scores of many magnitudes.
+
+Counts of many small codes, taken in as they come.
+
+Memory that is used again for every batch, so that none has to be asked for.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
-from mipaudit.summaries.cells.buckets import Buckets
-from mipaudit.summaries.cells.float_grid import LAST, FloatGrid, float_grid
+from mipaudit.summaries.cells.cells import Buckets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.summaries.cells.cells import Cells
-    from mipaudit.summaries.cells.workspace import Workspace
 
+_BITS: Final = 18
+LAST: Final = (1 << _BITS) - 1
+_SIGN: Final = 63
+_MAGNITUDE: Final = (1 << _SIGN) - 1
+# One edge in so many is left to either tail.
+_TAIL: Final = 1000
 # Room below a fine cell for two flags, once its coarse cell is shifted out.
 _LEAST_SHIFT: Final = 2
 _INT64: Final = np.dtype(np.int64)
@@ -25,6 +37,71 @@ _SEARCHED: Final = -1
 _BEGIN: Final = -2
 _SIDES: Final = ("left", "right")
 _LARGEST_INT32: Final = (1 << 31) - 1
+# No counter can pass 2^31 before it is emptied.
+_MOST_IN_NARROW: Final = 1 << 30
+NumberT = TypeVar("NumberT", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatGrid:
+    """The map order(score) >> shift, less ``base``: monotone in the score.
+
+    Attributes:
+        shift: bits of a float's order that a bucket spans.
+        base: place of the first bucket; it and the last one collect the tails.
+    """
+
+    shift: int
+    base: int
+
+    def locate_into(
+        self, scores: NDArray[np.float64], scaled: NDArray[np.float64], place: NDArray[np.int64]
+    ) -> None:
+        """Put the bucket of each score, before clipping to [0, LAST], into ``place``.
+
+        The order of a float is its bits as an integer, those of negative ones turned
+        around. Adding zero makes both zeros one. ``scaled`` is room of the same shape.
+        """
+        np.add(scores, 0.0, out=scaled)
+        bits = scaled.view(np.int64)
+        np.right_shift(bits, _SIGN, out=place)
+        place &= _MAGNITUDE
+        place ^= bits
+        place >>= self.shift
+        place -= self.base
+
+    def clipped(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the bucket of each edge in [0, LAST]."""
+        place = np.empty(edges.size, dtype=np.int64)
+        self.locate_into(edges, np.empty(edges.size), place)
+        return np.clip(place, 0, LAST)
+
+
+def float_grid(edges: NDArray[np.float64], *, most: int) -> FloatGrid | None:
+    """Return the finest grid that spans the edges but for the tails.
+
+    Args:
+        edges: increasing, shape (m,).
+        most: edges that a bucket may hold to be of use.
+
+    Returns:
+        The grid, or None where more than half of the edges lie in buckets that hold more.
+    """
+    if edges.size < _TAIL:
+        return None
+    tail = edges.size // _TAIL
+    order = np.empty(2, dtype=np.int64)
+    ends = edges[[tail, -1 - tail]]
+    FloatGrid(shift=0, base=0).locate_into(ends, np.empty(2), order)
+    low, high = (int(end) for end in order)
+    shift = max(0, (high - low).bit_length() - _BITS)
+    while (high >> shift) - (low >> shift) > LAST - 2:
+        shift += 1
+    grid = FloatGrid(shift=shift, base=(low >> shift) - 1)
+    bucket = grid.clipped(edges)
+    held = np.bincount(bucket, minlength=LAST + 1)
+    held[[0, LAST]] = most + 1
+    return grid if 2 * np.count_nonzero(held[bucket] <= most) >= edges.size else None
 
 
 class CellCodes:
@@ -113,3 +190,64 @@ class CellCodes:
 
     def _searched(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         return np.searchsorted(self._cells.edges, scores, side="left")
+
+
+class CodeCounter:
+    """Counts codes in [0, size), many at a time.
+
+    The counts in progress are narrow, so that they stay in a core's cache, and are
+    added to in place: a table of its own for every batch costs more than the batch.
+    """
+
+    __slots__ = ("_counts", "_narrow", "_waiting")
+
+    def __init__(self, size: int) -> None:
+        """Start at zero."""
+        self._counts: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self._narrow: NDArray[np.int32] = np.zeros(size, dtype=np.int32)
+        self._waiting = 0
+
+    def add(self, codes: NDArray[np.signedinteger[Any]]) -> None:
+        """Count codes, shape (n,), n at most 2^30."""
+        if self._waiting + codes.size > _MOST_IN_NARROW:
+            self._flush()
+        self._waiting += codes.size
+        np.add.at(self._narrow, codes, np.int32(1))
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another counter of the same size."""
+        self._counts += other.counts()
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the counts so far, shape (size,)."""
+        self._flush()
+        return self._counts
+
+    def _flush(self) -> None:
+        self._counts += self._narrow
+        self._narrow[:] = 0
+        self._waiting = 0
+
+
+class Workspace:
+    """Arrays by name; what one held is gone when it is asked for again.
+
+    Not thread-safe: one per worker. To another process it travels empty.
+    """
+
+    __slots__ = ("_arrays",)
+
+    def __init__(self) -> None:
+        """Start without memory."""
+        self._arrays: dict[tuple[str, np.dtype[Any]], NDArray[Any]] = {}
+
+    def __reduce__(self) -> tuple[type[Workspace], tuple[()]]:
+        """Travel empty."""
+        return Workspace, ()
+
+    def array(self, name: str, size: int, dtype: np.dtype[NumberT]) -> NDArray[NumberT]:
+        """Return the array ``name`` of this size; its contents are arbitrary."""
+        kept = self._arrays.get((name, dtype))
+        if kept is None or kept.size < size:
+            kept = self._arrays[name, dtype] = np.empty(size, dtype=dtype)
+        return kept[:size]

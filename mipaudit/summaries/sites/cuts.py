@@ -3,6 +3,8 @@
 Cut points are round numbers between sampled values, or atoms that enough records share;
 every cell between two of them holds enough records, or is told as empty. The smallest and
 the largest value are never among them.
+
+Round numbers near sampled values: written no finer than many records lie apart.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import numpy as np
 
 from mipaudit.summaries.cells.cells import ATOM_SHARE, distinct_values, fences
 from mipaudit.summaries.plan import is_discrete
-from mipaudit.summaries.sites.round_points import round_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,56 @@ if TYPE_CHECKING:
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.sample import BurnInSample
 
+_LARGEST_EXACT_POWER: Final = 22
+_HALF: Final = 0.5
 LEAST_RECORDS: Final = 10
 MOST_FINE: Final = 1 << 16
 # Counts that are rounded to a multiple of a number are still of use from this many times it on.
 _RECORDS_PER_ROUNDING: Final = 4
 _TRUTH_VALUES: Final = (0.0, 1.0)
+
+
+def round_beside(
+    values: NDArray[np.float64],
+    span: NDArray[np.float64],
+    *,
+    above: NDArray[np.bool_],
+    taken: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return a number of few digits beside each value, NaN where there is none.
+
+    Its last digit is worth a half to a twentieth of ``span``, or a half of that for all of
+    them: it says no more of where records lie, however close to each other two of them are.
+
+    Args:
+        values: shape (n,).
+        span: the distance over which enough records lie, above 0, shape (n,).
+        above: whether a number above is wanted, or one below, shape (n,).
+        taken: increasing, shape (m,): none of them is returned.
+    """
+    with np.errstate(all="ignore"):
+        exponent = np.floor(np.log10(_HALF * span))
+        points = _next_multiple(values, exponent, above, 1.0)
+        # All of them move or none: one that moves alone would tell that a record was there.
+        if np.isin(points, taken).any():
+            points = _next_multiple(values, exponent, above, 1.0 + _HALF)
+    return np.where(np.isfinite(points) & ~np.isin(points, taken), points, np.nan)
+
+
+def _next_multiple(
+    values: NDArray[np.float64],
+    exponent: NDArray[np.float64],
+    above: NDArray[np.bool_],
+    steps: float,
+) -> NDArray[np.float64]:
+    """Return a multiple of 10**exponent beside each value, as its decimals read."""
+    power = np.abs(exponent)
+    # Powers up to 10**22 are exact, and one division rounds as a decimal literal does.
+    fine = (exponent < 0) & (power <= _LARGEST_EXACT_POWER)
+    scale = np.power(10.0, np.where(fine, power, exponent))
+    scaled = np.where(fine, values * scale, values / scale)
+    moved = np.where(above, np.floor(scaled) + steps, np.ceil(scaled) - steps)
+    return np.where(fine, moved / scale, moved * scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

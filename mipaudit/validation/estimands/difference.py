@@ -13,8 +13,13 @@ import numpy as np
 from mipaudit.commands.compare.queries.compared import Cohort, Compared
 from mipaudit.commands.compare.queries.pairs import same_rows
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.summaries.cells.score_cells import ValueSet, cells_at_once, score_cells
-from mipaudit.summaries.challenger_counts import GridTally, MeetingTally
+from mipaudit.summaries.challenger_counts import (
+    GridTally,
+    MeetingTally,
+    ValueSet,
+    cells_at_once,
+    score_cells,
+)
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.kernel.kernel import kernel_estimates
+from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.summaries.grids.counts import GridCounts

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
-from mipaudit.evidence.metrics.kinds import metric_evidence
+from mipaudit.evidence.metrics.evidence import metric_evidence
 from mipaudit.evidence.metrics.rows import metric_estimates
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates

@@ -11,7 +11,7 @@ import numpy as np
 from mipaudit.commands.bounds.refutation import Counts, Refutation, refutation
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
-from mipaudit.summaries.grids.histogram import equal_width_counts
+from mipaudit.summaries.grids.mace_bins import equal_width_counts
 from mipaudit.summaries.identity.content import canonical_scores
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 from mipaudit.summaries.plan import make_plan

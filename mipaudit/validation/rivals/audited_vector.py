@@ -14,10 +14,10 @@ from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.evidence.vectors.rows import vector_estimates
 from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.summaries.cells.product_grid import ProductGrid
+from mipaudit.summaries.cells.vector_cells import ProductGrid
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
+from mipaudit.summaries.sample import VectorSurvey
 from mipaudit.summaries.tally import Tally
-from mipaudit.summaries.vector_survey import VectorSurvey
 from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:

@@ -5,8 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mipaudit.evidence.judgement.blind import ERRORS, Allowance, Blind, BlindLimit, make_allowance
-from mipaudit.evidence.judgement.blind_judgement import Limits, beside_records
+from mipaudit.evidence.judgement.blind import (
+    ERRORS,
+    Allowance,
+    Blind,
+    BlindLimit,
+    Limits,
+    beside_records,
+    make_allowance,
+)
 from mipaudit.statements.policy import PolicyCheck, check_status
 
 

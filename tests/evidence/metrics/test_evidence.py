@@ -9,10 +9,13 @@ import pytest
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.metrics.attack import MetricRates
-from mipaudit.evidence.metrics.findings import metric_findings, prior_findings
-from mipaudit.evidence.metrics.kinds import metric_evidence
-from mipaudit.evidence.metrics.published import published_metric
-from mipaudit.evidence.metrics.rows import metric_estimates
+from mipaudit.evidence.metrics.evidence import metric_evidence
+from mipaudit.evidence.metrics.rows import (
+    metric_estimates,
+    metric_findings,
+    prior_findings,
+    published_metric,
+)
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.claim import judge_claim

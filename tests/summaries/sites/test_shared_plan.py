@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.sites.cuts import Cuts, column_cuts
-from mipaudit.summaries.sites.safe_edges import SiteCounts, safe_edges
-from mipaudit.summaries.sites.shared_plan import shared_plan
+from mipaudit.summaries.sites.shared_plan import SiteCounts, safe_edges, shared_plan
 
 
 def site(holdout, members, *, kind="float", least=None, rows=None, burn_in=7):

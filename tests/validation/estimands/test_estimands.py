@@ -50,7 +50,7 @@ def test_everything_that_estimate_states_has_one_estimand(name, strict):
 
 def test_every_quantity_and_class_of_a_report_is_covered():
     pairs = {pair for one in ESTIMANDS.values() for pair in one.statements}
-    # A p-value is no limit of anything: tests/evidence/scores/test_any_difference.py has its level.
+    # A p-value is no limit of anything: tests/evidence/scores/test_rows.py has its level.
     assert {quantity for quantity, _ in pairs} == set(get_args(Quantity)) - {"any_difference"}
     assert {attackers for quantity, attackers in pairs if quantity == "advantage"} == {
         "any",

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mipaudit.commands.compare.queries.pairs import common_classes
-from mipaudit.evidence.named_attackers.difference import apart_lower
-from mipaudit.evidence.named_attackers.difference_attackers import class_challenger
+from mipaudit.evidence.named_attackers.difference import apart_lower, class_challenger
 from mipaudit.evidence.scores.prequential import held_out_together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.compare.queries.pairs import Meeting, SameRows
-    from mipaudit.evidence.named_attackers.difference_attackers import Challenger
+    from mipaudit.evidence.named_attackers.difference import Challenger
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.prequential import HeldOut
     from mipaudit.statements.estimate import Attackers

@@ -16,8 +16,13 @@ from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant
-from mipaudit.summaries.cells.score_cells import ValueSet, cells_at_once, score_cells
-from mipaudit.summaries.challenger_counts import GridTally, MeetingTally
+from mipaudit.summaries.challenger_counts import (
+    GridTally,
+    MeetingTally,
+    ValueSet,
+    cells_at_once,
+    score_cells,
+)
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.evidence.named_attackers.difference_attackers import challenger
+from mipaudit.evidence.named_attackers.difference import challenger
 from mipaudit.evidence.scores.prequential import trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.evidence.named_attackers.difference_attackers import Challenger
+    from mipaudit.evidence.named_attackers.difference import Challenger
     from mipaudit.evidence.scores.evidence import Evidence
 
 # The grid is merged this many rows or columns at a time: up to 32, 16, 8 and 4 a side.

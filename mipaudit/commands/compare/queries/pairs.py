@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.commands.compare.queries.joint_scores import joint_scores
-from mipaudit.evidence.named_attackers.difference import encounter, in_bins, same_rows_lower
-from mipaudit.evidence.named_attackers.difference_attackers import (
+from mipaudit.evidence.named_attackers.difference import (
     bins_of,
     class_challenger,
+    encounter,
     evaluation_groups,
+    in_bins,
+    same_rows_lower,
 )
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.compare.queries.joint_scores import JointScores
-    from mipaudit.evidence.named_attackers.difference_attackers import Challenger
+    from mipaudit.evidence.named_attackers.difference import Challenger
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.maths.class_limits.difference import Encounter
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.cells.score_cells import ScoreCells
+    from mipaudit.summaries.challenger_counts import ScoreCells
 
     # A query and a class, or a pair of queries seen together by any attacker.
     Key = tuple[int, Attackers] | tuple[int, int]

@@ -16,10 +16,9 @@ from mipaudit.commands.compare.inputs import match_rows
 from mipaudit.commands.compare.queries.counts import Columns
 from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
-from mipaudit.evidence.tallies.held_rows import HeldRows
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content
-from mipaudit.summaries.unit_rows import one_of_each
+from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

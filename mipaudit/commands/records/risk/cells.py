@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from mipaudit.commands.records.options import MOST_CELLS
-from mipaudit.summaries.cells.buckets import Locator
-from mipaudit.summaries.cells.cells import atoms
+from mipaudit.summaries.cells.cells import Locator, atoms
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.plan import is_discrete
 from mipaudit.summaries.sample import burn_in_blocks

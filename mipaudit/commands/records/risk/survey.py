@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from mipaudit.commands.records.risk.cells import RecordTally
-from mipaudit.evidence.tallies.group_tally import GroupCensus, GroupTally
+from mipaudit.summaries.group_tally import GroupCensus, GroupTally
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
     from mipaudit.commands.records.risk.cells import RecordCells
-    from mipaudit.evidence.tallies.group_tally import Grouping
+    from mipaudit.summaries.group_tally import Grouping
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.rows import Rows
 

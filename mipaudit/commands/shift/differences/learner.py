@@ -14,8 +14,13 @@ import numpy as np
 
 from mipaudit.commands.shift.differences.encoding import Coordinate, encode, fit_encoding
 from mipaudit.evidence.vectors.burn_in import BurnInRows, split_burn_in
-from mipaudit.evidence.vectors.derived_score import DerivedScore, derive
-from mipaudit.evidence.vectors.derived_scores import single_scores, telling_order, threshold_value
+from mipaudit.evidence.vectors.derived_scores import (
+    DerivedScore,
+    derive,
+    single_scores,
+    telling_order,
+    threshold_value,
+)
 from mipaudit.maths.learners import Boosting, fit_boosting, fit_logistic, robust_scale
 from mipaudit.summaries.plan import Plan, column_plan, kept_exactly
 

@@ -15,9 +15,8 @@ from mipaudit.commands.shift.differences.record_copies import (
     Wanted,
 )
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.sample import BurnInSample, sample_size
 from mipaudit.summaries.tally import Tally
-from mipaudit.summaries.vector_survey import sample_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

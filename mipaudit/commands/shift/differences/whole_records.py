@@ -15,7 +15,7 @@ import numpy as np
 from mipaudit.commands.shift.differences.learner import PRIOR
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.statements.verdict import RECORDS
-from mipaudit.summaries.cells.joint_alphabet import MOST_PATTERNS, JointAlphabet, joint_alphabet
+from mipaudit.summaries.cells.vector_cells import MOST_PATTERNS, JointAlphabet, joint_alphabet
 from mipaudit.summaries.plan import ColumnPlan, Plan, kept_exactly
 
 if TYPE_CHECKING:

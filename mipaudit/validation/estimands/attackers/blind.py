@@ -13,9 +13,8 @@ from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.sample import BurnInSample, sample_size
 from mipaudit.summaries.tally import Tally
-from mipaudit.summaries.vector_survey import sample_size
 from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
 from mipaudit.validation.rivals.audited_file import CONFIDENCE
 from mipaudit.validation.rivals.audited_vector import AuditedVector

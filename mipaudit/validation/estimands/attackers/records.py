@@ -12,7 +12,7 @@ from mipaudit.commands.records.risk.group_advantage import attack_differences
 from mipaudit.commands.records.risk.risk import RecordRisks
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.rows import ErrorShare
-from mipaudit.evidence.tallies.group_tally import Grouping, GroupTally
+from mipaudit.summaries.group_tally import Grouping, GroupTally
 from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows

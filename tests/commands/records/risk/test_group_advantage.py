@@ -11,7 +11,7 @@ from mipaudit.commands.records.risk.group_advantage import (
     difference_limits,
     group_estimates,
 )
-from mipaudit.evidence.tallies.group_tally import Grouping, GroupTally
+from mipaudit.summaries.group_tally import Grouping, GroupTally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.compare.queries.joint_scores import joint_scores
-from mipaudit.evidence.named_attackers.difference_attackers import (
+from mipaudit.evidence.named_attackers.difference import (
     challenger,
     class_challenger,
     evaluation_groups,

@@ -1,16 +1,81 @@
-"""Every score of both classes, in memory: for statistics that no table of counts serves."""
+"""Rows that are kept in memory, for what no table of counts serves.
+
+All rows of an input in memory, as one batch in their order, and which only train.
+
+Every score of both classes, in memory: for statistics that no table of counts serves.
+
+One row for each person and class, where a person has several.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes, splitmix64
+from mipaudit.summaries.rows import Rows
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from mipaudit.summaries.rows import Rows
+# Apart from the stream that says in which block a person is.
+_STREAM: Final = 1
+_HALF: Final = np.uint64(32)
+
+
+class HeldRows:
+    """Collects batches, in any order and from several threads, and joins them."""
+
+    def __init__(self) -> None:
+        """Start without a row."""
+        self._batches: list[Rows] = []
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        self._batches.append(rows)
+
+    def merge(self, other: Self) -> None:
+        """Take in what another thread collected."""
+        self._batches += other._batches
+
+    def joined(self) -> Rows | None:
+        """Return all rows as one batch; None without a batch."""
+        if not self._batches:
+            return None
+        batches = sorted(self._batches, key=lambda one: one.first_row)
+        first = batches[0].first_row
+        last = batches[-1]
+        return Rows(
+            first_row=first,
+            source_rows=last.first_row + last.source_rows - first,
+            kept=np.concatenate([_positions(one) - first for one in batches]),
+            keys=_join([one.keys for one in batches]),
+            member=np.concatenate([one.member for one in batches]),
+            scores=tuple(
+                np.concatenate(column)
+                for column in zip(*(one.scores for one in batches), strict=True)
+            ),
+            groups=_join([one.groups for one in batches]),
+        )
+
+
+def row_blocks(rows: Rows, seed: int) -> NDArray[np.uint8]:
+    """Return the micro-block of each row, in [0, 64)."""
+    return micro_blocks(rank_bytes(rows, seed))
+
+
+def _positions(rows: Rows) -> NDArray[np.int64]:
+    offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
+    return np.asarray(offsets + rows.first_row, dtype=np.int64)
+
+
+def _join(parts: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if present else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,3 +205,42 @@ def _identities(rows: Rows) -> NDArray[np.uint64]:
         return rows.keys
     offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
     return (offsets + rows.first_row).astype(np.uint64)
+
+
+def one_of_each(rows: Rows, seed: int) -> Rows:
+    """Choose for each person and class one row, each of them with the same chance.
+
+    A hash of (seed, person) says which of the person's rows, in the order of their scores:
+    neither their order in the file nor anything else that the file's writer can choose.
+
+    Args:
+        rows: in canonical order, with the hash of their person as keys.
+        seed: in use for them.
+
+    Returns:
+        One row for each person and class, in order of the person's hash, holdout first.
+    """
+    assert rows.keys is not None  # noqa: S101 - read with a key column
+    order = np.lexsort((rows.member, rows.keys))  # stable: the scores stay in order
+    keys, member = rows.keys[order], rows.member[order]
+    new = np.ones(keys.size, dtype=bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (member[1:] != member[:-1])
+    starts = np.flatnonzero(new)
+    counts = np.diff(starts, append=keys.size)
+    drawn = splitmix64(splitmix64(keys[starts], seed), _STREAM) >> _HALF
+    chosen = order[starts + ((drawn * counts.astype(np.uint64)) >> _HALF).astype(np.intp)]
+    return _among(rows, chosen)
+
+
+def _among(rows: Rows, chosen: NDArray[np.intp]) -> Rows:
+    """Return some rows as a batch of their own."""
+    assert rows.keys is not None  # noqa: S101 - the caller looked
+    return replace(
+        rows,
+        source_rows=int(chosen.size),
+        keys=rows.keys[chosen],
+        member=rows.member[chosen],
+        scores=tuple(score[chosen] for score in rows.scores),
+        groups=None if rows.groups is None else rows.groups[chosen],
+        names=None if rows.names is None else rows.names[chosen],
+    )

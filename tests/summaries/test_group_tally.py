@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mipaudit.evidence.tallies.group_tally import GroupCensus, Grouping, GroupTally
+from mipaudit.summaries.group_tally import GroupCensus, Grouping, GroupTally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mipaudit.evidence.kernel.kernel import kernel_estimates, noised_limit
-from mipaudit.evidence.kernel.published import common_advantage, own_advantage
+from mipaudit.evidence.kernel import common_advantage, kernel_estimates, noised_limit, own_advantage
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.maths.kernel_limit import bounded_upper

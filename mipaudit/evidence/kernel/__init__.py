@@ -1,1 +1,0 @@
-"""Kernel densities: what noise would leave of the advantage."""

@@ -1,1 +1,0 @@
-"""Rows in memory and rows by group, as several commands count them."""
