@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typer.main import get_click_param
 from typer.models import ArgumentInfo, OptionInfo, ParamMeta
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mipaudit.options.declare import Declared, Option, Options
 
 AskedT = TypeVar("AskedT", bound="Options")
+# The last two of what may be repeated.
+_LEFT_OUT: Final[tuple[object, ...]] = (None, [], ())
 
 
 def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's parameters
@@ -74,5 +76,5 @@ def options_from(parsed: dict[str, Any], options: type[AskedT], **others: object
         UsageError: a value is outside its range, or values do not go together.
     """
     names = [one.name for one in declared(options)]
-    given = {name: parsed[name] for name in names if parsed.get(name) is not None}
+    given = {name: parsed[name] for name in names if parsed.get(name) not in _LEFT_OUT}
     return options(**given, **others)

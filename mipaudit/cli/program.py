@@ -75,7 +75,7 @@ def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN
 # Each command is a function in the module of its name. The line is what the list of
 # commands says, so that a command is loaded only when it runs.
 COMMANDS: Final = {
-    "estimate": "Say how much anybody could learn about membership from a score.",
+    "estimate": BY_NAME["estimate"].summary,
     "records": BY_NAME["records"].summary,
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": BY_NAME["check"].summary,

@@ -53,6 +53,12 @@ TABLE: Final = (
         shown="mipaudit.options.groups.shown:Shown",
     ),
     Command(
+        "estimate",
+        "Say how much anybody could learn about membership from a score.",
+        asked="mipaudit.commands.estimate.options:EstimateOptions",
+        answer="mipaudit.commands.estimate.run:answer_estimate",
+    ),
+    Command(
         "attack",
         "Say what the named attacks of the literature achieve.",
         asked="mipaudit.commands.attack.options:AttackOptions",

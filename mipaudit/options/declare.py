@@ -255,13 +255,14 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
 
 def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
     other = one.option.only_with
-    if other is None or _is_left_out(one, values[one.name]) or _is_there(values[other]):
+    if other is None or is_left_out(one, values[one.name]) or _is_there(values[other]):
         return
     hint = f"Add `{other}`, or leave `{one.name}` out."
     raise UsageError(one.name, f"`{one.name}` has no meaning without `{other}`.", hint=hint)
 
 
-def _is_left_out(one: Declared, value: object) -> bool:
+def is_left_out(one: Declared, value: object) -> bool:
+    """Tell whether a value is what the option has where nobody gives it."""
     # Of one type first: a table is not compared with None.
     return value is one.default or (type(value) is type(one.default) and value == one.default)
 

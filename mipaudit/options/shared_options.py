@@ -17,15 +17,6 @@ ScoresArgument = Annotated[
         show_default=False,
     ),
 ]
-ScoresArguments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="SCORES...",
-        help="CSV (also .gz, .zst) or Parquet files, directories or globs of parts, "
-        "- for standard input, or summaries that mipaudit summarize made (*.summary).",
-        show_default=False,
-    ),
-]
 PartsArguments = Annotated[
     list[str] | None,
     typer.Argument(
@@ -118,41 +109,15 @@ SeedOption = Annotated[
 HashInputsOption = Annotated[
     bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB in all, too.")
 ]
-
 StrictOption = Annotated[
     bool,
     typer.Option(
         "--strict", help="Finite-sample limits where there are any; only the AUC stays approximate."
     ),
 ]
-JointOption = Annotated[
-    bool,
-    typer.Option("--joint", help="Share the error over all rows: their limits hold together."),
-]
-MethodOption = Annotated[
-    Literal["prequential", "mace", "kde"],
-    typer.Option(
-        "--method",
-        help="mace adds the published estimator, labelled, and kde kernel densities with limits "
-        "for a noised score; they decide no verdict.",
-    ),
-]
 DiscreteOption = Annotated[
     bool,
     typer.Option("--discrete", help="The score has few values, all known: limit all attackers."),
-]
-MemberSideOption = Annotated[
-    Literal["auto", "high", "low"],
-    typer.Option("--member-side", help="Where members score, for TPR at FPR; auto looks first."),
-]
-ClaimedEpsilonOption = Annotated[
-    float | None,
-    typer.Option(
-        "--claimed-epsilon", metavar="E", help="Compare with this differential privacy claim."
-    ),
-]
-DeltaOption = Annotated[
-    float, typer.Option("--delta", metavar="D", help="The claim's delta, in [0, 1).")
 ]
 MaxAdvantageOption = Annotated[
     float | None,
@@ -189,47 +154,11 @@ AgainstOption = Annotated[
         "several numbers.",
     ),
 ]
-BlindOption = Annotated[
-    str | None,
-    typer.Option(
-        "--blind",
-        metavar="FILE",
-        help="A JSON report of mipaudit shift on the same records: what the records alone may "
-        "tell is not held against the model, and clears nothing.",
-    ),
-]
-BlindAgainstOption = Annotated[
-    Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
-    typer.Option(
-        "--blind-against",
-        help="The attackers on the records whose upper limit is shown; it decides nothing. "
-        "Default: the widest.",
-    ),
-]
-BlindBoundOption = Annotated[
-    float | None,
-    typer.Option(
-        "--blind-bound",
-        metavar="T",
-        help="Your assertion: nobody who sees the records alone has an advantage above T. With "
-        "--blind.",
-    ),
-]
 OnInconclusiveOption = Annotated[
     Literal["fail", "review", "pass"],
     typer.Option(
         "--on-inconclusive",
         help="What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
-    ),
-]
-MetricOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        help="Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
-        "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
-        show_default=False,
     ),
 ]
 MaxMetricOption = Annotated[
@@ -239,14 +168,6 @@ MaxMetricOption = Annotated[
         metavar="NAME=X",
         help="Policy: the metric is at most X, as ppv=0.6; repeat for several.",
         show_default=False,
-    ),
-]
-MinRecallOption = Annotated[
-    float,
-    typer.Option(
-        "--min-recall",
-        metavar="R",
-        help="Metrics that need it, as ppv, count attackers with a recall of at least R.",
     ),
 ]
 JobsOption = Annotated[

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.commands.estimate.terms import Terms
+    from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
     from mipaudit.evidence.judgement.blind import Blind, ScoreExcess
     from mipaudit.reading.source.audited import AuditedInput
@@ -59,7 +59,7 @@ _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advan
 def audit(
     source: AuditedInput,
     counts: Counts,
-    terms: Terms,
+    asked: EstimateOptions,
     provenance: Provenance,
     blind: Blind | None = None,
 ) -> Report:
@@ -68,7 +68,7 @@ def audit(
     Args:
         source: what was read.
         counts: of it.
-        terms: of the audit.
+        asked: what is judged, and how.
         provenance: of the report.
         blind: what the records alone tell, of the same records; only what goes beyond it
             is held against the model.
@@ -77,7 +77,7 @@ def audit(
         InputError: every score is constant, or both classes hold the same scores.
     """
     require_information(counts)
-    require_fit(source, terms.policy)
+    require_fit(source, asked.judged.policy)
     scalars = [source.columns[at] for at in source.scalars]
     names = [column.name for column in scalars]
     columns = len(names) + len(source.vectors)
@@ -85,9 +85,9 @@ def audit(
         Evidence(
             score=name,
             counts=one,
-            prior=terms.prior,
-            strict=terms.strict,
-            member_side=terms.member_side,
+            prior=asked.prior,
+            strict=asked.strict,
+            member_side=asked.side,
             seed=seed,
             ordered=column.kind != "string",
         )
@@ -95,42 +95,42 @@ def audit(
             names, counts.columns, scalars, counts.seeds, strict=True
         )
     ]
-    evidence += _vectors(source, counts, terms)
+    evidence += _vectors(source, counts, asked)
     share = ErrorShare(
-        confidence=terms.confidence, columns=_shares(evidence, terms) if terms.joint else columns
+        confidence=asked.confidence, columns=_shares(evidence, asked) if asked.joint else columns
     )
     # Equal ones stand in the order of their names, not in that of the file.
     evidence.sort(key=lambda e: e.score)
     evidence.sort(
         key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.plugin), reverse=True
     )
-    metrics = gather_metrics(evidence, terms.metrics)
+    metrics = gather_metrics(evidence, asked.judged.metrics)
     estimates = [
         row
         for one in evidence
         for row in (
             *_rows(one, share),
             *metric_rows(one.score, metrics, share),
-            any_difference(one, terms.confidence),
+            any_difference(one, asked.confidence),
         )
     ]
-    judgement = judge(evidence, terms.policy, terms.claim, terms.confidence, metrics, blind)
+    judgement = judge(evidence, asked.judged.policy, asked.claim, asked.confidence, metrics, blind)
     if blind is not None:
         blind = replace(blind, excess=_excess(evidence, blind, share))
-    judged = waive(judgement.checks, terms.policy.waivers, waiver_day())
-    checks = (*copy_checks(terms.policy.max_copies, source.copies), *judged.checks)
+    judged = waive(judgement.checks, asked.judged.policy.waivers, waiver_day())
+    checks = (*copy_checks(asked.judged.policy.max_copies, source.copies), *judged.checks)
     incomplete = bool(source.left_out)
     verdict = settled(
         reach_verdict(
             checks,
             judgement.claims,
-            terms.policy.on_inconclusive,
+            asked.judged.policy.on_inconclusive,
             incomplete=incomplete,
             assuming=asserted_words(blind),
         ),
         source.findings(),
     )
-    design = _design(source, counts, terms, [one.score for one in evidence])
+    design = _design(source, counts, asked, [one.score for one in evidence])
     advantages = defaultdict(list)
     for row in estimates:
         advantages[row.score].append(row)
@@ -138,12 +138,12 @@ def audit(
         *source.told,
         *source.findings(),
         *size_findings(counts.n_members, counts.n_holdout),
-        *findings_of(terms.metrics, terms.least_recall),
+        *findings_of(asked.judged.metrics, asked.min_recall),
         *judged.findings,
-        *blind_findings(blind, 1 - terms.confidence),
-        *limits_elsewhere("records", terms.elsewhere),
+        *blind_findings(blind, 1 - asked.confidence),
+        *limits_elsewhere("records", asked.judged.elsewhere),
         *prior_findings(
-            terms.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
+            asked.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
         ),
         *(
             finding
@@ -154,9 +154,9 @@ def audit(
             )
         ),
     ]
-    mace_rows, mace_cells = _mace(counts.mace, names, terms)
-    vector_mace_rows, mace_findings = _vector_mace(source, counts, terms)
-    kernel_rows = _kernel(counts, names, share, terms)
+    mace_rows, mace_cells = _mace(counts.mace, names, asked)
+    vector_mace_rows, mace_findings = _vector_mace(source, counts, asked)
+    kernel_rows = _kernel(counts, names, share, asked)
     return Report(
         command="estimate",
         design=design,
@@ -168,7 +168,7 @@ def audit(
                 judgement.claims,
                 checks,
                 verdict,
-                blind="" if blind is None else blind_words(blind, terms.prior),
+                blind="" if blind is None else blind_words(blind, asked.prior),
                 incomplete=incomplete,
             ),
         ),
@@ -176,7 +176,7 @@ def audit(
             *estimates,
             *kernel_rows,
             *mace_rows,
-            *published_rows(metrics, terms),
+            *published_rows(metrics, asked),
             *vector_mace_rows,
         ),
         claims=judgement.claims,
@@ -188,8 +188,8 @@ def audit(
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
             blind=blind,
-            strict_seed=terms.seed.origin if terms.strict else None,
-            joint=terms.joint,
+            strict_seed=asked.chosen_seed.origin if asked.strict else None,
+            joint=asked.joint,
         ),
         provenance=provenance,
         mace_cells=mace_cells,
@@ -199,11 +199,10 @@ def audit(
     )
 
 
-def _shares(evidence: Sequence[Evidence], terms: Terms) -> int:
-    """Return over how many pairs of limits --joint shares the error."""
-    return sum(
-        pairs_of_limits(one) + len(terms.metrics) * (1 + len(one.classes)) for one in evidence
-    )
+def _shares(evidence: Sequence[Evidence], asked: EstimateOptions) -> int:
+    """Return over how many pairs of limits `joint` shares the error."""
+    metrics = len(asked.judged.metrics)
+    return sum(pairs_of_limits(one) + metrics * (1 + len(one.classes)) for one in evidence)
 
 
 def _excess(
@@ -215,13 +214,13 @@ def _excess(
     return tuple(score_excess(one, blind, share.one_sided) for one in evidence)
 
 
-def _vectors(source: AuditedInput, counts: Counts, terms: Terms) -> list[Evidence]:
+def _vectors(source: AuditedInput, counts: Counts, asked: EstimateOptions) -> list[Evidence]:
     """Return the evidence of the scores of several numbers."""
     if not source.vectors:
         return []
     from mipaudit.commands.estimate.vector_evidence import vector_evidence_of
 
-    return [*vector_evidence_of(source, counts, terms)]
+    return [*vector_evidence_of(source, counts, asked)]
 
 
 def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
@@ -247,33 +246,35 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
 
 
 def _vector_mace(
-    source: AuditedInput, counts: Counts, terms: Terms
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector with its bias, if asked for."""
     if not counts.mace_vectors:
         return [], []
     from mipaudit.commands.estimate.vector_evidence import vector_mace
 
-    return vector_mace(source, counts, terms)
+    return vector_mace(source, counts, asked)
 
 
 def _design(
-    source: AuditedInput, counts: Counts, terms: Terms, strongest_first: list[str]
+    source: AuditedInput, counts: Counts, asked: EstimateOptions, strongest_first: list[str]
 ) -> Design:
     return Design(
         n_members=counts.n_members,
         n_holdout=counts.n_holdout,
-        prior=terms.prior,
-        baseline=abs(2 * terms.prior - 1),
-        confidence=terms.confidence,
+        prior=asked.prior,
+        baseline=abs(2 * asked.prior - 1),
+        confidence=asked.confidence,
         score_columns=tuple(strongest_first),
         member_column=source.member_column,
         skipped_columns=source.passed_over,
-        joint=terms.joint,
+        joint=asked.joint,
     )
 
 
-def _kernel(counts: Counts, names: list[str], share: ErrorShare, terms: Terms) -> list[Estimate]:
+def _kernel(
+    counts: Counts, names: list[str], share: ErrorShare, asked: EstimateOptions
+) -> list[Estimate]:
     """Return the rows of the kernel densities, if asked for; they never decide anything."""
     if counts.kernel is None:
         return []
@@ -282,12 +283,12 @@ def _kernel(counts: Counts, names: list[str], share: ErrorShare, terms: Terms) -
     return [
         row
         for name, column in zip(names, counts.kernel, strict=True)
-        for row in kernel_estimates(name, column, share, prior=terms.prior, strict=terms.strict)
+        for row in kernel_estimates(name, column, share, prior=asked.prior, strict=asked.strict)
     ]
 
 
 def _mace(
-    counts: NDArray[np.int64] | None, names: list[str], terms: Terms
+    counts: NDArray[np.int64] | None, names: list[str], asked: EstimateOptions
 ) -> tuple[list[Estimate], tuple[MaceCell, ...]]:
     """Return the published estimator's rows and cells; they never decide anything."""
     rows: list[Estimate] = []
@@ -297,7 +298,7 @@ def _mace(
     for name, table in zip(names, counts, strict=True):
         occupied = table.sum(axis=1).nonzero()[0]
         members, holdout = table[occupied, 1], table[occupied, 0]
-        result = mace_histogram(members, holdout, prior=terms.prior, delta=1 - terms.confidence)
+        result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
         rows.append(
             Estimate(
                 quantity="advantage",
@@ -307,7 +308,7 @@ def _mace(
                 value=result.value,
                 lower=result.value - result.half_width,
                 upper=result.value + result.half_width,
-                confidence=terms.confidence,
+                confidence=asked.confidence,
                 plugin=result.value,
                 selection="100 bins of equal width between the extremes of the same rows",
                 validity="not-an-interval",

@@ -10,13 +10,14 @@ from mipaudit.commands.shift.report import SHIFT_SCHEMA, ShiftReport
 from mipaudit.commands.shift.words import widest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
-from mipaudit.options.plain_values import optional, path_of, require
+from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
 from mipaudit.statements.text.rounding import lower_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.evidence.judgement.blind import BlindLimit
     from mipaudit.statements.estimate import Against, Attackers
     from mipaudit.statements.provenance.origin import InputFile
@@ -25,28 +26,12 @@ _ROUNDING: Final = 1e-9
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."
 
 
-def blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
-    """Return what the settings call the report: its path, or that it was in memory."""
-    if given is None:
-        return None
-    path = path_of(given)
-    return path if isinstance(path, str) else "a report in memory"
-
-
-def read_blind(
-    given: Any,  # noqa: ANN401 - a path, bytes, a report, or what one says
-    against: Against | None = None,
-    *,
-    bound: float | None = None,
-    strict: bool = False,
-) -> Blind:
-    """Return what a report of ``shift`` says of the records alone.
+def read_blind(asked: EstimateOptions) -> Blind | None:
+    """Return what a report of ``shift`` says of the records alone; None without one.
 
     Args:
-        given: the report.
-        against: the attackers whose upper limit is shown; None for the widest.
-        bound: what the user asserts that the records alone tell at most, in [0, 1), checked.
-        strict: whether limits that hold at every sample size are asked for.
+        asked: the report, the attackers whose upper limit is shown, what the user asserts
+            that the records alone tell at most, and whether limits must be strict.
 
     Raises:
         UsageError: it is a report of another command, no report, or has no such attackers;
@@ -54,8 +39,11 @@ def read_blind(
             is asserted.
         InputError: it cannot be read, or contradicts itself.
     """
+    given = asked.blind
+    if given is None:
+        return None
     if isinstance(given, Blind):
-        return _asserted(given, bound)
+        return _asserted(given, asked.blind_bound)
     digest = None
     if isinstance(path_of(given), str) or isinstance(given, (bytes, bytearray)):
         given = report_bytes(given)
@@ -67,35 +55,13 @@ def read_blind(
             f"A report of {report.command} says nothing of the records alone.",
             hint=f"Give one of mipaudit shift ({SHIFT_SCHEMA}).",
         )
-    if strict and not report.design.strict:
+    if asked.strict and not report.design.strict:
         raise UsageError(
             "blind",
-            "The report of shift was made without --strict: its limits are approximate.",
-            hint="Run mipaudit shift with --strict, too.",
+            "The report of shift was made without `strict`: its limits are approximate.",
+            hint="Run mipaudit shift with `strict`, too.",
         )
-    return _asserted(_blind(report, digest, against), bound)
-
-
-def check_bound(bound: Any, *, given: bool) -> float | None:  # noqa: ANN401 - whatever was given
-    """Return what the user asserts that the records alone tell at most; None for nothing.
-
-    Args:
-        bound: as given.
-        given: whether there is a report of ``shift``.
-
-    Raises:
-        UsageError: ``blind_bound``: it is no number in [0, 1), or there is no report.
-    """
-    accepted = "The bound on what the records alone tell must be at least 0 and below 1."
-    most = optional("blind_bound", bound, accepted)
-    require(most is None or 0 <= most < 1, "blind_bound", accepted)
-    require(
-        most is None or given,
-        "blind_bound",
-        "--blind-bound says what the records alone tell, and no report of them is given.",
-        "Add --blind shift.json.",
-    )
-    return most
+    return _asserted(_blind(report, digest, asked.blind_against), asked.blind_bound)
 
 
 def _asserted(blind: Blind, bound: float | None) -> Blind:
@@ -118,7 +84,7 @@ def _report(given: Any) -> Any:  # noqa: ANN401 - of any command
     except InputError as error:
         if error.code not in {"bad_report", "report_schema"}:
             raise
-        raise InputError(error.code, f"--blind: {error.message}", hint=_MAKE) from None
+        raise InputError(error.code, f"`blind`: {error.message}", hint=_MAKE) from None
 
 
 def _blind(report: ShiftReport, digest: str | None, against: Against | None) -> Blind:
@@ -220,7 +186,7 @@ def require_same_records(
             f"The report of shift is about {blind.n_members:,} members and {blind.n_holdout:,} "
             f"holdout records, the scores about {n_members:,} and {n_holdout:,}.",
             hint="Run mipaudit shift on the records that were scored, all of them and no others; "
-            "with --id-col where the scores are audited with --unit-col.",
+            "with --id-col where the scores are audited with `unit_column`.",
         )
     known: dict[str, set[str]] = {}
     for name, content in blind.inputs:

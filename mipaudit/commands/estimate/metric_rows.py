@@ -16,7 +16,7 @@ from mipaudit.maths.metrics.names import LEAST_RECALL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mipaudit.commands.estimate.terms import Terms
+    from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
@@ -49,13 +49,13 @@ def metric_rows(
 
 
 def published_rows(
-    gathered: Mapping[tuple[str, str], MetricEvidence], terms: Terms
+    gathered: Mapping[tuple[str, str], MetricEvidence], asked: EstimateOptions
 ) -> list[Estimate]:
     """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
-    if terms.method != "mace":
+    if asked.method != "mace":
         return []
     rows = [
-        published_metric(found.evidence, found.metric, terms.confidence)
+        published_metric(found.evidence, found.metric, asked.confidence)
         for found in gathered.values()
     ]
     return [row for row in rows if row is not None]

@@ -26,7 +26,7 @@ def require_fit(source: AuditedInput, policy: Policy) -> None:
     for limit in policy.every_limit:
         _require_score(source, limit)
         _require_order(source, limit)
-    # --against is checked also where it has nothing to judge.
+    # It is checked also where it has nothing to judge.
     pairs = {(policy.against, None), *((one.against, one.score) for one in policy.every_limit)}
     for against, score in sorted(pairs, key=str):
         _require_class(source, against, score)
@@ -41,7 +41,7 @@ def _require_score(source: AuditedInput, limit: Limit) -> None:
             "no_such_score",
             f"The policy limits {limit.quantity} of the score '{safe_name(limit.score)}', which "
             "is not audited.",
-            hint=f"The scores here: {known}. Name it with --score-col if the input has it.",
+            hint=f"The scores here: {known}. Name it with `score_columns` if the input has it.",
         )
 
 
@@ -54,7 +54,7 @@ def _require_order(source: AuditedInput, limit: Limit) -> None:
                 "no_order",
                 f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
                 "AUC, on TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
-                hint="Use --max-advantage with --against any, or name another --score-col.",
+                hint="Use `max_advantage` with `against` any, or name another `score_columns`.",
             )
 
 
@@ -70,7 +70,7 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
         raise UsageError(
             "no_order",
             f"Attackers '{against}' make no sense on labels, which have no order.",
-            hint="Use --against any, or name another --score-col.",
+            hint="Use `against` any, or name another `score_columns`.",
         )
     if scalars and of_vectors:
         raise UsageError(
@@ -85,6 +85,6 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
                 "no_such_class",
                 f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
                 f"is no upper limit for attackers '{against}'.",
-                hint="Use --against learned"
+                hint="Use `against` learned"
                 + (" or product-grid." if len(vector.coordinates) <= MOST_COORDINATES else "."),
             )

@@ -16,7 +16,7 @@ from mipaudit.summaries.grids.mace_bins import shuffled_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.commands.estimate.terms import Terms
+    from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
     from mipaudit.reading.source.audited import AuditedInput
     from mipaudit.statements.finding import Finding
@@ -30,10 +30,12 @@ _LARGEST_DEALT: Final = 10**9  # numpy deals without replacement below this
 _STREAM: Final = 5
 
 
-def vector_evidence_of(source: AuditedInput, counts: Counts, terms: Terms) -> list[VectorEvidence]:
+def vector_evidence_of(
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
+) -> list[VectorEvidence]:
     """Return the evidence of every vector score, in the order of the source."""
     return [
-        vector_evidence(vector.name, counted, prior=terms.prior, strict=terms.strict, seed=seed)
+        vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
         for vector, counted, seed in zip(
             source.vectors, counts.vectors, counts.vector_seeds, strict=True
         )
@@ -41,7 +43,7 @@ def vector_evidence_of(source: AuditedInput, counts: Counts, terms: Terms) -> li
 
 
 def vector_mace(
-    source: AuditedInput, counts: Counts, terms: Terms
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
 ) -> tuple[list[Estimate], list[Finding]]:
     """Return the published estimator of every vector, and what it reads where nothing leaks."""
     rows, findings = [], []
@@ -49,18 +51,18 @@ def vector_mace(
         source.vectors, counts.mace_vectors, counts.vector_seeds, strict=bool(counts.mace_vectors)
     )
     for vector, table, seed in found:
-        row = _mace_row(vector.name, len(vector.coordinates), table, terms)
+        row = _mace_row(vector.name, len(vector.coordinates), table, asked)
         rows.append(row)
-        shuffled = _shuffled(table, terms, seed)
+        shuffled = _shuffled(table, asked, seed)
         if shuffled is not None:
             name, value = safe_name(vector.name), row.value or 0.0
-            findings.append(shuffled_finding(name, value, shuffled, terms.prior))
+            findings.append(shuffled_finding(name, value, shuffled, asked.prior))
     return rows, findings
 
 
-def _mace_row(name: str, width: int, table: NDArray[np.int64], terms: Terms) -> Estimate:
+def _mace_row(name: str, width: int, table: NDArray[np.int64], asked: EstimateOptions) -> Estimate:
     members, holdout = table[:, 1], table[:, 0]
-    result = mace_histogram(members, holdout, prior=terms.prior, delta=1 - terms.confidence)
+    result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
     return Estimate(
         quantity="advantage",
         score=name,
@@ -69,7 +71,7 @@ def _mace_row(name: str, width: int, table: NDArray[np.int64], terms: Terms) -> 
         value=result.value,
         lower=result.value - result.half_width,
         upper=result.value + result.half_width,
-        confidence=terms.confidence,
+        confidence=asked.confidence,
         plugin=result.value,
         selection=(
             f"100^{width} bins of equal width between the extremes of the same rows, of which "
@@ -81,7 +83,7 @@ def _mace_row(name: str, width: int, table: NDArray[np.int64], terms: Terms) -> 
     )
 
 
-def _shuffled(table: NDArray[np.int64], terms: Terms, seed: int) -> float | None:
+def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> float | None:
     """Return the mean estimate with membership shuffled; None for too many rows to deal."""
     if int(table.sum()) >= _LARGEST_DEALT:
         return None
@@ -92,6 +94,6 @@ def _shuffled(table: NDArray[np.int64], terms: Terms, seed: int) -> float | None
         dealt = shuffled_counts(table, rng)
         share = dealt / dealt.sum(axis=0)
         found.append(
-            float(np.abs(terms.prior * share[:, 1] - (1 - terms.prior) * share[:, 0]).sum())
+            float(np.abs(asked.prior * share[:, 1] - (1 - asked.prior) * share[:, 0]).sum())
         )
     return float(np.mean(found))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mipaudit.commands.estimate.blind_words import asserted_words, blind_words
-from mipaudit.commands.estimate.terms import check_terms
 from mipaudit.commands.estimate.words import summary
 from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
+from mipaudit.maths.metrics.names import LEAST_RECALL
+from mipaudit.options.declare import declared
+from mipaudit.options.groups.judging import ScorePolicy
 from mipaudit.options.plain_values import require
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.options.recorded import recorded_value
@@ -27,23 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.commands.estimate.terms import Terms
+    from mipaudit.options.groups.judging import AskedPolicy
     from mipaudit.statements.provenance.origin import Setting
-
-# What a policy is made of, and what there is without it.
-_NO_LIMITS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "max_advantage": None,
-        "max_eta": None,
-        "max_copies": None,
-        "max_tpr_at_fpr": None,
-        "max_metric": (),
-        "against": None,
-        "limits": (),
-        "waivers": (),
-        "on_inconclusive": "review",
-    }
-)
 
 
 def rejudged(
@@ -66,8 +52,8 @@ def rejudged(
         InputError: the report's scores are not those of its figures.
     """
     design = report.design
-    terms = _terms(report, given)
-    limits = terms.policy
+    asked = _asked(report, given)
+    limits = asked.policy
     require(
         limits.size > 0 or limits.max_copies is not None,
         "no_limit",
@@ -131,7 +117,7 @@ def rejudged(
         findings=(
             *(found for found in report.findings if not _of_policy(found.code)),
             *waived.findings,
-            *limits_elsewhere("records", terms.elsewhere),
+            *limits_elsewhere("records", asked.elsewhere),
         ),
         limitations=(*kept, rejudged_words(how)),
         rejudged=how,
@@ -159,22 +145,12 @@ def _require_scores(report: Report) -> None:
         )
 
 
-def _terms(report: Report, given: Mapping[str, Any]) -> Terms:
+def _asked(report: Report, given: Mapping[str, Any]) -> AskedPolicy:
     """Return the limits, checked as ``estimate`` checks them at the report's prior."""
-    return check_terms(
-        prior=report.design.prior,
-        confidence=report.design.confidence,
-        strict=False,
-        method="prequential",
-        discrete=False,
-        member_side="auto",
-        claimed_epsilon=None,
-        delta=0.0,
-        adjacency=None,
-        seed=None,
-        min_recall=_recorded(report, "min_recall"),
-        **{name: given.get(name, nothing) for name, nothing in _NO_LIMITS.items()},
-    )
+    names = {one.name for one in declared(ScorePolicy)}
+    policy = ScorePolicy(**{name: value for name, value in given.items() if name in names})
+    least = _recorded(report, "min_recall")
+    return policy.policy_at(report.design.prior, LEAST_RECALL if least is None else least)
 
 
 def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes

@@ -99,6 +99,7 @@ class _ScoreLimits(_MaxAdvantage):
             "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
             metavar="T@F",
             read=operating_point,
+            in_python="Or (0.02, 0.001).",
             within=OPERATING_POINT,
         ),
     ] = None
@@ -123,9 +124,9 @@ class _ScoreLimits(_MaxAdvantage):
         Sequence[str],
         Option(
             "--max-metric",
-            "Policy: the metric is at most X, as ppv=0.6; repeat for several. In Python also "
-            "{'ppv': 0.6}.",
+            "Policy: the metric is at most X, as ppv=0.6; repeat for several.",
             metavar="NAME=X",
+            in_python="Or {'ppv': 0.6}.",
             read=limits_of,
             repeated=True,
         ),

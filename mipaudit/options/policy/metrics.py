@@ -10,16 +10,7 @@ from mipaudit.options.plain_values import number, require
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
 
-_LIMITS = "max_metric must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
-
-
-def names_of(metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - one name or several
-    """Return metric names as a tuple; a single name is one.
-
-    Raises:
-        UsageError: ``metric``: not text.
-    """
-    return _texts("metric", metric, "metric must be a name, or several names.")
+_LIMITS = "`max_metric` must be names with limits, such as {'ppv': 0.6} or 'ppv=0.6'."
 
 
 def limits_of(max_metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - a mapping, or texts
@@ -32,15 +23,10 @@ def limits_of(max_metric: Any) -> tuple[str, ...]:  # noqa: ANN401 - a mapping, 
         return tuple(
             f"{name}={number('max_metric', limit, _LIMITS)!r}" for name, limit in max_metric.items()
         )
-    return _texts("max_metric", max_metric, _LIMITS)
-
-
-def _texts(code: str, given: Any, accepted: str) -> tuple[str, ...]:  # noqa: ANN401
-    """Return one text or several as a tuple."""
-    listed = (given,) if isinstance(given, str) else given or ()
-    require(isinstance(listed, Iterable), code, accepted)
+    listed = (max_metric,) if isinstance(max_metric, str) else max_metric or ()
+    require(isinstance(listed, Iterable), "max_metric", _LIMITS)
     texts = tuple(listed)
-    require(all(isinstance(text, str) for text in texts), code, accepted)
+    require(all(isinstance(text, str) for text in texts), "max_metric", _LIMITS)
     return texts
 
 

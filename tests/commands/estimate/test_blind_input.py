@@ -11,6 +11,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.estimate.blind_report import read_blind
+from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.reports.codec import to_json
 
@@ -41,7 +42,7 @@ def test_strict_takes_strict_limits_alone(report):
     with pytest.raises(UsageError) as caught:
         audited(report, strict=True)
     assert caught.value.code == "blind"
-    assert "--strict" in str(caught.value)
+    assert "`strict`" in str(caught.value)
     strict = mipaudit.shift(table(1), table(2), strict=True)
     assert audited(strict, strict=True).blind is not None
 
@@ -123,7 +124,7 @@ def test_parts_of_the_same_name_in_both_classes(tmp_path, monkeypatch):
     write(tmp_path / "x", table(1).assign(loss=losses(1, 1.5)), table(2).assign(loss=losses(2, 0)))
     paths = {"members": str(tmp_path / "x" / "m"), "holdout": str(tmp_path / "x" / "h")}
     report = mipaudit.shift(*paths.values(), ignore=["loss"])
-    one = read_blind(report)
+    one = read_blind(EstimateOptions(blind=report))
     same = replace(one, inputs=tuple(("part-0.parquet", content) for _, content in one.inputs))
     from mipaudit.commands.estimate import blind_report as blind_input
 

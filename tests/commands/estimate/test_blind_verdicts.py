@@ -10,6 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.estimate.blind_report import read_blind
+from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.errors import InputError
 
 
@@ -139,7 +140,7 @@ def edited(report, **changes):
 def test_edited_reports_of_shift_are_refused():
     members, holdout, *_ = discrete(2, 1000, apart=0.2, leak=0.5)
     report = mipaudit.shift(members, holdout)
-    assert read_blind(report).limits
+    assert read_blind(EstimateOptions(blind=report)).limits
     small = tuple(
         replace(one, upper=0.01) if one.attackers == "any" else one for one in report.limits
     )
@@ -154,7 +155,7 @@ def test_edited_reports_of_shift_are_refused():
         replace(edited(report, upper=None), limits=at_one),
     ):
         with pytest.raises(InputError) as caught:
-            read_blind(wrong)
+            read_blind(EstimateOptions(blind=wrong))
         assert caught.value.code == "bad_report"
 
 

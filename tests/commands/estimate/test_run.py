@@ -316,7 +316,8 @@ def test_inputs_that_cannot_be_audited(arrays, code):
         ({"claimed_epsilon": -1.0}, "claimed_epsilon"),
         ({"claimed_epsilon": math.inf}, "claimed_epsilon"),
         ({"claimed_epsilon": 1.0, "delta": 1.0}, "delta"),
-        ({"delta": 1e-5}, "claimed_epsilon"),
+        ({"delta": 1e-5}, "delta"),
+        ({"adjacency": "add-remove"}, "adjacency"),
         ({"claimed_epsilon": 1.0, "adjacency": "swap"}, "adjacency"),
     ],
 )

@@ -1,0 +1,228 @@
+"""What ``mipaudit estimate`` may be asked."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.game import Game, Neighbours
+from mipaudit.options.groups.judging import AskedPolicy, ScorePolicy
+from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
+from mipaudit.options.groups.working import BadParts, Engines, Seeded
+from mipaudit.options.plain_values import path_of
+from mipaudit.options.ranges import BELOW_ONE, NOT_NEGATIVE, PROBABILITY
+from mipaudit.options.seed_choice import seed_choice
+from mipaudit.summaries.identity.seed import SeedChoice
+
+if TYPE_CHECKING:
+    from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
+
+
+def _blind_name(given: Any) -> str | None:  # noqa: ANN401 - a path, bytes, or a report
+    path = path_of(given)
+    return path if path is None or isinstance(path, str) else "a report in memory"
+
+
+class _Data(Options, kw_only=False):
+    data: Annotated[
+        Data,
+        Option(
+            "SCORES...",
+            "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, - for "
+            "standard input, or summaries that mipaudit summarize made (*.summary).",
+            repeated=True,
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+
+
+class _Limits(Options):
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict",
+            "Finite-sample limits where there are any; only the AUC stays approximate.",
+            in_python="Without a `seed` one is drawn.",
+        ),
+    ] = False
+    joint: Annotated[
+        bool, Option("--joint", "Share the error over all rows: their limits hold together.")
+    ] = False
+    method: Annotated[
+        Literal["prequential", "mace", "kde"],
+        Option(
+            "--method",
+            "With mace the published estimator is added, labelled, and with kde kernel densities "
+            "with limits for a noised score; they decide no verdict.",
+        ),
+    ] = "prequential"
+
+
+class _Claim(Neighbours):
+    claimed_epsilon: Annotated[
+        float | None,
+        Option(
+            "--claimed-epsilon",
+            "Compare with this differential privacy claim.",
+            metavar="E",
+            within=NOT_NEGATIVE,
+        ),
+    ] = None
+    delta: Annotated[
+        float,
+        Option(
+            "--delta",
+            "The claim's delta.",
+            metavar="D",
+            within=BELOW_ONE,
+            only_with="claimed_epsilon",
+        ),
+    ] = 0.0
+
+    def check(self) -> None:
+        """Refuse neighbours of no claim."""
+        super().check()
+        if self.adjacency is not None and self.claimed_epsilon is None:
+            raise UsageError(
+                "adjacency",
+                "`adjacency` has no meaning without `claimed_epsilon`.",
+                hint="Add `claimed_epsilon`, or leave `adjacency` out.",
+            )
+
+    @property
+    def claim(self) -> "EpsilonClaim | None":
+        """The claim that is compared with, if any."""
+        from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
+
+        if self.claimed_epsilon is None:
+            return None
+        return EpsilonClaim(
+            epsilon=self.claimed_epsilon, delta=self.delta, adjacency=self.adjacency or "unknown"
+        )
+
+
+class _Metrics(Options):
+    metric: Annotated[
+        Sequence[str],
+        Option(
+            "--metric",
+            "Add a metric: ppv, npv, tpr, tnr, am, accuracy, f1, fbeta:B, wa:w1,w2,w3,w4, "
+            "cost:fp=C,fn=C or custom:a11=..,b0=..; repeat for several.",
+            metavar="NAME",
+        ),
+    ] = ()
+    min_recall: Annotated[
+        float,
+        Option(
+            "--min-recall",
+            "Metrics that need it, as ppv, count attackers with a recall of at least R.",
+            metavar="R",
+            within=PROBABILITY,
+        ),
+    ] = 0.01
+
+
+class _Blind(Options):
+    blind: Annotated[
+        Any,
+        Option(
+            "--blind",
+            "A JSON report of mipaudit shift on the same records: what the records alone may "
+            "tell is not held against the model, and clears nothing.",
+            metavar="FILE",
+            told=_blind_name,
+            is_input=True,
+            in_python="Or its bytes, or what shift returned.",
+        ),
+    ] = None
+    blind_against: Annotated[
+        Literal["thresholds", "intervals-1", "intervals-4", "bins-16"] | None,
+        Option(
+            "--blind-against",
+            "The attackers on the records whose upper limit is shown; it decides nothing. "
+            "Default: the widest.",
+            only_with="blind",
+        ),
+    ] = None
+    blind_bound: Annotated[
+        float | None,
+        Option(
+            "--blind-bound",
+            "With `blind`, your assertion: nobody who sees the records alone has an advantage "
+            "above T.",
+            metavar="T",
+            within=BELOW_ONE,
+            only_with="blind",
+        ),
+    ] = None
+
+
+class EstimateOptions(
+    _Data,
+    Classes,
+    Columns,
+    Game,
+    _Limits,
+    Discreteness,
+    Sides,
+    _Claim,
+    ScorePolicy,
+    _Metrics,
+    _Blind,
+    BadParts,
+    Seeded,
+    Engines,
+):
+    """The scores, what is said of them, a claim and a policy."""
+
+    HELP = """Say how much anybody could learn about membership from a score.
+
+For every score column: the advantage of the best attacker (at least / best estimate
+/ at most, for named kinds of attacker), AUC, and true-positive rates at low
+false-positive rates; then whether a privacy claim or your own policy holds.
+
+\b
+Examples:
+  mipaudit estimate scores.parquet
+      Columns are found by name: member, is_member, in_train, split, ...
+      and every score, loss, conf* or other float column.
+  mipaudit estimate --members in.csv --holdout out.csv --score-col loss
+      Members and holdout in two files.
+  mipaudit estimate scores.csv --max-advantage 0.1
+      A policy: exit 0 if it is met, 1 if not, 3 if nobody can tell yet.
+  mipaudit estimate scores.csv --claimed-epsilon 1 --delta 1e-5
+      Do the scores contradict a differential privacy claim?
+  mipaudit estimate 'parts/*.parquet' -f json -o report.json
+      A report for programs, from many files.
+  mipaudit estimate sites/*.summary --max-advantage 0.1
+      Parts that were summarized elsewhere: mipaudit summarize --help.
+  zcat scores.csv.gz | mipaudit estimate - --prior 0.01
+      One challenged record in a hundred is a member.
+  mipaudit estimate scores.csv --max-advantage 0.1 --blind shift.json
+      Only what goes beyond the records themselves counts: mipaudit shift --help.
+  mipaudit estimate scores.csv --prior 0.01 --metric ppv --max-metric ppv=0.5
+      Of those whom an attacker calls members, how many are? At most half may be.
+"""
+
+    def check(self) -> None:
+        """Refuse rows that cannot share the error, and limits that are always kept, or never."""
+        super().check()
+        if self.joint and self.method != "prequential":
+            raise UsageError(
+                "joint",
+                "Rows of other methods cannot share the error of `joint`.",
+                hint="Leave out `joint` or `method`.",
+            )
+        _ = self.judged
+
+    @cached_property
+    def judged(self) -> AskedPolicy:
+        """The policy, with the metrics that are asked for or limited."""
+        return self.policy_at(self.prior, self.min_recall, self.metric)
+
+    @cached_property
+    def chosen_seed(self) -> SeedChoice:
+        """The choice of the seed: what `strict` proves is proved over a fresh one."""
+        return seed_choice(self.seed, strict=self.strict)
