@@ -20,7 +20,7 @@ if sys.argv[1] == "claimed":
     buffers.claim_buffers()
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), used + (4 << 20)))
-np.ones((64, 64)) @ np.ones((64, 64))
+np.ones((150, 150)) @ np.ones((150, 150))
 """
 
 

@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
-# So large that the product is no longer computed without a buffer.
-_SIDE: Final = 64
+# So large that the product is no longer computed without a buffer: with AVX-512, smaller ones
+# than 101 are.
+_SIDE: Final = 128
 
 
 def claim_buffers() -> None:
