@@ -81,7 +81,7 @@ COMMANDS: Final = {
     "check": BY_NAME["check"].summary,
     "summarize": "Count scores into a small file that adds up with others.",
     "query": "Make a score file from tables of members, holdout and synthetic records.",
-    "compare": "Say which of several queries leaks most, and by how much.",
+    "compare": BY_NAME["compare"].summary,
     "attack": BY_NAME["attack"].summary,
     "attribute": BY_NAME["attribute"].summary,
     "query losses": BY_NAME["query losses"].summary,

@@ -126,5 +126,11 @@ TABLE: Final = (
         run="mipaudit.commands.records.command:run_records",
         shown="mipaudit.commands.records.options:RecordsShown",
     ),
+    Command(
+        "compare",
+        "Say which of several queries leaks most, and by how much.",
+        asked="mipaudit.commands.compare.options:CompareOptions",
+        answer="mipaudit.commands.compare.run:answer_compare",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -5,7 +5,20 @@ from __future__ import annotations
 import re
 from inspect import Parameter, Signature
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from mipaudit.options.declare import Declared, Options, declared
 
@@ -15,6 +28,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 AskedT = TypeVar("AskedT", bound=Options)
 AnswerT = TypeVar("AnswerT")
+AnswerT_co = TypeVar("AnswerT_co", covariant=True)
+# A path, or data in memory.
+_Input: TypeAlias = Any
 _IN_MEMORY: Final = "Or a data frame, an Arrow table or an array."
 _MODULES: Final = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])")
 
@@ -31,15 +47,58 @@ def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> C
     def call(*given: P.args, **named: P.kwargs) -> AnswerT:
         return answer(asked(*given, **named))
 
-    options = declared(cast("type[Options]", asked))
+    _describe(call, asked, answer)
+    return call
+
+
+class OfSeveral(Protocol[P, AnswerT_co]):
+    """A function of several inputs by their place; the keywords of many are not looked at."""
+
+    @overload
+    def __call__(self, *given: P.args, **named: P.kwargs) -> AnswerT_co: ...
+    @overload
+    def __call__(self, a: _Input, /, *given: P.args, **named: P.kwargs) -> AnswerT_co: ...
+    @overload
+    def __call__(
+        self, a: _Input, b: _Input, /, *given: P.args, **named: P.kwargs
+    ) -> AnswerT_co: ...
+    @overload
+    def __call__(
+        self, a: _Input, b: _Input, c: _Input, /, *more: _Input, **named: object
+    ) -> AnswerT_co: ...
+
+
+def public_of_several(
+    asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]
+) -> OfSeveral[P, AnswerT]:
+    """Return ``answer`` as :func:`public` does; all that is given by place is the first option."""
+    make: Callable[..., AskedT] = asked
+    first = declared(cast("type[Options]", asked))[0].name
+
+    def call(*given: _Input, **named: object) -> AnswerT:
+        return answer(make(**{first: given}, **named))
+
+    _describe(call, asked, answer, several=True)
+    return call
+
+
+def _describe(
+    call: Any,  # noqa: ANN401 - a function whose signature is set here
+    asked: Any,  # noqa: ANN401 - the class, which may be typed as what it makes
+    answer: Callable[..., Any],
+    *,
+    several: bool = False,
+) -> None:
+    """Give a function the name, the words and the signature that follow from what it asks."""
+    options = declared(asked)
     call.__name__ = call.__qualname__ = answer.__name__.removeprefix("answer_")
     call.__module__ = answer.__module__
     call.__doc__ = _documented(answer.__doc__ or "", options)
-    returns = answer.__annotations__["return"]
-    call.__signature__ = Signature(  # type: ignore[attr-defined]
-        [_parameter(one) for one in options], return_annotation=returns
-    )
-    return call
+    parameters = [_parameter(one) for one in options]
+    if several:
+        kind = Parameter.VAR_POSITIONAL
+        parameters[0] = Parameter(options[0].name, kind, annotation=spelled(options[0].kind))
+    call.__signature__ = Signature(parameters, return_annotation=answer.__annotations__["return"])
 
 
 def _parameter(one: Declared) -> Parameter:

@@ -1,24 +1,16 @@
-"""The inputs of ``compare``: their names, and rows matched by key."""
+"""The inputs of ``compare`` and their names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import path_of, require
-from mipaudit.statements.finding import Finding
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.errors import UsageError
+from mipaudit.options.plain_values import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.rows import Rows
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 
@@ -55,19 +47,6 @@ def is_report(data: object) -> bool:
     return isinstance(getattr(data, "schema", None), str) and hasattr(data, "provenance")
 
 
-def reports_alone(inputs: Sequence[NamedInput], members: object, holdout: object) -> bool:
-    """Return whether reports are compared, and refuse them beside scores."""
-    reports = sum(is_report(one.data) for one in inputs)
-    mixed = reports not in {0, len(inputs)} or (reports and not members is holdout is None)
-    require(
-        not mixed,
-        "mixed_inputs",
-        "Some inputs are reports (.json) and others are scores.",
-        "Compare reports with reports, and score files with score files.",
-    )
-    return reports > 0
-
-
 def _stem(path: str) -> str:
     if path == "-":
         return "standard input"
@@ -98,7 +77,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         raise UsageError(
             "one_query",
             "There is only one query: nothing to compare it with.",
-            hint="Give several files, or a file with several score columns (--score-col).",
+            hint="Give several files, or a file with several score columns (`score_columns`).",
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
@@ -107,86 +86,3 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
             hint="Name the inputs: name=path.",
         )
     return names
-
-
-def by_key(rows: Rows) -> Rows:
-    """Return the rows of one input in order of key.
-
-    Raises:
-        InputError: a key repeats.
-    """
-    keys = _keys(rows)
-    order = np.argsort(keys, kind="stable")
-    if (np.diff(keys[order]) == 0).any():
-        raise InputError(
-            "repeated_keys",
-            "The key column repeats its values: it does not tell rows apart.",
-            hint="Name another --key-col: rows are matched by it.",
-        )
-    return rows.reordered(order)
-
-
-def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tuple[Finding, ...]]:
-    """Return the rows whose key is in every input, and how many were left out.
-
-    Args:
-        inputs: all rows of each, read with the same key column.
-        names: of the inputs.
-
-    Returns:
-        The rows under all queries, in order of key, and what to say of the others.
-
-    Raises:
-        InputError: a key repeats, none matches, or a record is a member in one input and a
-            holdout record in another.
-    """
-    found = [by_key(one) for one in inputs]
-    keys = _keys(found[0])
-    for one in found[1:]:
-        keys = np.intersect1d(keys, _keys(one), assume_unique=True)
-    if not keys.size:
-        raise InputError(
-            "no_matching_keys",
-            "No key is in every input: there are no rows to match.",
-            hint="Is --key-col written alike in all of them? Leave it out to compare them apart.",
-        )
-    places = [np.searchsorted(_keys(one), keys) for one in found]
-    members = [one.member[at] for one, at in zip(found, places, strict=True)]
-    differing = int(np.count_nonzero(np.any([m != members[0] for m in members], axis=0)))
-    if differing:
-        raise InputError(
-            "membership_differs",
-            f"{differing:,} records are members in one input and holdout records in another.",
-            hint="Were the inputs made with the same membership?",
-        )
-    if members[0].all() or not members[0].any():
-        found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
-        raise InputError(
-            "no_matching_keys",
-            f"The {keys.size:,} records whose key is in every input are all {found_only}: "
-            f"no key of the {missing} records matches.",
-            hint="Is --key-col written alike for both classes in all inputs?",
-        )
-    scores = tuple(
-        column[at] for one, at in zip(found, places, strict=True) for column in one.scores
-    )
-    findings = tuple(
-        _unmatched(name, _keys(one).size - keys.size, keys.size)
-        for name, one in zip(names, found, strict=True)
-        if _keys(one).size > keys.size
-    )
-    return replace(found[0].reordered(places[0]), scores=scores), findings
-
-
-def _keys(rows: Rows) -> NDArray[np.uint64]:
-    return np.empty(0, dtype=np.uint64) if rows.keys is None else rows.keys
-
-
-def _unmatched(name: str, left_out: int, matched: int) -> Finding:
-    return Finding(
-        code="unmatched_rows",
-        text=(
-            f"Input '{safe_name(name)}': {left_out:,} rows have a key that is not in every input "
-            f"and were left out; {matched:,} are compared."
-        ),
-    )

@@ -35,8 +35,8 @@ from mipaudit.statements.verdict import settled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.commands.compare.options import CompareOptions
     from mipaudit.commands.compare.queries.compared import Compared
-    from mipaudit.commands.compare.terms import CompareTerms
     from mipaudit.statements.estimate import Attackers, Estimate
     from mipaudit.statements.provenance.origin import Provenance
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def compare_report(
     compared: Compared,
     columns: Sequence[str],
-    terms: CompareTerms,
+    asked: CompareOptions,
     *,
     findings: Sequence[Finding],
     provenance: Provenance,
@@ -54,7 +54,7 @@ def compare_report(
     Args:
         compared: the queries.
         columns: the score column of each.
-        terms: what is asked.
+        asked: with the settings.
         findings: about the inputs.
         provenance: of the run.
 
@@ -62,25 +62,25 @@ def compare_report(
         UsageError: the class asked for does not exist for a query.
     """
     names = [one.score for one in compared.evidence]
-    baseline = None if terms.baseline is None else names.index(terms.baseline)
-    against = _against(compared, terms.against)
+    baseline = None if asked.baseline is None else names.index(asked.baseline)
+    against = _against(compared, asked.against)
     pairs = [
         _stronger_first(compared, pair, against, baseline)
         for pair in pairs_of(len(names), baseline)
     ]
-    design = _design(compared, columns, terms, against, len(pairs))
-    differences = difference_rows(compared, pairs, terms.confidence)
+    design = _design(compared, columns, asked, against, len(pairs))
+    differences = difference_rows(compared, pairs, asked.confidence)
     ranking = _ranking(compared, differences, against)
-    best_of = best_of_rows(compared, terms.confidence)
-    together, gains = together_rows(compared, terms.confidence)
+    best_of = best_of_rows(compared, asked.confidence)
+    together, gains = together_rows(compared, asked.confidence)
     checks = []
-    if terms.max_increase is not None and baseline is not None:
+    if asked.max_increase is not None and baseline is not None:
         checks = judge_increases(
             compared,
             baseline=baseline,
-            limit=terms.max_increase,
+            limit=asked.max_increase,
             against=against,
-            confidence=terms.confidence,
+            confidence=asked.confidence,
         )
     verdict = settled(increase_verdict(checks), findings)
     return CompareReport(
@@ -88,7 +88,7 @@ def compare_report(
         design=design,
         summary=led(findings, compare_summary(design, ranking, differences, gains, verdict)),
         ranking=ranking,
-        advantages=tuple(advantage_rows(compared, terms.confidence)),
+        advantages=tuple(advantage_rows(compared, asked.confidence)),
         differences=tuple(differences),
         best_of=tuple(best_of),
         together=tuple(together),
@@ -136,7 +136,7 @@ def _against(compared: Compared, asked: Attackers | None) -> Attackers:
         raise UsageError(
             "against",
             f"The queries cannot be compared for the class '{chosen}': {why}.",
-            hint=f"Try --against {min(common)}."
+            hint=f"Try `against` {min(common)}."
             if common
             else "Compare scores of one kind: all discrete, or all numbers.",
         )
@@ -155,7 +155,7 @@ def _stronger_first(
 def _design(
     compared: Compared,
     columns: Sequence[str],
-    terms: CompareTerms,
+    asked: CompareOptions,
     against: Attackers,
     pairs: int,
 ) -> CompareDesign:
@@ -175,11 +175,11 @@ def _design(
     apart = "independent" if compared.independent else "unknown"
     return CompareDesign(
         queries=tuple(queries),
-        prior=terms.prior,
-        trivial=abs(2 * terms.prior - 1),
-        confidence=terms.confidence,
+        prior=asked.prior,
+        trivial=abs(2 * asked.prior - 1),
+        confidence=asked.confidence,
         against=against,
-        baseline=terms.baseline,
+        baseline=asked.baseline,
         apart="same-rows" if one_cohort else apart,  # type: ignore[arg-type]
         pairs=pairs,
     )

@@ -169,12 +169,13 @@ def _require_rows(sample: BurnInSample) -> None:
             raise InputError(
                 "empty_class",
                 f"No row is a {missing}.",
-                hint="Check --member-col, --member-value and --where.",
+                hint="Check `member_column`, `member_value` and `where`.",
             )
     for one in (sample.members, sample.holdout):
         if np.unique(one.ranks).size < one.ranks.size:
             raise InputError(
                 "repeated_keys",
                 "The key column repeats its values: it does not tell rows apart.",
-                hint="Leave --key-col out, or give --unit-col where a person has several rows.",
+                hint="Leave `key_column` out, or give `unit_column` where a person has several "
+                "rows.",
             )

@@ -1,4 +1,4 @@
-"""What ``--independent`` claims of the inputs of ``compare``, refused where it cannot be true."""
+"""What ``independent`` claims of the inputs of ``compare``, refused where it cannot be true."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def require_independent(data: Sequence[object], key_column: str | None) -> None:
         len(data) > 1,
         "independent",
         "There is one input only: its queries are of the same records, not independent ones.",
-        "Leave --independent out.",
+        "Leave `independent` out.",
     )
     require(
         key_column is None,
         "independent",
-        "--key-col matches the same records of several inputs, and --independent says that the "
+        "`key_column` matches the same records of several inputs, and `independent` says that the "
         "inputs hold different ones.",
         "Leave one of them out.",
     )
@@ -64,8 +64,8 @@ def require_different_files(inputs: Iterable[Sequence[InputFile]]) -> None:
 def _same_input() -> UsageError:
     return UsageError(
         "independent",
-        "Two inputs are the same file, and --independent says that they hold different records.",
-        hint="Leave --independent out, or name the file that was meant.",
+        "Two inputs are the same file, and `independent` says that they hold different records.",
+        hint="Leave `independent` out, or name the file that was meant.",
     )
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.compare.inputs import match_rows
 from mipaudit.commands.compare.queries.counts import Columns
 from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
+from mipaudit.errors import InputError
+from mipaudit.statements.finding import Finding
+from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content
 from mipaudit.summaries.kept_rows import HeldRows, one_of_each
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.rows.left_out import Intake
     from mipaudit.reading.source.partitions import Partition
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.finding import Finding
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.rows import Rows
 
@@ -196,4 +197,88 @@ def _together(contents: Sequence[Content]) -> Content:
         n_members=sum(one.n_members for one in contents),
         n_holdout=sum(one.n_holdout for one in contents),
         digest=digest.digest(),
+    )
+
+
+def by_key(rows: Rows) -> Rows:
+    """Return the rows of one input in order of key.
+
+    Raises:
+        InputError: a key repeats.
+    """
+    keys = _keys(rows)
+    order = np.argsort(keys, kind="stable")
+    if (np.diff(keys[order]) == 0).any():
+        raise InputError(
+            "repeated_keys",
+            "The key column repeats its values: it does not tell rows apart.",
+            hint="Name another `key_column`: rows are matched by it.",
+        )
+    return rows.reordered(order)
+
+
+def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tuple[Finding, ...]]:
+    """Return the rows whose key is in every input, and how many were left out.
+
+    Args:
+        inputs: all rows of each, read with the same key column.
+        names: of the inputs.
+
+    Returns:
+        The rows under all queries, in order of key, and what to say of the others.
+
+    Raises:
+        InputError: a key repeats, none matches, or a record is a member in one input and a
+            holdout record in another.
+    """
+    found = [by_key(one) for one in inputs]
+    keys = _keys(found[0])
+    for one in found[1:]:
+        keys = np.intersect1d(keys, _keys(one), assume_unique=True)
+    if not keys.size:
+        raise InputError(
+            "no_matching_keys",
+            "No key is in every input: there are no rows to match.",
+            hint="Is `key_column` written alike in all of them? Leave it out to compare them "
+            "apart.",
+        )
+    places = [np.searchsorted(_keys(one), keys) for one in found]
+    members = [one.member[at] for one, at in zip(found, places, strict=True)]
+    differing = int(np.count_nonzero(np.any([m != members[0] for m in members], axis=0)))
+    if differing:
+        raise InputError(
+            "membership_differs",
+            f"{differing:,} records are members in one input and holdout records in another.",
+            hint="Were the inputs made with the same membership?",
+        )
+    if members[0].all() or not members[0].any():
+        found_only, missing = ("members", "holdout") if members[0].any() else ("holdout", "members")
+        raise InputError(
+            "no_matching_keys",
+            f"The {keys.size:,} records whose key is in every input are all {found_only}: "
+            f"no key of the {missing} records matches.",
+            hint="Is `key_column` written alike for both classes in all inputs?",
+        )
+    scores = tuple(
+        column[at] for one, at in zip(found, places, strict=True) for column in one.scores
+    )
+    findings = tuple(
+        _unmatched(name, _keys(one).size - keys.size, keys.size)
+        for name, one in zip(names, found, strict=True)
+        if _keys(one).size > keys.size
+    )
+    return replace(found[0].reordered(places[0]), scores=scores), findings
+
+
+def _keys(rows: Rows) -> NDArray[np.uint64]:
+    return np.empty(0, dtype=np.uint64) if rows.keys is None else rows.keys
+
+
+def _unmatched(name: str, left_out: int, matched: int) -> Finding:
+    return Finding(
+        code="unmatched_rows",
+        text=(
+            f"Input '{safe_name(name)}': {left_out:,} rows have a key that is not in every input "
+            f"and were left out; {matched:,} are compared."
+        ),
     )

@@ -87,7 +87,7 @@ def joint_confidence(reports: Sequence[Report]) -> float:
         raise InputError(
             "no_confidence",
             "The errors of the reports add up to 100%: nothing is left to be sure of.",
-            hint="Make them with a higher --confidence, or compare fewer at a time.",
+            hint="Make them with a higher `confidence`, or compare fewer at a time.",
         )
     return joint
 
@@ -105,7 +105,7 @@ def common_prior(names: Sequence[str], reports: Sequence[Report]) -> float:
                 "different_priors",
                 f"The reports {quoted_name(names[0])} and {quoted_name(name)} cannot be compared: "
                 f"one is at prior {first:g}, the other at prior {report.design.prior:g}.",
-                hint="Make both with the same --prior.",
+                hint="Make both with the same `prior`.",
             )
     return first
 

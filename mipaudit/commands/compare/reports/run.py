@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from mipaudit.commands.compare.options import OF_REPORTS, check_increase
 from mipaudit.commands.compare.reports.change import beside_any, changes
 from mipaudit.commands.compare.reports.figure import Pairing
 from mipaudit.commands.compare.reports.findings import report_findings
@@ -24,7 +25,7 @@ from mipaudit.commands.compare.reports.report import (
 )
 from mipaudit.commands.compare.reports.words import REPORT_LIMITATIONS, reports_summary
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import one_of, optional, require
+from mipaudit.options.plain_values import require
 from mipaudit.reading.bytes.bad_parts import SKIPPED
 from mipaudit.statements.estimate import Against, Estimate
 from mipaudit.statements.provenance.origin import InputFile
@@ -37,37 +38,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.compare.inputs import NamedInput
+    from mipaudit.commands.compare.options import CompareOptions
     from mipaudit.commands.compare.reports.change import Change
     from mipaudit.commands.compare.reports.increase import ScoreIncrease
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.statements.provenance.origin import Setting
-
-# The settings that a comparison of reports has.
-_SETTINGS: Final = frozenset({"baseline", "max_increase", "against"})
 
 
-def compare_reports(
-    inputs: Sequence[NamedInput],
-    *,
-    baseline: str | None,
-    max_increase: float | None,
-    against: str | None,
-    settings: tuple[Setting, ...],
-) -> ReportComparison:
+def compare_reports(asked: CompareOptions) -> ReportComparison:
     """Return what changed from the old report to the others.
-
-    Args:
-        inputs: paths of reports, or reports; at least two.
-        baseline: name of the old one; None for the first.
-        max_increase: policy: the advantage of no score may have grown by more than this.
-        against: class of attackers of the policy. By default any where every score has an
-            upper limit for it, else thresholds.
-        settings: recorded, as far as they apply.
 
     Raises:
         UsageError: an argument is wrong, or there are fewer than two reports.
         InputError: a file is no report, or the reports cannot be compared.
     """
+    inputs, baseline, limit = asked.named_scores, asked.baseline, asked.max_increase
     names = [one.name for one in inputs]
     _require_names(names, baseline)
     files = [encoded(one) for one in inputs]
@@ -75,8 +59,8 @@ def compare_reports(
     old = 0 if baseline is None else names.index(baseline)
     confidence = joint_confidence(reports)
     prior = common_prior(names, reports)
-    limit = _checked_limit(max_increase, prior)
     if limit is not None:
+        check_increase(limit, prior)
         require_other_scores(names, reports, old)
     pairs = list(_pairings(names, reports, old, prior=prior, confidence=confidence))
     if not pairs:
@@ -86,7 +70,7 @@ def compare_reports(
             hint="Scores are matched by the name of their column.",
         )
     found = tuple(change for pair in pairs for change in changes(pair))
-    class_ = _against(found, against)
+    class_ = _against(found, asked.against)
     scores = tuple(_matched(names, reports, old))
     checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
     findings = tuple(report_findings(names, reports, old, pairs))
@@ -123,7 +107,7 @@ def compare_reports(
                 _input(one, data, report)
                 for one, data, report in zip(inputs, files, reports, strict=True)
             ],
-            settings=tuple(one for one in settings if one.name in _SETTINGS),
+            settings=tuple(one for one in asked.recorded() if one.name in OF_REPORTS),
         ),
     )
 
@@ -147,17 +131,6 @@ def _require_names(names: Sequence[str], baseline: str | None) -> None:
         "The baseline is none of the reports.",
         f"The reports are: {', '.join(map(safe_name, names))}.",
     )
-
-
-def _checked_limit(max_increase: object, prior: float) -> float | None:
-    limit = optional("max_increase", max_increase)
-    room = 1 - abs(2 * prior - 1)
-    require(
-        limit is None or 0 <= limit <= room,
-        "max_increase",
-        f"The limit on the increase must be at least 0 and at most {room:g} at this prior.",
-    )
-    return limit
 
 
 def _pairings(
@@ -204,10 +177,8 @@ def _matched(names: Sequence[str], reports: Sequence[Report], old: int) -> Itera
             yield MatchedScore(score=score, report=names[number], versus=names[old], status=status)
 
 
-def _against(found: Sequence[Change], asked: str | None) -> Against:
+def _against(found: Sequence[Change], asked: Against | None) -> Against:
     """Return the class of the policy: one whose upper limit every score has in every report."""
-    if asked is not None:
-        one_of("against", asked, get_args(Against))
     rows = [one for one in found if one.quantity == "advantage"]
     scores = {(one.score, one.report) for one in found}
     common = [
@@ -222,9 +193,9 @@ def _against(found: Sequence[Change], asked: str | None) -> Against:
     ]
     if asked is None and common:
         return cast("Against", common[0])
-    if asked in common:
-        return cast("Against", asked)
-    hint = f"Try --against {common[0]}." if common else "Compare fewer scores, or the score files."
+    if asked is not None and asked in common:
+        return asked
+    hint = f"Try `against` {common[0]}." if common else "Compare fewer scores, or the score files."
     what = "any class" if asked is None else f"the class '{asked}'"
     raise UsageError(
         "against",

@@ -1,0 +1,194 @@
+"""What ``mipaudit compare`` may be asked."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+from mipaudit.commands.compare.inputs import NamedInput, is_report, named_input
+from mipaudit.options.declare import Option, Options, declared, is_left_out
+from mipaudit.options.groups.game import Game
+from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
+from mipaudit.options.groups.working import Seeded, Work
+from mipaudit.options.plain_values import require
+from mipaudit.statements.estimate import Against
+
+# The options of a comparison of reports, and what applies to any input.
+OF_REPORTS: Final = frozenset({"baseline", "max_increase", "against"})
+_OF_ALL: Final = OF_REPORTS | {"hash_inputs"}
+_AGAINST_SCORES: Final = ("any", "thresholds", "intervals-1", "intervals-4", "bins-16")
+
+
+class _Several(Options):
+    scores: Annotated[
+        Sequence[Data],
+        Option(
+            "SCORES...",
+            "Score files, directories, globs or -, or reports of estimate (.json), each as PATH "
+            "or NAME=PATH.",
+            recorded=False,
+            is_input=True,
+            in_python="Or data frames, Arrow tables, or reports that estimate returned.",
+        ),
+    ] = ()
+
+
+class _Matching(Options):
+    key_column: Annotated[
+        str | None,
+        Option(
+            "--key-col",
+            "Identifies a record; the rows of several files are matched by it.",
+            metavar="NAME",
+        ),
+    ] = None
+
+
+class _Compare(Options):
+    independent: Annotated[bool, Option("--independent", "The files hold different records.")] = (
+        False
+    )
+    baseline: Annotated[
+        str | None,
+        Option(
+            "--baseline",
+            "Compare all others with this query, not every pair; of reports, the old one.",
+            metavar="NAME",
+        ),
+    ] = None
+    max_increase: Annotated[
+        float | None,
+        Option(
+            "--max-increase",
+            "Policy: no query, or no score of a new report, leaks more than the baseline by more "
+            "than X.",
+            metavar="X",
+        ),
+    ] = None
+    against: Annotated[
+        Against | None,
+        Option(
+            "--against",
+            "The attackers of the ranking and the policy. Default: any where every score is "
+            "discrete, else thresholds. The last two are for reports on scores of several numbers.",
+        ),
+    ] = None
+
+
+class CompareOptions(
+    _Several, Classes, Columns, _Matching, Game, Discreteness, _Compare, Seeded, Work
+):
+    """The queries, or reports on them, and a policy on how they differ."""
+
+    @cached_property
+    def named_scores(self) -> tuple[NamedInput, ...]:
+        """The inputs with their names."""
+        return tuple(named_input(one, place) for place, one in enumerate(self.scores, 1))
+
+    @property
+    def of_reports(self) -> bool:
+        """Tell whether reports are compared."""
+        return any(is_report(one.data) for one in self.named_scores)
+
+    def inputs(self) -> tuple[Any, ...]:
+        """Return what is read, also without the names before it."""
+        named = [one.partition("=")[2] for one in self.scores if isinstance(one, str)]
+        return (*super().inputs(), *filter(None, named))
+
+    def check(self) -> None:
+        """Refuse what does not go together, of scores and of reports."""
+        super().check()
+        if self.of_reports:
+            self._check_reports()
+        else:
+            self._check_scores()
+
+    def _check_reports(self) -> None:
+        pair = self.members is not None or self.holdout is not None
+        require(
+            not pair and all(is_report(one.data) for one in self.named_scores),
+            "mixed_inputs",
+            "Some inputs are reports (.json) and others are scores.",
+            "Compare reports with reports, and score files with score files.",
+        )
+        for one in declared(CompareOptions):
+            of_scores = one.option.recorded and one.name not in _OF_ALL
+            require(
+                not of_scores or is_left_out(one, getattr(self, one.name)),
+                one.name,
+                f"The setting `{one.name}` does not apply to reports, which hold their own.",
+                "Leave it out. It is set when a report is made.",
+            )
+
+    def _check_scores(self) -> None:
+        if self.max_increase is not None:
+            check_increase(self.max_increase, self.prior)
+            require(
+                self.baseline is not None,
+                "max_increase",
+                "A limit on the increase needs a query to compare the others with.",
+                "Add `baseline` NAME.",
+            )
+        require(
+            self.against in {None, *_AGAINST_SCORES},
+            "against",
+            f"`against` must be one of: {', '.join(_AGAINST_SCORES)}.",
+        )
+        pair = self.members is not None or self.holdout is not None
+        streams = sum(isinstance(one.data, str) and one.data == "-" for one in self.named_scores)
+        require(streams <= 1, "two_stdin", "Standard input can be one of the inputs only.")
+        require(
+            not (self.scores and pair),
+            "two_inputs",
+            "Scores are given twice: SCORES, and `members` or `holdout`.",
+            "Give SCORES alone, or `members` FILE `holdout` FILE with several score columns.",
+        )
+        require(
+            bool(self.scores) or (self.members is not None and self.holdout is not None),
+            "no_input",
+            "No scores are given.",
+            "Give several score files, or one with several score columns.",
+        )
+
+    HELP = """Say which of several queries leaks most, and by how much.
+
+Every query's advantage, the differences with limits that hold jointly over all pairs, a
+ranking with what is certain about it, the largest of them chosen honestly, and what two
+scores tell together. A difference is for a named class of attackers.
+
+Given JSON reports of estimate instead of scores: what changed from the first to the
+others, by the limits that they hold.
+
+\b
+Examples:
+  mipaudit compare scores.parquet
+      Every score column is a query, asked about the same rows.
+  mipaudit compare scores.parquet --score-col loss --score-col lira_online
+      These two.
+  mipaudit compare old=v1.parquet new=v2.parquet --key-col record_id
+      Two files of the same records, matched by key, under names of their own.
+  mipaudit compare a.csv b.csv --independent
+      Two files of different records.
+  mipaudit compare old=v1.parquet new=v2.parquet --baseline old --max-increase 0.02
+      A policy: exit 0 if new leaks at most 0.02 more than old, 1 if it leaks more,
+      3 if nobody can tell yet.
+  mipaudit compare old.json new.json --max-increase 0.05
+      Two reports of estimate: exit 0 if no score leaks more than 0.05 more in the new
+      one, 1 if one does, 3 if their limits leave it open. To compare the score files
+      is more precise.
+  mipaudit compare scores.parquet --against bins-16 -f json -o compare.json
+      Another class of attackers, and a report for programs.
+"""
+
+
+def check_increase(limit: float, prior: float) -> None:
+    """Refuse a limit on the increase that nobody can exceed, or keep.
+
+    Raises:
+        UsageError: ``max_increase``.
+    """
+    room = 1 - abs(2 * prior - 1)
+    require(
+        0 <= limit <= room,
+        "max_increase",
+        f"The limit on the increase must be at least 0 and at most {room:g} at this prior.",
+    )
