@@ -2,6 +2,8 @@
 
 Every score is counted in its own canonical order with a seed of its own, both of which
 follow from it alone: a column more or less beside it changes none of its numbers.
+
+Rows of one score and its groups in an order, and with a seed, that follow from both.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ import numpy as np
 from mipaudit.counting.columns import Counts, Meter, count_over
 from mipaudit.engine.fold import fold
 from mipaudit.reading.source.changed_partition import changed
-from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
-from mipaudit.summaries.kept_rows import HeldRows, one_of_each
+from mipaudit.summaries.held_rows import HeldRows, one_of_each
+from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
 from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
@@ -291,3 +293,26 @@ def _no_rows(columns: int) -> Rows:
         member=np.empty(0, dtype=bool),
         scores=(np.empty(0),) * columns,
     )
+
+
+def order_with_groups(kept: KeptInput, at: int, choice: SeedChoice) -> OrderedRows:
+    """Return the rows of one column for a statement on groups.
+
+    Rows of one score are exchangeable only within their group: who could say which of them
+    bears which group's name would choose the group's rows that train.
+
+    Args:
+        kept: read with groups.
+        at: place of the column.
+        choice: of the seed.
+    """
+    rows, column = kept.rows, kept.columns[at]
+    assert rows.groups is not None  # noqa: S101 - the caller looked
+    columns = [
+        ContentColumn(name="1 score", values=rows.scores[at], labels=column.kind == "string"),
+        ContentColumn(name="2 group", values=rows.groups, labels=True),
+    ]
+    found = canonical_order(columns, rows.member, rows.keys, units=kept.units)
+    seed = choice.in_use(found.content)
+    ordered = rows.of_columns([at]).reordered(found.order)
+    return OrderedRows(rows=one_of_each(ordered, seed) if kept.units else ordered, seed=seed)

@@ -1,16 +1,116 @@
-"""The workers of one run, started when they are first needed."""
+"""The workers of one run, started when they are first needed.
+
+Who does the work: which workers, how many of them, and what they make of bad parts.
+
+Workers that somebody else started: a Dask cluster, or any executor.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+import operator
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, get_args
 
-from mipaudit.engine.engine import Engine
+from mipaudit.errors import MissingExtraError, UsageError
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
+    from concurrent.futures import Executor, Future
 
     from mipaudit.engine.process_pool import ProcessPool
+    from mipaudit.options.groups.working import Engines
+
+EngineName = Literal["auto", "threads", "processes", "dask"]
+OnBadPart = Literal["error", "skip"]
+# Decoding two row groups at once saturates two cores; more threads cost memory.
+_MOST_DEFAULT_JOBS: Final = 4
+HOW_TO_START: Final = (
+    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
+    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
+    "executor=distributed.LocalCluster().get_client().get_executor()."
+)
+_PATIENCE = "10s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Settings that change how fast an answer comes, and none of its digits.
+
+    Attributes:
+        name: ``auto`` is threads, and processes where CSV files hold Python's lock.
+        jobs: workers of this machine; None for the processors at hand.
+        scheduler: address of a Dask scheduler.
+        executor: what runs the work instead.
+        on_bad_part: what to do with a part that cannot be read.
+    """
+
+    name: EngineName = "auto"
+    jobs: int | None = None
+    scheduler: str | None = None
+    executor: Executor | None = None
+    on_bad_part: OnBadPart = "error"
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for settings that contradict each other."""
+        if self.name not in get_args(EngineName):
+            raise UsageError("engine", f"engine must be one of: {', '.join(get_args(EngineName))}.")
+        if self.on_bad_part not in get_args(OnBadPart):
+            raise UsageError("on_bad_part", "on_bad_part must be one of: error, skip.")
+        _require_jobs(self.jobs)
+        if self.scheduler is not None and self.name not in {"auto", "dask"}:
+            raise UsageError("scheduler", "A scheduler goes with --engine dask alone.")
+        if self.name == "dask" and self.scheduler is None:
+            raise UsageError("no_scheduler", "--engine dask needs a scheduler.", hint=HOW_TO_START)
+        if self.executor is None:
+            return
+        if not callable(getattr(self.executor, "submit", None)):
+            raise UsageError(
+                "executor",
+                "The executor has no method 'submit'.",
+                hint="Pass a concurrent.futures executor, such as client.get_executor().",
+            )
+        if self.name != "auto" or self.scheduler is not None:
+            raise UsageError("executor", "Give an executor, or an engine, but not both.")
+
+    @property
+    def workers(self) -> int:
+        """Return how many workers of this machine to use."""
+        return default_jobs() if self.jobs is None else int(self.jobs)
+
+
+def engine_of(asked: Engines, on_bad_part: OnBadPart = "error") -> Engine:
+    """Return who does the work of a command, as it was asked.
+
+    Raises:
+        UsageError: settings that contradict each other.
+    """
+    return Engine(
+        name=asked.engine,
+        jobs=asked.jobs,
+        scheduler=asked.scheduler,
+        executor=asked.executor,
+        on_bad_part=on_bad_part,
+    )
+
+
+def _require_jobs(jobs: int | None) -> None:
+    if jobs is None:
+        return
+    try:
+        enough = operator.index(jobs) >= 1
+    except TypeError:
+        raise UsageError("jobs", "jobs must be a whole number.") from None
+    if not enough:
+        raise UsageError("jobs", "The number of jobs must be at least 1.")
+
+
+def default_jobs() -> int:
+    """Return the number of workers that a run uses unless told."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(available or 1, _MOST_DEFAULT_JOBS)
 
 
 class Remote(Protocol):
@@ -61,12 +161,8 @@ class Workers:
     def _hired(self) -> Remote | None:
         engine = self.engine
         if engine.executor is not None:
-            from mipaudit.engine.cluster import borrowed
-
             return borrowed(engine.executor, engine.jobs, self.threads)
         if engine.scheduler is not None:
-            from mipaudit.engine.cluster import DaskCluster
-
             return DaskCluster(engine.scheduler)
         return self.processes if engine.name == "processes" else None
 
@@ -98,3 +194,76 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close, at once if the run failed or was interrupted."""
         self.close(now=kind is not None)
+
+
+class Borrowed:
+    """An executor that the caller keeps."""
+
+    def __init__(self, executor: Executor, size: int) -> None:
+        """Use ``executor``, which has about ``size`` workers."""
+        self.size = size
+        self._executor = executor
+
+    def submit(self, task: Callable[..., Any], /, *arguments: object) -> Future[Any]:
+        """Give out a piece of work."""
+        return self._executor.submit(task, *arguments)
+
+    def renew(self) -> bool:
+        """There is no other."""
+        return False
+
+    def close(self, *, now: bool) -> None:
+        """Leave it to its owner."""
+
+
+class DaskCluster(Borrowed):
+    """A Dask cluster, by the address of its scheduler.
+
+    Dask itself gives a lost worker's part to another one.
+    """
+
+    def __init__(self, scheduler: str) -> None:
+        """Connect.
+
+        Raises:
+            UsageError: none answers.
+            MissingExtraError: Dask is not installed.
+        """
+        try:
+            client = import_module("distributed").Client
+        except ImportError:
+            raise MissingExtraError(
+                "dask_missing",
+                "--engine dask needs Dask, which is not installed.",
+                hint='Try: pip install "mipaudit[dask]"',
+            ) from None
+        try:
+            self._client = client(scheduler, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError):
+            raise UsageError(
+                "no_scheduler",
+                f"No Dask scheduler answers at {safe_name(scheduler)}.",
+                hint=HOW_TO_START,
+            ) from None
+        threads = sum(self._client.nthreads().values())
+        super().__init__(self._client.get_executor(), max(1, threads))
+
+    def close(self, *, now: bool) -> None:
+        """Disconnect; what still runs is let go."""
+        self._executor.shutdown(wait=not now)
+        self._client.close()
+
+
+def borrowed(executor: Executor, jobs: int | None, default: int) -> Borrowed:
+    """Return the caller's executor.
+
+    Args:
+        executor: any that has ``submit``.
+        jobs: its workers, as the caller says.
+        default: where neither the caller nor the executor says.
+    """
+    known = jobs or getattr(executor, "_max_workers", None)
+    client = getattr(executor, "_client", None)
+    if known is None and client is not None:
+        known = sum(client.nthreads().values())
+    return Borrowed(executor, known if isinstance(known, int) and known > 0 else default)

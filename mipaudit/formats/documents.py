@@ -39,7 +39,7 @@ def report_as(report: AnyReport, form: Form) -> str:
 
 def document_of(report: AnyReport, view: View = "summary") -> Document:
     """Return all that a report shows, and where it comes from."""
-    from mipaudit.formats.blocks.origin import origin_section
+    from mipaudit.formats.origin import origin_section
 
     document = _document(report, view)
     return document._replace(sections=(*document.sections, origin_section(report.provenance)))
@@ -62,7 +62,7 @@ def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
 
     document = _document(report, "text")
     if report.provenance.seeds or report.provenance.seed is not None:
-        from mipaudit.formats.blocks.origin import seed_section
+        from mipaudit.formats.origin import seed_section
 
         document = document._replace(sections=(*document.sections, seed_section(report.provenance)))
     return document_text(document, width=width, color=color)

@@ -1,23 +1,66 @@
-"""A drawing as one SVG element for a page, the same for equal reports."""
+"""A drawing as one SVG element for a page, the same for equal reports.
+
+Drawing with matplotlib: whether it is there, in a style of our own, and quietly.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
+from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import MissingExtraError
 from mipaudit.formats.document import Picture
-from mipaudit.formats.plotting import own_style, require_plotting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from matplotlib.figure import Figure
 
-
 # Inches. Narrower ones can still be read on a phone.
 _WIDE: Final = 5.0
+
+
+def require_plotting() -> None:
+    """Check that pictures can be drawn.
+
+    Raises:
+        MissingExtraError: ``plotting_missing``: matplotlib is not installed.
+    """
+    with quiet_plotting():
+        try:
+            import matplotlib.figure  # noqa: F401 - whether it is there is the question
+        except ImportError:
+            raise MissingExtraError(
+                "plotting_missing",
+                "Plots are drawn by matplotlib, which is not installed.",
+                hint='Try: pip install "mipaudit[plot]"',
+            ) from None
+
+
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Draw in the style that the picture was laid out for, not in the user's own."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"font.size": 9.0, "svg.hashsalt": "mipaudit"})
+        yield
+
+
+@contextmanager
+def quiet_plotting() -> Iterator[None]:
+    """Keep matplotlib's remarks about its caches off the screen."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def plotting() -> bool:

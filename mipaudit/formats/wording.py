@@ -8,7 +8,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import percent_text
 
 if TYPE_CHECKING:
-    from mipaudit.statements.design import Design
+    from mipaudit.statements.estimate import Design
 
 _LONGEST_TEXT: Final = 100_000
 

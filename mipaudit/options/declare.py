@@ -37,7 +37,7 @@ from typing import (
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
@@ -200,7 +200,7 @@ class Options:
         given: tuple[Setting, ...] | None = self.__dict__.get("settings")
         if given is not None:
             return given
-        from mipaudit.statements.provenance.provenance import settings_from
+        from mipaudit.statements.provenance import settings_from
 
         options = [one for one in declared(type(self)) if one.option.recorded]
         values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.statements.provenance.setting import setting_value
+from mipaudit.statements.origin import setting_value
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 _NONE: Final = "none"
 # Judging a report again makes no kind of report of its own.

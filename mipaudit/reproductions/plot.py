@@ -7,7 +7,7 @@ from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.formats.plotting import own_style, quiet_plotting, require_plotting
+from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,11 @@
-"""One estimated quantity, as it is reported: value, limits, and all that they rest on."""
+"""What an audit states: what was audited, each estimated quantity, each finding.
+
+One estimated quantity, as it is reported: value, limits, and all that they rest on.
+
+What was audited: sizes and settings that every number of a report rests on.
+
+A named observation about the input or the results.
+"""
 
 from __future__ import annotations
 
@@ -72,3 +79,32 @@ class Estimate:
     bandwidth: float | None = None
     group: str | None = None
     versus: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """Sizes and settings that every number in the report rests on.
+
+    ``n_members`` and ``n_holdout`` count the rows that were audited; ``prior``
+    is in (0, 1); ``baseline`` is |2p-1|, the advantage of the trivial attacker;
+    ``confidence`` holds for each quantity, jointly over the score columns; with ``joint``
+    for all rows together.
+    """
+
+    n_members: int
+    n_holdout: int
+    prior: float
+    baseline: float
+    confidence: float
+    score_columns: tuple[str, ...]
+    member_column: str | None
+    skipped_columns: tuple[str, ...]
+    joint: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that the reader must know; ``code`` is stable, ``text`` a sentence."""
+
+    code: str
+    text: str

@@ -1,4 +1,9 @@
-"""The release's own limits, and whether each is kept."""
+"""The release's own limits, and whether each is kept.
+
+Waivers: limits that a person accepts as not kept, for a reason, until a day.
+
+What decided about a limit, in words.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +11,60 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.statements.estimate import (
-    Against,
-    Attackers,
-    Quantity,
-)
+from mipaudit.statements.estimate import Against, Attackers, Quantity
 from mipaudit.statements.text.rounding import (
     above_text,
+    lower_figure,
     lower_text,
     number_text,
     upper_text,
     within_text,
 )
-from mipaudit.statements.waiver import Waiver  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import date
 
+EVERY_GROUP: Final = "*"
 # Copies are counted, not estimated.
 Checked = Literal[Quantity, "copies"]
 CheckStatus = Literal["met", "not_met", "inconclusive"]
 OnInconclusive = Literal["fail", "review", "pass"]
+_PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
+    {
+        "any": "for any attacker",
+        "thresholds": "for attackers with one threshold",
+        "intervals-1": "for attackers with one interval",
+        "intervals-4": "for attackers with up to four intervals",
+        "bins-16": "for attackers with 16 equal-mass bins",
+        "noised-query": "for any attacker who sees the score with noise",
+        "product-grid": "for attackers with a grid of cells",
+        "learned": "for attackers with one threshold on a learned score",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """Who accepts that a limit is not shown to be kept, why, and until when.
+
+    ``expires`` is the last day on which it holds (UTC, as 2026-12-31). ``score``,
+    ``metric`` and ``fpr`` say which checks of the quantity are meant; None means every
+    one. ``group`` is one group of records, ``"*"`` every group, None all together.
+    """
+
+    quantity: Quantity
+    reason: str
+    person: str
+    expires: str
+    score: str | None = None
+    metric: str | None = None
+    fpr: float | None = None
+    group: str | None = None
+
+    def expired(self, today: date) -> bool:
+        """Tell whether its last day is over."""
+        return self.expires < today.isoformat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,20 +295,46 @@ def against_phrase(attackers: Attackers) -> str:
     return _PHRASES[attackers]
 
 
-_PHRASES: Final[Mapping[Attackers, str]] = MappingProxyType(
-    {
-        "any": "for any attacker",
-        "thresholds": "for attackers with one threshold",
-        "intervals-1": "for attackers with one interval",
-        "intervals-4": "for attackers with up to four intervals",
-        "bins-16": "for attackers with 16 equal-mass bins",
-        "noised-query": "for any attacker who sees the score with noise",
-        "product-grid": "for attackers with a grid of cells",
-        "learned": "for attackers with one threshold on a learned score",
-    }
-)
-
-
 def class_words(attackers: Attackers) -> str:
     """Return the class without its preposition: ``attackers with one threshold``."""
     return against_phrase(attackers).removeprefix("for ")
+
+
+def limit_reason(
+    status: CheckStatus,
+    name: str,
+    limit: float,
+    limits: tuple[float | None, float | None],
+    *,
+    among: str = "",
+    unknown: str = "has no limits",
+) -> str:
+    """Return what a status rests on.
+
+    Args:
+        status: of the limit.
+        name: of what is limited, to begin a sentence with.
+        limit: the largest value that is accepted.
+        limits: the lower and the upper one.
+        among: the attackers that it holds for, where ``name`` does not say.
+        unknown: what is said where there are no limits.
+    """
+    lower, upper = limits
+    most = number_text(limit)
+    whom = f" {among}" if among else ""
+    if status == "not_met" and lower is not None:
+        return f"{name} is at least {above_text(lower, limit)}{whom}, above the limit of {most}"
+    if status == "met" and upper is not None:
+        return f"{name} is at most {within_text(upper, limit)}{whom}, within the limit of {most}"
+    at_least = "" if lower is None else f" is at least {lower_text(lower)}"
+    at_most = "" if upper is None else f" is at most {upper_text(upper)}"
+    known = " and".join(part for part in (at_least, at_most) if part)
+    return f"{name}{known or f' {unknown}'}{whom}; the limit is {most}"
+
+
+def delta_reason(pure: float) -> str:
+    """Return why right guesses that refute at delta 0 refute nothing; ``pure`` is that limit."""
+    return (
+        "delta allows that many right guesses; at delta 0 they would refute every epsilon below "
+        f"{lower_figure(pure)}"
+    )

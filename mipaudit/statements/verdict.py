@@ -1,22 +1,30 @@
-"""The answer that sets the exit code."""
+"""The answer that sets the exit code.
+
+Checks that somebody waived, until a day: marked, and told with who and why.
+
+A verdict in a sentence, for the paragraph that is read alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.statements.checks.waived import waiver_note
-from mipaudit.statements.policy import OnInconclusive  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.policy import (
+    EVERY_GROUP,
+    OnInconclusive,
+)
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.finding import Finding
-    from mipaudit.statements.policy import CheckStatus, PolicyCheck
+    from mipaudit.statements.policy import CheckStatus, PolicyCheck, Waiver
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
-
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
@@ -44,6 +52,93 @@ INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
 )
+_LONGEST_REASON: Final = 2000
+SKIPPED: Final = (
+    "Some files of the input cannot be read and were left out: nothing here speaks for the "
+    "records in them."
+)
+# What stands before everything else that a report says of its numbers.
+_FIRST: Final = {
+    ROWS_TAKEN: "Ids or files repeat, and rows are taken for independent because the user says so: "
+    "if they are not, no limit here is true.",
+    LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
+    BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
+    "speaks for the scores as they are.",
+    DIGITS_LOST: "Scores have more digits than a 64-bit float holds, and may differ in those "
+    "alone: no 'at most' here speaks for them.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waived:
+    """Checks with their waivers, and what is odd about the waivers."""
+
+    checks: tuple[PolicyCheck, ...]
+    findings: tuple[Finding, ...]
+
+
+def waive(checks: Sequence[PolicyCheck], waivers: Sequence[Waiver], today: date) -> Waived:
+    """Mark every check that is not met or open and that a waiver covers.
+
+    A waiver that holds goes before one that has expired. An expired one is marked
+    too, because it makes the check fail.
+
+    Args:
+        checks: as judged.
+        waivers: of the policy.
+        today: the day of the run, in UTC.
+    """
+    return Waived(
+        checks=tuple(_marked(check, waivers, today) for check in checks),
+        findings=tuple(
+            finding
+            for number, waiver in enumerate(waivers, start=1)
+            for finding in _remarks(number, waiver, checks)
+        ),
+    )
+
+
+def covers(waiver: Waiver, check: PolicyCheck) -> bool:
+    """Tell whether a waiver is about a check."""
+    asked = (waiver.score, waiver.metric, waiver.fpr)
+    found = (check.score, check.metric, check.fpr)
+    everyone = waiver.group == EVERY_GROUP and check.group is not None
+    return (
+        waiver.quantity == check.quantity
+        and (everyone or waiver.group == check.group)
+        and all(one is None or one == other for one, other in zip(asked, found, strict=True))
+    )
+
+
+def _marked(check: PolicyCheck, waivers: Sequence[Waiver], today: date) -> PolicyCheck:
+    if check.status == "met":
+        return check
+    found = [waiver for waiver in waivers if covers(waiver, check)]
+    holding = next((waiver for waiver in found if not waiver.expired(today)), None)
+    if holding is not None:
+        return replace(check, waived=holding)
+    return replace(check, expired=found[0]) if found else check
+
+
+def _remarks(number: int, waiver: Waiver, checks: Sequence[PolicyCheck]) -> list[Finding]:
+    covered = [check for check in checks if covers(waiver, check)]
+    if not covered:
+        text = f"Waiver {number} of the policy (on {waiver.quantity}) matches no limit here."
+        return [Finding(code="waiver_unmatched", text=text)]
+    if all(check.status == "met" for check in covered):
+        text = f"Waiver {number} of the policy (on {waiver.quantity}) is not needed: all is met."
+        return [Finding(code="waiver_not_needed", text=text)]
+    return []
+
+
+def waiver_note(check: PolicyCheck) -> str:
+    """Say who waived a check and why, or that the waiver has expired; empty for neither."""
+    if check.waived is not None:
+        one = check.waived
+        return f"waived by {one.person} until {one.expires}: {one.reason}"
+    if check.expired is not None:
+        return f"the waiver by {check.expired.person} expired after {check.expired.expires}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,3 +273,30 @@ def _reason(check: PolicyCheck) -> str:
     if check.quantity == "copies":
         what = ""
     return f"{what}{check.reason}{'; ' if note else ''}{note}"
+
+
+def led(findings: Sequence[Finding], text: str) -> str:
+    """Return the paragraph of a report after what must be known before it is read."""
+    codes = {found.code for found in findings}
+    copies = [found.text for found in findings if found.code == COPIES]
+    return " ".join([*copies, *(words for code, words in _FIRST.items() if code in codes), text])
+
+
+def judged(verdict: Verdict, *, given: str = "limit") -> str:
+    """Say what the verdict is, and its first reason.
+
+    Args:
+        verdict: with a reason at least.
+        given: what the user set: ``limit``, or ``limits`` where there may be several.
+    """
+    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
+    match verdict.status:
+        case "met":
+            return f"The policy is met{verdict_note(verdict)}: {reason}."
+        case "not_met":
+            assuming = "" if verdict.assuming is None else f", assuming that {verdict.assuming}"
+            return f"It is not acceptable under the {given} given{assuming}: {reason}."
+        case "inconclusive":
+            return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
+        case "no_policy":
+            return "No limit was set, so nothing here says that this is acceptable."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 VALIDATION_SCHEMA: Final = "mipaudit.validation/1"
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mipaudit.formats.plain_tables import annotated, columns
+from mipaudit.formats.text import annotated, columns
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.counting import columns as counting
-from mipaudit.engine.engine import Engine
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.maths.class_limits.best_attackers import best_intervals, best_thresholds
 from mipaudit.maths.class_limits.threshold_limits import area_of
 from mipaudit.reading.source.opening import open_scores

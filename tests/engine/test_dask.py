@@ -8,7 +8,7 @@ import signal
 import pytest
 
 import mipaudit
-from mipaudit.engine.cluster import DaskCluster
+from mipaudit.engine.workers import DaskCluster
 from mipaudit.errors import MissingExtraError, UsageError
 from tests.fixtures.parts import plain, write_parts
 
@@ -68,7 +68,7 @@ def test_no_scheduler_is_an_error_that_says_how_to_start_one(parts):
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr("mipaudit.engine.cluster._PATIENCE", "0.2s")
+    monkeypatch.setattr("mipaudit.engine.workers._PATIENCE", "0.2s")
     with pytest.raises(UsageError) as caught:
         DaskCluster("tcp://127.0.0.1:1")
     assert caught.value.code == "no_scheduler"

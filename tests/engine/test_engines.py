@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.engine.engine import Engine
+from mipaudit.engine.workers import Engine
 from mipaudit.errors import UsageError
 from mipaudit.summaries import plan
 from tests.fixtures.parts import ROWS, columns, plain, write_parts

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from mipaudit.engine.engine import Engine, default_jobs
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers, default_jobs
 
 
 def hired(jobs):

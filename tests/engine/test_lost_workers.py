@@ -11,11 +11,10 @@ import time
 import pytest
 
 import mipaudit
-from mipaudit.engine.engine import Engine
+from mipaudit.engine.fold import fold_remotely
 from mipaudit.engine.process_pool import ProcessPool
-from mipaudit.engine.remote_fold import fold_remotely
 from mipaudit.engine.run import Run
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import MipauditError
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest

@@ -9,8 +9,8 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.options.recorded import recorded_keywords
-from mipaudit.statements.provenance.origin import Setting
-from mipaudit.statements.provenance.provenance import settings_from
+from mipaudit.statements.origin import Setting
+from mipaudit.statements.provenance import settings_from
 
 ODD_NAMES = ("a, b", "d1,d2", "none", " x", '"quoted"', "")
 GIVEN = {

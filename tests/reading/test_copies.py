@@ -11,9 +11,9 @@ import mipaudit
 from mipaudit.commands.estimate.pages.headline import headline
 from mipaudit.commands.estimate.pages.page import estimate_document
 from mipaudit.errors import UsageError
-from mipaudit.formats.blocks.policy import policy_section
+from mipaudit.formats.policy_blocks import policy_section
+from mipaudit.reading.report_file import contradiction
 from mipaudit.statements.reports.codec import from_json, to_json
-from mipaudit.statements.reports.soundness import contradiction
 from tests.places import ROOT
 
 SAMPLES = ROOT / "sample_data"

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.named_attackers.difference import evaluation_groups
 from mipaudit.summaries.challenger_counts import (
     GridTally,

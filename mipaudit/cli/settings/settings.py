@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 Source = Literal["command line", "environment", "file", "default"]
 _SOURCES: Final[dict[str, Source]] = {
@@ -45,8 +45,7 @@ _NOT_SETTINGS: Final = frozenset(
 
 def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     """Return every setting of the command that can change its answer."""
-    from mipaudit.statements.provenance.origin import Setting
-    from mipaudit.statements.provenance.setting import setting_text
+    from mipaudit.statements.origin import Setting, setting_text
 
     unrecorded = getattr(context.command, "unrecorded", None) or _NOT_SETTINGS
     return (
@@ -74,8 +73,7 @@ def _of_file(context: typer.Context) -> tuple[Setting, ...]:
     config = config_of(context)
     if config is None:
         return ()
-    from mipaudit.statements.provenance.origin import Setting
-    from mipaudit.statements.provenance.setting import setting_text
+    from mipaudit.statements.origin import Setting, setting_text
 
     def setting(name: str, value: object, where: str | None) -> Setting:
         return Setting(name=name, value=setting_text(value), source="file", where=where)

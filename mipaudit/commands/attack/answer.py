@@ -15,11 +15,10 @@ from mipaudit.commands.attack.target import attacked_scores, real_loss
 from mipaudit.commands.attack.words import attack_limitations, attack_summary
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.statements.checks.named_limit import stated_verdict
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.named_limit import stated_verdict
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import settled
+from mipaudit.statements.verdict import led, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.attack.report import NamedAttack
     from mipaudit.commands.attack.target import Attacked
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
 
 # A largest value that so many records share is one that losses stop at.
 _ATOM: Final = 10

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.counting.columns import Meter, require_classes, require_identities
-from mipaudit.counting.group_order import order_with_groups
-from mipaudit.counting.kept_rows import OrderedRows, hold_input
+from mipaudit.counting.kept_rows import OrderedRows, hold_input, order_with_groups
 from mipaudit.counting.large_seed import fits
-from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant, identical_classes
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.kept_rows import HeldRows, row_blocks
+from mipaudit.summaries.held_rows import HeldRows, row_blocks
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally

@@ -5,10 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attack.words import ADVERSARIES, clipped_words
-from mipaudit.formats.blocks.check_cases import policy_mood
-from mipaudit.formats.blocks.class_grids import class_grids, limits, short_class
-from mipaudit.formats.blocks.stated_policy import stated_cases, stated_headline, stated_section
-from mipaudit.formats.document import Document, Grid, Heading, Note, Pairs, Paragraph, bulleted
+from mipaudit.formats.document import (
+    Document,
+    Grid,
+    Heading,
+    Note,
+    Pairs,
+    Paragraph,
+    bulleted,
+    class_grids,
+    limits,
+    short_class,
+)
+from mipaudit.formats.policy_blocks import (
+    policy_mood,
+    stated_cases,
+    stated_headline,
+    stated_section,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
 

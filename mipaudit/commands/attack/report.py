@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
 
-from mipaudit.statements.checks.named_limit import StatedCheck, stated_verdict
-from mipaudit.statements.estimate import Attackers, Estimate, Validity  # noqa: TC001 - the codec
-from mipaudit.statements.finding import Finding  # noqa: TC001
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
+from mipaudit.statements.estimate import (  # noqa: TC001 - the codec
+    Attackers,
+    Estimate,
+    Finding,
+    Validity,
+)
+from mipaudit.statements.named_limit import StatedCheck, stated_verdict
+from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
 ATTACK_SCHEMA: Final = "mipaudit.attack/1"

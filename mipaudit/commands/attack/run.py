@@ -27,7 +27,7 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.reading.source.any_input import open_input
     from mipaudit.reading.source.request import read_request
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     request = read_request(asked, seed=asked.chosen_seed, group_columns=asked.by)
     with open_input(asked.data, asked.members, asked.holdout, request) as source:

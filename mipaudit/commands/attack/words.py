@@ -12,7 +12,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.text.verdict_words import judged
+from mipaudit.statements.verdict import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         NamedAttack,
         TogetherLimit,
     )
-    from mipaudit.statements.checks.named_limit import StatedCheck
     from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.named_limit import StatedCheck
     from mipaudit.statements.verdict import Verdict
 
 ADVERSARIES: Final[Mapping[Adversary, str]] = {

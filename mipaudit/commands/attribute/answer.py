@@ -20,10 +20,9 @@ from mipaudit.commands.attribute.report import (
 )
 from mipaudit.commands.attribute.words import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.statements.checks.named_limit import StatedCheck, stated_check, stated_verdict
-from mipaudit.statements.finding import Finding
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import settled
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
+from mipaudit.statements.verdict import led, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.attribute.report import AttributeQuantity
     from mipaudit.evidence.named_attackers.named_attack import Limits
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
 
 _OTHER: Final = "other"
 _NONE: Final = ValueGuesses(right_members=0, n_members=0, right_holdout=0, n_holdout=0)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attribute.advantage import ValueGuesses
 from mipaudit.counting.columns import Meter
-from mipaudit.counting.group_order import order_with_groups
-from mipaudit.counting.kept_rows import hold_input
+from mipaudit.counting.kept_rows import hold_input, order_with_groups
 from mipaudit.counting.large_seed import fits
-from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.group_tally import GroupCensus

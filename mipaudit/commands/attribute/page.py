@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attribute.words import QUANTITIES
-from mipaudit.formats.blocks.check_cases import policy_mood
-from mipaudit.formats.blocks.stated_policy import stated_cases, stated_headline, stated_section
 from mipaudit.formats.document import Document, Grid, Note, Paragraph, bulleted
+from mipaudit.formats.policy_blocks import (
+    policy_mood,
+    stated_cases,
+    stated_headline,
+    stated_section,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

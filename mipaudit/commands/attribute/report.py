@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
 
-from mipaudit.statements.checks.named_limit import StatedCheck, stated_verdict
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads them
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads them
+from mipaudit.statements.named_limit import StatedCheck, stated_verdict
+from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
 ATTRIBUTE_SCHEMA: Final = "mipaudit.attribute/1"

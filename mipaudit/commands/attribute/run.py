@@ -27,7 +27,7 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.reading.source.any_input import open_input
     from mipaudit.reading.source.request import rows_request
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     columns = (asked.attribute_column, asked.guess_column)
     request = replace(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
-from mipaudit.statements.text.verdict_words import judged
+from mipaudit.statements.verdict import judged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.allowance import Allowance  # noqa: TC001 - the codec reads it
 from mipaudit.commands.bounds.guarantee.readings import Bound, Guarantee  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
     # One answer has few of these, and making a dataclass takes time: what an answer does

@@ -17,7 +17,7 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
         UsageError: nothing to translate, contradictory settings, or one out of its range.
         MissingExtraError: ``dp_sgd`` or ``compose`` without the accountant.
     """
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     empty = BoundsReport(
         command="bounds",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.blocks.taken import taken
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
+from mipaudit.formats.origin import taken
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 

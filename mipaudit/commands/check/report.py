@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.statements.design import Design  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import (
+    Design,  # noqa: TC001 - the codec reads it
+    Finding,  # noqa: TC001 - the codec reads it
+)
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 CHECK_SCHEMA: Final = "mipaudit.check/1"
 

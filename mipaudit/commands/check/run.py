@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mipaudit.commands.check.options import CheckOptions
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.options.public import public
-from mipaudit.statements.design import Design
+from mipaudit.statements.estimate import Design
 from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
@@ -30,11 +30,10 @@ def answer_check(asked: CheckOptions) -> CheckReport:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.counting.retried_reading import read_input
     from mipaudit.counting.scores import count_columns
-    from mipaudit.engine.engine import engine_of
-    from mipaudit.engine.workers import Workers
+    from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.evidence.scores.findings import score_findings, size_findings
     from mipaudit.reading.source.request import read_request
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
     from mipaudit.statements.text.printable_names import safe_name
 
     def run(source: ScoreSource) -> CheckReport:

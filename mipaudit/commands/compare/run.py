@@ -60,7 +60,7 @@ def _compare_queries(asked: CompareOptions) -> CompareReport:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.reading.source.any_input import open_input
     from mipaudit.reading.source.request import read_request
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     inputs = asked.named_scores
     if asked.independent:
@@ -130,8 +130,7 @@ def _require_baseline(asked: CompareOptions, names: Sequence[str]) -> None:
 def _passes(asked: CompareOptions) -> Passes:
     from mipaudit.commands.compare.queries.counts import Passes
     from mipaudit.counting.columns import Meter
-    from mipaudit.engine.engine import Engine
-    from mipaudit.engine.workers import Workers
+    from mipaudit.engine.workers import Engine, Workers
 
     return Passes(
         prior=asked.prior,

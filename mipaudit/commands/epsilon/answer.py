@@ -12,8 +12,8 @@ from mipaudit.commands.epsilon.words import (
     epsilon_summary,
     rests_on,
 )
-from mipaudit.statements.provenance.provenance import provenance
-from mipaudit.statements.text.verdict_words import led
+from mipaudit.statements.provenance import provenance
+from mipaudit.statements.verdict import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.epsilon.design_evidence import EpsilonEvidence
     from mipaudit.commands.epsilon.question import EpsilonQuestion
     from mipaudit.commands.epsilon.report import ClaimStatus, DetectionPower, EpsilonStatement
-    from mipaudit.statements.provenance.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile, Setting
 
 
 def epsilon_report(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.epsilon.question import EpsilonQuestion
     from mipaudit.commands.epsilon.report import CoinCheck, EpsilonStatement, ProfilePoint
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

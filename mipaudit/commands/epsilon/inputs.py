@@ -11,15 +11,14 @@ from mipaudit.commands.epsilon.canaries.fresh_coins import require_fresh_coins, 
 from mipaudit.counting.columns import Meter
 from mipaudit.counting.kept_rows import hold_input
 from mipaudit.counting.large_seed import fits
-from mipaudit.engine.engine import Engine
 from mipaudit.engine.fold import fold
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
+from mipaudit.summaries.held_rows import ClassScores, KeptScores
 from mipaudit.summaries.identity.row_rank import splitmix64
-from mipaudit.summaries.kept_rows import ClassScores, KeptScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 EPSILON_SCHEMA: Final = "mipaudit.epsilon/1"
 

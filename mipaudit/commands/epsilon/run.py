@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mipaudit.commands.epsilon.report import EpsilonReport
-    from mipaudit.statements.provenance.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile, Setting
 
 _NOT_ASKED = ("data", "members", "holdout", "jobs", "progress", "settings")
 
@@ -117,7 +117,7 @@ def epsilon(  # noqa: PLR0913 - one keyword for each option of the command
     given = {name: value for name, value in locals().items() if name not in _NOT_ASKED}
     from mipaudit.commands.epsilon.counts.claimed_curve import named_curve
     from mipaudit.commands.epsilon.question import check_question
-    from mipaudit.statements.provenance.provenance import settings_from
+    from mipaudit.statements.provenance import settings_from
 
     has_input = data is not None or members is not None or holdout is not None
     claim, read = named_curve(claimed_curve)

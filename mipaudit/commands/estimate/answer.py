@@ -30,14 +30,11 @@ from mipaudit.evidence.scores.rows import (
 )
 from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.options.policy.limits import limits_elsewhere
-from mipaudit.statements.checks.copies import copy_checks
-from mipaudit.statements.checks.waived import waive
-from mipaudit.statements.design import Design
-from mipaudit.statements.estimate import Estimate
-from mipaudit.statements.provenance.provenance import waiver_day
+from mipaudit.statements.copies import copy_checks
+from mipaudit.statements.estimate import Design, Estimate
+from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import reach_verdict, settled
+from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +46,8 @@ if TYPE_CHECKING:
     from mipaudit.counting.columns import Counts
     from mipaudit.evidence.judgement.blind import Blind, ScoreExcess
     from mipaudit.reading.source.audited import AuditedInput
-    from mipaudit.statements.finding import Finding
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.origin import Provenance
 
 _MOST_CURVES: Final = 5
 _MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"

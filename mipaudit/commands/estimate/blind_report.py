@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.evidence.judgement.blind import BlindLimit
     from mipaudit.statements.estimate import Against, Attackers
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 _ROUNDING: Final = 1e-9
 _MAKE: Final = "Make it with `mipaudit shift MEMBERS HOLDOUT -f json -o shift.json`."

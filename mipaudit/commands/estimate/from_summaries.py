@@ -13,8 +13,8 @@ from mipaudit.options.plain_values import require
 from mipaudit.reading.rows.faults import empty_class_error
 from mipaudit.reading.summaries.inputs import listed, read_summaries
 from mipaudit.reading.summaries.source import add_up, counts_content
-from mipaudit.statements.provenance.origin import InputFile
-from mipaudit.statements.provenance.provenance import provenance
+from mipaudit.statements.origin import InputFile
+from mipaudit.statements.provenance import provenance
 
 if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.estimate import Estimate
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Estimate, Finding
 
 
 def gather_metrics(

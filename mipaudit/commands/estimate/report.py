@@ -13,14 +13,18 @@ from typing import Final
 
 from mipaudit.evidence.judgement.blind import Blind  # noqa: TC001 - the codec reads it
 from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
-from mipaudit.statements.checks.copies import Copies  # noqa: TC001 - the codec reads it
 from mipaudit.statements.claim import Claim  # noqa: TC001 - the codec reads it
-from mipaudit.statements.design import Design  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import Estimate  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.copies import Copies  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import (
+    Design,  # noqa: TC001 - the codec reads it
+    Estimate,  # noqa: TC001 - the codec reads it
+    Finding,  # noqa: TC001 - the codec reads it
+)
+from mipaudit.statements.origin import (
+    Provenance,  # noqa: TC001 - the codec reads it
+    Rejudged,  # noqa: TC001 - the codec reads it
+)
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.rejudged import Rejudged  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import named
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
 

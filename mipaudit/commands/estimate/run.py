@@ -25,11 +25,10 @@ def answer_estimate(asked: EstimateOptions) -> Report:
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.counting.retried_reading import read_input
     from mipaudit.counting.scores import count_all
-    from mipaudit.engine.engine import engine_of
-    from mipaudit.engine.workers import Workers
+    from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.reading.source.request import read_request
     from mipaudit.reading.summaries.inputs import are_summaries
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     alone = read_blind(asked)
     if are_summaries(asked.data):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
     from mipaudit.reading.source.audited import AuditedInput
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
 
 _METHOD: Final = (
     "MACE histogram in several coordinates, as published; not a valid interval for the advantage"

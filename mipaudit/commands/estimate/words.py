@@ -18,7 +18,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.text.verdict_words import INCOMPLETE, judged
+from mipaudit.statements.verdict import SKIPPED, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.evidence.judgement.implication import Implication
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.design import Design
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.estimate import Design, Estimate
     from mipaudit.statements.policy import PolicyCheck
     from mipaudit.statements.verdict import Verdict
     from mipaudit.summaries.identity.seed import SeedOrigin
@@ -110,7 +109,7 @@ def summary(
     first = estimates[0]
     implied = strongest_implication(estimates, design.prior)
     parts = [
-        INCOMPLETE if incomplete else "",
+        SKIPPED if incomplete else "",
         _measured(design, first, len(design.score_columns), implied),
         _at_most(estimates, first),
         "" if implied is None else _implied(design, first, implied),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.report import Applied, NoiseReport
     from mipaudit.reading.sheets.pairs import Pairs
     from mipaudit.reading.sheets.splits import Splits
-    from mipaudit.statements.provenance.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile, Setting
 
 _LARGEST: Final = 1e50
 _CONFIDENCE: Final = "The confidence must be above 0 and below 1."

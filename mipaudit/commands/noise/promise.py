@@ -11,13 +11,13 @@ from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
 from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.maths.mip import allowed_gap, equivalent_epsilon
 from mipaudit.options.plain_values import number, optional, require, whole
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mipaudit.commands.noise.report import Applied, Measured
-    from mipaudit.statements.provenance.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile, Setting
 
 _HALF: Final = 0.5
 # What only makes sense beside a table of splits; with the value that stands for "not given".
@@ -167,7 +167,7 @@ def promise_report(  # noqa: PLR0913 - the parts of a report
     limitations: Sequence[str] = (),
 ) -> NoiseReport:
     """Return the report: the multipliers, and what was measured and applied, if anything."""
-    from mipaudit.statements.provenance.provenance import provenance, settings_from
+    from mipaudit.statements.provenance import provenance, settings_from
 
     q = promise.train_fraction
     gap = allowed_gap(promise.eta, q)

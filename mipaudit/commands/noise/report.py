@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from mipaudit.commands.noise.noise_multiples import NoiseCalibration  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 NOISE_SCHEMA: Final = "mipaudit.noise/1"
 

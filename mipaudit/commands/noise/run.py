@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.release.noised_release import NoisedRelease
     from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.maths.mip import Mechanism
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 
 def noise(  # noqa: PLR0913 - one keyword for each setting

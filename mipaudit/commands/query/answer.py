@@ -27,8 +27,8 @@ from mipaudit.commands.query.words import (
     query_says,
     query_summary,
 )
-from mipaudit.statements.checks.copies import COPY_COLUMN
-from mipaudit.statements.provenance.provenance import provenance
+from mipaudit.statements.copies import COPY_COLUMN
+from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.query.tables.encoding import Scale
     from mipaudit.commands.query.tables.same_records import SameRecords
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.provenance.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile, Setting
     from mipaudit.summaries.identity.seed import SeedChoice
 
 _CHUNK: Final = 1 << 17

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 
 _ALPHA: Final = 0.05
 _DIGITS: Final = 10_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.query.report import QueryReport
     from mipaudit.commands.query.search.points import Metric
     from mipaudit.commands.query.tables.encoding import Scale
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
     Source = str | PathLike[str] | Any
 
@@ -97,7 +97,7 @@ def query(  # noqa: PLR0913 - one keyword for each setting
     from mipaudit.commands.query.tables_to_scores import run_query
     from mipaudit.options.seed_choice import seed_choice
     from mipaudit.reading.rows.record_file import record_file
-    from mipaudit.statements.provenance.provenance import settings_from
+    from mipaudit.statements.provenance import settings_from
 
     begun = time.perf_counter()
     queries = parse_queries((kinds,) if isinstance(kinds, str) else tuple(kinds))

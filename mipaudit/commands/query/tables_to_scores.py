@@ -17,7 +17,7 @@ from mipaudit.commands.query.tables.same_records import same_records
 from mipaudit.commands.query.tables.table import common_columns, open_table, refuse_same_files
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
-from mipaudit.statements.checks.copies import COPY_COLUMN
+from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

@@ -19,12 +19,9 @@ from mipaudit.commands.records.rows import DIRECTIONS
 from mipaudit.commands.records.words import records_limitations, records_summary
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.policy.limits import limits_elsewhere
-from mipaudit.statements.checks.waived import waive
-from mipaudit.statements.estimate import Estimate
-from mipaudit.statements.finding import Finding
-from mipaudit.statements.provenance.provenance import waiver_day
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import reach_verdict, settled
+from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.provenance import waiver_day
+from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +31,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.records.options import RecordTableOptions
     from mipaudit.commands.records.rows import TopRecords
     from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import PolicyCheck
-    from mipaudit.statements.provenance.origin import Provenance
 
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 

@@ -13,15 +13,14 @@ from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
 from mipaudit.commands.records.risk.survey import RecordCount, RecordSurvey
 from mipaudit.commands.records.rows import positions
 from mipaudit.counting.columns import Meter, require_classes, require_identities
-from mipaudit.counting.group_order import order_with_groups
-from mipaudit.counting.kept_rows import KeptInput, OrderedRows
+from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.group_tally import GroupCensus, GroupTally
+from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 from mipaudit.summaries.plan import kept_exactly, make_plan
 from mipaudit.summaries.sample import BurnInSample
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.summaries.group_tally import Grouping
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.blocks.check_cases import check_cases, policy_headline, policy_mood
-from mipaudit.formats.blocks.policy import policy_section
 from mipaudit.formats.document import Document, Grid, Note, Paragraph, bulleted
+from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood, policy_section
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.records.words import risk_reason
 from mipaudit.errors import UsageError
-from mipaudit.statements.policy import Limit, PolicyCheck, check_reason, check_status
+from mipaudit.statements.policy import EVERY_GROUP, Limit, PolicyCheck, check_reason, check_status
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.waiver import EVERY_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.statements.estimate import Estimate  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import (
+    Estimate,  # noqa: TC001 - the codec reads it
+    Finding,  # noqa: TC001 - the codec reads it
+)
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
 
 RECORDS_SCHEMA: Final = "mipaudit.records/1"

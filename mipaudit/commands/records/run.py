@@ -100,10 +100,9 @@ def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
     from mipaudit.commands.records.rows import top_records
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.counting.retried_reading import read_input
-    from mipaudit.engine.engine import engine_of
-    from mipaudit.engine.workers import Workers
+    from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.reading.source.request import read_request
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     def run(source: ScoreSource) -> RecordsReport:
         passes = 3 if sink is not None or asked.top else 2

@@ -12,7 +12,7 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_text,
 )
-from mipaudit.statements.text.verdict_words import INCOMPLETE, judged
+from mipaudit.statements.verdict import SKIPPED, judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def records_summary(
         f"nothing: {number_text(design.baseline)})."
     )
     parts = [
-        INCOMPLETE if incomplete else "",
+        SKIPPED if incomplete else "",
         measured,
         _listed(design, *listed),
         _grouped(groups),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.cli.settings.policy_file import read_config
 from mipaudit.cli.settings.policy_file_keys import defaults_of
 from mipaudit.errors import UsageError
-from mipaudit.statements.provenance.origin import Setting
-from mipaudit.statements.provenance.setting import setting_text
+from mipaudit.statements.origin import Setting, setting_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,19 +17,17 @@ from mipaudit.options.plain_values import require
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.bytes.bad_parts import SKIPPED
-from mipaudit.statements.checks.copies import copy_checks
-from mipaudit.statements.checks.waived import waive
-from mipaudit.statements.provenance.provenance import TIME_FORM, moment, settings_from, waiver_day
-from mipaudit.statements.provenance.rejudged import Rejudged, is_rejudged_words, rejudged_words
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import reach_verdict, settled
+from mipaudit.statements.copies import copy_checks
+from mipaudit.statements.origin import Rejudged, is_rejudged_words, rejudged_words
+from mipaudit.statements.provenance import TIME_FORM, moment, settings_from, waiver_day
+from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.options.groups.judging import AskedPolicy
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 
 def rejudged(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.statements.estimate import Against
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 
 def render_report(

@@ -7,6 +7,6 @@ from typing import Any
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of what the commands write with ``-f json``."""
-    from mipaudit.statements.reports.schema import report_schema
+    from mipaudit.statements.reports.codec import report_schema
 
     return report_schema()

@@ -46,10 +46,9 @@ if TYPE_CHECKING:
     from mipaudit.commands.shift.rows import ShiftRows
     from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureSource
     from mipaudit.engine.workers import Workers
-    from mipaudit.statements.estimate import Estimate
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Estimate, Finding
+    from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import PolicyCheck
-    from mipaudit.statements.provenance.origin import Provenance
     from mipaudit.summaries.sample import BurnInSample
 
 _ASPECTS: Final[dict[str, Aspect]] = {
@@ -250,7 +249,7 @@ def _findings(
     learner: Learner | None,
     estimates: Sequence[Estimate],
 ) -> list[Finding]:
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
 
     same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
     found = [*rows.findings, *size_findings(sample.members.rows, sample.holdout.rows)]

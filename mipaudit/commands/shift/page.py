@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.words import effect_text, p_text
-from mipaudit.formats.blocks.check_cases import check_cases, policy_headline, policy_mood
 from mipaudit.formats.document import Document, Grid, Note, bulleted
+from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (

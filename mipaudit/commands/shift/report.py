@@ -11,10 +11,12 @@ from typing import Final, Literal
 from mipaudit.commands.shift.differences.columns import ColumnTest  # noqa: TC001 - the codec reads it
 from mipaudit.commands.shift.differences.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
 from mipaudit.evidence.judgement.blind import BlindLimit  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import Estimate  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads it
+from mipaudit.statements.estimate import (
+    Estimate,  # noqa: TC001 - the codec reads it
+    Finding,  # noqa: TC001 - the codec reads it
+)
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
 
 SHIFT_SCHEMA: Final = "mipaudit.shift/1"

@@ -13,8 +13,8 @@ import numpy as np
 
 from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
 from mipaudit.engine.fold import fold
+from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.left_out import Intake
     from mipaudit.reading.source.partitions import Partition
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.rows import Rows
 

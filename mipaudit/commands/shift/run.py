@@ -22,9 +22,8 @@ def answer_shift(asked: ShiftOptions) -> ShiftReport:
     from mipaudit.commands.shift.rows import shift_rows
     from mipaudit.commands.shift.tables.opening import open_tables
     from mipaudit.counting.columns import Meter
-    from mipaudit.engine.engine import Engine
-    from mipaudit.engine.workers import Workers
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.engine.workers import Engine, Workers
+    from mipaudit.statements.provenance import provenance
 
     with open_tables(asked) as source:
         workers = Workers(Engine(jobs=asked.jobs))

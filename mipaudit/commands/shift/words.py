@@ -14,7 +14,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.text.verdict_words import judged
+from mipaudit.statements.verdict import judged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.formats.document import Section
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
     from mipaudit.validation.truth import ScenarioList, Truth, TruthReport
 
 _QUANTITIES: Final = {

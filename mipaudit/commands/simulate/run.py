@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
     from mipaudit.validation.scenarios.drawing import Drawing
 
 _SIZES: Final = {
@@ -101,7 +101,7 @@ def simulation(
     **sizes: int | None,
 ) -> Simulation:
     """Check the settings of :func:`simulate`, and return what can be drawn."""
-    from mipaudit.statements.provenance.provenance import provenance, settings_from
+    from mipaudit.statements.provenance import provenance, settings_from
     from mipaudit.validation.scenarios.catalogue import scenario as find
     from mipaudit.validation.scenarios.drawing import Drawing
 
@@ -136,7 +136,7 @@ def simulation(
 
 def list_scenarios() -> ScenarioList:
     """Return all scenarios that :func:`simulate` knows, and the form of their names."""
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
     from mipaudit.validation.scenarios.catalogue import listing
 
     return ScenarioList(

@@ -36,7 +36,7 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
 )
 from mipaudit.reading.summaries.source import check_alike, check_apart
-from mipaudit.statements.provenance.provenance import TIME_FORM, moment
+from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts
 from mipaudit.summaries.sites.seeds import SiteSeeds, SiteSurvey
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.changed_partition import ChangedPartition
     from mipaudit.reading.source.partitions import Partitions
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.finding import Finding
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.origin import Setting
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.sites.cuts import Cuts
 

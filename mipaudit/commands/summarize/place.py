@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.reading.summaries.file import Manifest, SummaryFile
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 _KEYS: Final = ("key_col", "unit_col")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mipaudit.options.seed_choice import SeedGiven
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.reading.summaries.file import SummaryFile
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
 
 
 def summarize(  # noqa: PLR0913 - one keyword for each option of the command
@@ -85,12 +85,11 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.commands.summarize.terms import check_summary_terms
     from mipaudit.counting.columns import Meter
     from mipaudit.counting.retried_reading import read_input
-    from mipaudit.engine.engine import Engine
-    from mipaudit.engine.workers import Workers
+    from mipaudit.engine.workers import Engine, Workers
     from mipaudit.reading.source.any_input import column_names
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.summaries.inputs import listed, read_summaries
-    from mipaudit.statements.provenance.provenance import settings_from
+    from mipaudit.statements.provenance import settings_from
 
     reading: dict[str, Any] = {
         "score_columns": column_names(score_columns),

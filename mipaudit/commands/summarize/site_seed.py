@@ -10,7 +10,7 @@ import numpy as np
 
 from mipaudit.commands.summarize.place import places_of
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.sites.seeds import SeedSpan, SiteSeeds
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
     Remake = Callable[[Manifest], Mapping[str, NDArray[Any]]]
 

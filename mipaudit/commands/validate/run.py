@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.origin import Setting
     from mipaudit.validation.coverage.grid import Choice
     from mipaudit.validation.coverage.outcome import Outcome
     from mipaudit.validation.coverage.run import Run
@@ -77,7 +77,7 @@ def validate(  # noqa: PLR0913 - one keyword for each option of the command
     workers = _jobs(jobs)
     run = _run(given)
     if settings is None:
-        from mipaudit.statements.provenance.provenance import settings_from
+        from mipaudit.statements.provenance import settings_from
 
         settings = settings_from(given, source="api")
     from mipaudit.validation.coverage.run import carry_out, open_ledger
@@ -139,7 +139,7 @@ def _names(code: str, names: Sequence[str]) -> tuple[str, ...]:
 
 def _jobs(jobs: int | None) -> int:
     if jobs is None:
-        from mipaudit.engine.engine import default_jobs
+        from mipaudit.engine.workers import default_jobs
 
         return default_jobs()
     found = whole("jobs", jobs)
@@ -151,7 +151,7 @@ def _jobs(jobs: int | None) -> int:
 
 def _report(run: Run, outcome: Outcome, settings: tuple[Setting, ...]) -> ValidationReport:
     from mipaudit.commands.validate.words import LIMITATIONS, validation_summary
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
     from mipaudit.validation.coverage.shortfall import LEVEL
     from mipaudit.validation.report import ValidationDesign, ValidationReport
 

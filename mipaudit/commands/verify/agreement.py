@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.verify.difference import TOLERANCE, pairs
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
-from mipaudit.statements.provenance.provenance import provenance, settings_from
+from mipaudit.statements.provenance import provenance, settings_from
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.verify.difference import Pair
-    from mipaudit.statements.provenance.origin import InputFile, Provenance
+    from mipaudit.statements.origin import InputFile, Provenance
     from mipaudit.statements.reports.kinds import AnyReport
 
 _NAMED_PLACES: Final = 5

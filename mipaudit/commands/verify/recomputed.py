@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.options.recorded import function_of, recorded_keywords
-from mipaudit.statements.provenance.provenance import TIME_FORM, as_of
+from mipaudit.statements.provenance import TIME_FORM, as_of
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.verify.options import VerifyOptions
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
     from mipaudit.statements.reports.kinds import AnyReport
 
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})

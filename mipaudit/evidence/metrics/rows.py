@@ -14,8 +14,7 @@ import numpy as np
 
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import closed_threshold, posterior_threshold
-from mipaudit.statements.estimate import Estimate
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import number_text, value_text
 
 if TYPE_CHECKING:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.statements.estimate import Estimate  # noqa: TC001 - part of the public signature
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import (
+    Estimate,
+    Finding,
+)
 from mipaudit.statements.text.rounding import lower_text, upper_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.evidence.scores.rows import score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.learners import Boosting
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import value_text
 from mipaudit.summaries.cells.vector_cells import ProductGrid
 

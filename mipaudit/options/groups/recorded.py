@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mipaudit.options.declare import Option, Options
-from mipaudit.statements.provenance.origin import Setting
+from mipaudit.statements.origin import Setting
 
 
 class Recorded(Options):

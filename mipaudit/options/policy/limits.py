@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.policy.keys import check_keys, number_of, quantity_of, share_of, text_of
-from mipaudit.statements.estimate import Against
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Against, Finding
 from mipaudit.statements.policy import Limit, OnInconclusive, restatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.waiver import Waiver
+    from mipaudit.statements.policy import Waiver
 
 # What the commands judge; a policy file is for all of them together.
 OF_SCORES: Final = frozenset(

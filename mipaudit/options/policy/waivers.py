@@ -10,7 +10,7 @@ from mipaudit.errors import UsageError
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.options.plain_values import require
 from mipaudit.options.policy.keys import check_keys, quantity_of, share_of, text_of
-from mipaudit.statements.waiver import Waiver
+from mipaudit.statements.policy import Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

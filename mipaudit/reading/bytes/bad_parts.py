@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Self
 
 from mipaudit.errors import InputError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Final, Literal, NoReturn, Protocol
 
 from mipaudit.errors import InputError
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mipaudit.reading.columns.score_selection import (
     selection_findings,
 )
 from mipaudit.reading.columns.where import parse_where
-from mipaudit.statements.checks.copies import COPY_COLUMN
+from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mipaudit.reading.columns.where import Where
     from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")

@@ -25,8 +25,8 @@ from mipaudit.reading.columns.score_names import (
     says_score,
 )
 from mipaudit.reading.csv.cells import MISSING
-from mipaudit.statements.checks.copies import COPY_COLUMN
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.copies import COPY_COLUMN
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import LEFT_OUT
 

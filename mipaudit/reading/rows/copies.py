@@ -13,7 +13,7 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.maths.chance import copied, sequence_bits
 from mipaudit.reading.rows.left_out import Intake
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 

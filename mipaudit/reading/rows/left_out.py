@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mipaudit.reading.columns.sentinels import Spread
-from mipaudit.statements.checks.copies import Copies
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.copies import Copies
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
 

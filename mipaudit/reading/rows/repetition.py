@@ -11,7 +11,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_hashes
 from mipaudit.reading.columns.id_names import id_kind
 from mipaudit.reading.rows.left_out import Intake
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64

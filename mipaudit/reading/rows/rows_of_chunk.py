@@ -20,7 +20,7 @@ from mipaudit.reading.columns.membership import distinct_labels
 from mipaudit.reading.columns.sentinels import Spread
 from mipaudit.reading.rows.groups import column_values, group_hashes
 from mipaudit.reading.rows.left_out import Fault
-from mipaudit.statements.checks.copies import COPY_COLUMN
+from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:

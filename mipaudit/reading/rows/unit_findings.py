@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.maths.chance import counts_alike
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

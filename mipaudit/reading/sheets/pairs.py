@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from mipaudit.reading.columns.column import Hashes
     from mipaudit.reading.sheets.sheet import Sheet
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 PAIR_COLUMN: Final = "pair_id"
 SIDE_COLUMN: Final = "side"

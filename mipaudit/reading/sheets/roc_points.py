@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.sheets.sheet import Sheet
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 _RATES: Final = ("fpr", "tpr")
 _CURVES: Final = ("curve", "x", "y")

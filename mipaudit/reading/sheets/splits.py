@@ -12,7 +12,7 @@ from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.sheets.coordinates import coordinate_hints, read_coordinates
 from mipaudit.reading.sheets.opening import array_sheet, only_blob, open_sheet
 from mipaudit.reading.sheets.sheet import PartSheet
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

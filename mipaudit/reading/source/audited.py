@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.statements.checks.copies import Copies
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.copies import Copies
+    from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.plan import ScoreKind
 
 

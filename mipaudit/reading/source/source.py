@@ -20,8 +20,8 @@ from mipaudit.reading.rows.left_out import (
 )
 from mipaudit.reading.rows.units import choose_units
 from mipaudit.reading.source.partitions import FaultyRowsError, Partitions
-from mipaudit.statements.checks.copies import COPY_COLUMN, copy_findings
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.copies import COPY_COLUMN, copy_findings
+from mipaudit.statements.origin import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mipaudit.reading.rows.units import Chosen
     from mipaudit.reading.source.audited import ScoreColumn, VectorScore
     from mipaudit.reading.source.part import Part, Piece
-    from mipaudit.statements.checks.copies import Copies
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.copies import Copies
+    from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.rows import Rows
 
 

@@ -21,8 +21,8 @@ from mipaudit.reading.bytes.array_archive import (
     pack,
     unpack,
 )
-from mipaudit.statements.finding import Finding  # noqa: TC001 - msgspec reads the annotations
-from mipaudit.statements.provenance.origin import InputFile, Setting  # noqa: TC001
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - msgspec reads the annotations
+from mipaudit.statements.origin import InputFile, Setting  # noqa: TC001
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.plan import ScoreKind  # noqa: TC001

@@ -13,7 +13,7 @@ from mipaudit.errors import InputError
 from mipaudit.reading.source.audited import ScoreColumn
 from mipaudit.reading.summaries.arrays import MOST_ROWS, counts_of
 from mipaudit.reading.summaries.file import bad_summary
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content
 from mipaudit.summaries.tally import sum_of

@@ -1,4 +1,7 @@
-"""A report to JSON and back."""
+"""A report to JSON and back.
+
+The JSON Schema of what mipaudit writes, derived from the dataclasses.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
+from mipaudit.statements.reports.kinds import KINDS, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 # can be compared line by line.
 _FIRST: Final = "schema"
 _LAST: Final = "provenance"
+_HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 
 
 def to_json(report: AnyReport) -> bytes:
@@ -74,9 +79,6 @@ def from_json(data: bytes) -> AnyReport:
     return report
 
 
-_HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
-
-
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     middle = {key: value for key, value in fields.items() if key not in {_FIRST, _LAST}}
     return {_FIRST: fields[_FIRST], **middle, _LAST: fields[_LAST]}
@@ -105,3 +107,30 @@ def _kind(data: bytes) -> Kind:
             hint="Use the version of mipaudit that its provenance names.",
         )
     raise InputError("report_schema", "The file is not a report of mipaudit.", hint=_HINT)
+
+
+def report_schema() -> dict[str, Any]:
+    """Return one JSON Schema (2020-12) for the reports of all commands.
+
+    Unknown fields are allowed: the format is additive within a major version.
+    """
+    import msgspec
+
+    types = tuple(map(report_type, KINDS))
+    _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    for one, kind in zip(types, KINDS, strict=True):
+        _name_the_format(components[one.__name__], kind.schema)
+    return {
+        "title": "mipaudit reports",
+        "description": "What `mipaudit estimate`, `records`, `epsilon`, `compare`, `attack`, "
+        "`attribute`, `query`, `query losses`, `query lira`, `check`, `bounds`, `noise`, "
+        "`shift`, `simulate`, `validate` and `verify` write as JSON.",
+        "oneOf": [{"$ref": f"#/$defs/{one.__name__}"} for one in types],
+        "$defs": components,
+    }
+
+
+def _name_the_format(component: dict[str, Any], name: str) -> None:
+    # The field has a default in Python; in a file it is what tells the formats apart.
+    component["properties"]["schema"] = {"const": name}
+    component["required"] = ["schema", *component["required"]]

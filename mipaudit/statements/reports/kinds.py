@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
 
     class AnyReport(Protocol):
         """What the reports of all commands have in common."""

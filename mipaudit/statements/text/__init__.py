@@ -1,1 +1,1 @@
-"""Numbers, names and verdicts as text: rounded outward, safe to print."""
+"""Numbers and names as text: rounded outward, safe to print."""

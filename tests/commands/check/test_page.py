@@ -6,7 +6,7 @@ import pytest
 
 from mipaudit.commands.check.report import CheckReport, ColumnProfile
 from mipaudit.formats.documents import report_text
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from mipaudit.formats.documents import document_of, report_text
 from mipaudit.formats.html import document_html
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
+from mipaudit.statements.policy import Waiver
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 from mipaudit.statements.verdict import Verdict
-from mipaudit.statements.waiver import Waiver
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.statements.provenance.provenance import as_of
+from mipaudit.statements.provenance import as_of
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from mipaudit.commands.attack.adversaries.rows import SOURCES
 from mipaudit.commands.attack.report import NamedAttack
 from mipaudit.commands.attack.target import Target
 from mipaudit.evidence.named_attackers.named_attack import achieved
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from mipaudit.commands.attack.adversaries.guesses import plots_of
 from mipaudit.commands.attack.adversaries.rows import advantage_limits
 from mipaudit.commands.attack.report import TogetherLimit
 from mipaudit.commands.attack.words import ADVERSARIES
-from mipaudit.statements.checks.named_limit import StatedCheck, stated_check
+from mipaudit.statements.named_limit import StatedCheck, stated_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -40,7 +40,7 @@ class CurveFiles:
             MissingExtraError: a plot without the plotting library.
         """
         if plot is not None:
-            from mipaudit.formats.plotting import require_plotting
+            from mipaudit.formats.drawing import require_plotting
 
             require_plotting()
         found = cls(

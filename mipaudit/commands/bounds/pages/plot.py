@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.bounds.pages.panels import draw_advantage, draw_roc
-from mipaudit.formats.plotting import own_style, quiet_plotting, require_plotting
+from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:

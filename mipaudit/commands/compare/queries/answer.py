@@ -27,10 +27,9 @@ from mipaudit.commands.compare.queries.rows import (
 from mipaudit.commands.compare.queries.words import compare_limitations, compare_summary
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import settled
+from mipaudit.statements.verdict import led, settled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.compare.options import CompareOptions
     from mipaudit.commands.compare.queries.compared import Compared
     from mipaudit.statements.estimate import Attackers, Estimate
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.origin import Provenance
 
 
 def compare_report(

@@ -12,7 +12,7 @@ from mipaudit.options.plain_values import require
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 
 def require_independent(data: Sequence[object], key_column: str | None) -> None:

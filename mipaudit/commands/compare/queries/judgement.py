@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.statements.checks.reason import limit_reason
-from mipaudit.statements.policy import against_phrase, check_status
+from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.verdict import Verdict, plain_verdict
 
 if TYPE_CHECKING:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.blocks.check_cases import CASE_STATUS, no_policy, policy_headline, policy_mood
-from mipaudit.formats.blocks.class_grids import class_grids, limits
-from mipaudit.formats.document import Case, Document, Grid, Heading, Paragraph, bulleted
+from mipaudit.formats.document import (
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Paragraph,
+    bulleted,
+    class_grids,
+    limits,
+)
+from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
 from mipaudit.formats.wording import STATUS
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.text.printable_names import safe_name

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from mipaudit.statements.estimate import Attackers, Estimate  # noqa: TC001 - the codec reads them
-from mipaudit.statements.finding import Finding  # noqa: TC001
+from mipaudit.statements.estimate import (  # noqa: TC001 - the codec reads them
+    Attackers,
+    Estimate,
+    Finding,
+)
+from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.policy import CheckStatus  # noqa: TC001
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
 COMPARE_SCHEMA: Final = "mipaudit.compare/1"

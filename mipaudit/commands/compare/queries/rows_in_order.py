@@ -16,11 +16,11 @@ from mipaudit.commands.compare.queries.counts import Columns
 from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content
-from mipaudit.summaries.kept_rows import HeldRows, one_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

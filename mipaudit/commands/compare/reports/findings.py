@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.compare.reports.change import unmatched
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
 from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN

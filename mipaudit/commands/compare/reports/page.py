@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.blocks.check_cases import CASE_STATUS, no_policy, policy_headline, policy_mood
-from mipaudit.formats.blocks.class_grids import class_grids, short_class
-from mipaudit.formats.document import Case, Document, Grid, Heading, Note, Paragraph, bulleted
+from mipaudit.formats.document import (
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Note,
+    Paragraph,
+    bulleted,
+    class_grids,
+    short_class,
+)
+from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
 from mipaudit.formats.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STATUS
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (

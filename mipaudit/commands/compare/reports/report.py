@@ -7,9 +7,11 @@ from typing import Final, Literal
 
 from mipaudit.commands.compare.reports.change import BesideAny, Change  # noqa: TC001
 from mipaudit.commands.compare.reports.increase import ScoreIncrease  # noqa: TC001
-from mipaudit.statements.estimate import Attackers  # noqa: TC001 - the codec reads it
-from mipaudit.statements.finding import Finding  # noqa: TC001
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
+from mipaudit.statements.estimate import (
+    Attackers,  # noqa: TC001 - the codec reads it
+    Finding,  # noqa: TC001
+)
+from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.verdict import Verdict, VerdictStatus  # noqa: TC001
 
 COMPARE_REPORTS_SCHEMA: Final = "mipaudit.compare-reports/1"

@@ -28,11 +28,10 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.reading.bytes.bad_parts import SKIPPED
 from mipaudit.statements.estimate import Against, Estimate
-from mipaudit.statements.provenance.origin import InputFile
-from mipaudit.statements.provenance.provenance import provenance
+from mipaudit.statements.origin import InputFile
+from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.verdict_words import led
-from mipaudit.statements.verdict import settled
+from mipaudit.statements.verdict import led, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

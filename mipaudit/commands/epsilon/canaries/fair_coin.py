@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_figure
 
 FAIR_RATE: Final = 0.5

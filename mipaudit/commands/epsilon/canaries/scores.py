@@ -19,8 +19,8 @@ from mipaudit.commands.epsilon.canaries.limit import (
     one_run_from_scores,
 )
 from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
-from mipaudit.statements.checks.reason import delta_reason
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text
 

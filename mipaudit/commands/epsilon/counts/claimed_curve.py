@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.maths.privacy.tradeoff import TradeOff
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 _GIVEN: Final = "the points given"
 _FORMS: Final = (

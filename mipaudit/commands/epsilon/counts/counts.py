@@ -14,7 +14,7 @@ from mipaudit.commands.epsilon.runs.curve_refutation import counts_refute_curve
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, credible_epsilon, rate_limits
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_mu
-from mipaudit.statements.checks.reason import delta_reason
+from mipaudit.statements.policy import delta_reason
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.counts.totals import AttackTable

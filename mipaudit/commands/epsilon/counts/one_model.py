@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.epsilon.report import EpsilonStatement
 from mipaudit.counting.scores import count_columns
-from mipaudit.engine.engine import Engine
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.statements.text.printable_names import safe_name

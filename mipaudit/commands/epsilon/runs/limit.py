@@ -34,7 +34,7 @@ from mipaudit.maths.epsilon.rates import (
 )
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
-from mipaudit.statements.checks.reason import delta_reason
+from mipaudit.statements.policy import delta_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.statements.design import Design
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.estimate import Design, Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

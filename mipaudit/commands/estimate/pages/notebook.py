@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mipaudit.commands.estimate.pages.contents import Contents
 from mipaudit.commands.estimate.pages.headline import headline
 from mipaudit.commands.estimate.pages.sections import Footnotes, Row, Section, section
-from mipaudit.formats.blocks.judgement import check_state
+from mipaudit.formats.policy_blocks import check_state
 from mipaudit.formats.wording import (
     AT_LEAST,
     AT_MOST,

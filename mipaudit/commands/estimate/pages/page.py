@@ -17,11 +17,16 @@ from mipaudit.commands.estimate.pages.sections import (
     upper_word,
     value_word,
 )
-from mipaudit.formats.blocks.check_cases import check_case_status, check_text, input_cases
-from mipaudit.formats.blocks.judgement import claim_name, limit_name
-from mipaudit.formats.blocks.policy import policy_section
-from mipaudit.formats.blocks.taken import taken
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
+from mipaudit.formats.origin import taken
+from mipaudit.formats.policy_blocks import (
+    check_case_status,
+    check_text,
+    claim_name,
+    input_cases,
+    limit_name,
+    policy_section,
+)
 from mipaudit.formats.wording import (
     AT_LEAST,
     AT_MOST,

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.pages.contents import Contents
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.statements.design import Design
-    from mipaudit.statements.estimate import Estimate
+    from mipaudit.statements.estimate import Design, Estimate
 
 _NO_UPPER: Final = "none"
 _NO_LOWER: Final = "-"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.split_halves import Workbench
     from mipaudit.commands.noise.calibrate.swap import SwapPairs
     from mipaudit.maths.mip import Mechanism
-    from mipaudit.statements.finding import Finding
+    from mipaudit.statements.estimate import Finding
 
     Array = NDArray[np.float64]
 

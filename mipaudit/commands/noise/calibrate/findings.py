@@ -10,7 +10,7 @@ from mipaudit.commands.noise.calibrate.error_share import Share
 from mipaudit.commands.noise.calibrate.measurement import PAPER_FRACTION
 from mipaudit.commands.noise.calibrate.swap import FEWEST_PAIRS
 from mipaudit.commands.noise.mechanisms.clipping import count_outside
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

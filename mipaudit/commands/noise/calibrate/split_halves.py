@@ -14,7 +14,7 @@ from mipaudit.commands.noise.mechanisms.shape import (
     isotropic_shape,
     standard_units,
 )
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

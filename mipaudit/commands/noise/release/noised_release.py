@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.noise.answer import generator
 from mipaudit.commands.noise.report import Applied
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.release.layout import ReleaseFormat
     from mipaudit.commands.noise.release.likeness_to_splits import Unlike
     from mipaudit.commands.noise.report import NoiseReport
-    from mipaudit.statements.finding import Finding
-    from mipaudit.statements.provenance.origin import Setting
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.origin import Setting
 
 _ROUNDING: Final = (
     "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.release.layout import Layout
     from mipaudit.reading.bytes.blob import Blob, Format
     from mipaudit.reading.sheets.sheet import Sheet
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
 # numpy's own limit.
 _DEEPEST: Final = 64

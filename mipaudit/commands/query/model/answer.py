@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.finding import Finding
-    from mipaudit.statements.provenance.origin import Provenance
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.origin import Provenance
 
 _CHUNK: Final = 1 << 16
 

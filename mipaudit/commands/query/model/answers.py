@@ -10,7 +10,7 @@ import numpy as np
 from mipaudit.commands.query.model.outputs import arrays_of, opened
 from mipaudit.commands.query.model.probabilities import read_log_probabilities
 from mipaudit.errors import InputError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.query.model.outputs import ArrayFile
     from mipaudit.reading.bytes.storage_precision import Precision
-    from mipaudit.statements.provenance.origin import InputFile
+    from mipaudit.statements.origin import InputFile
 
     Precisions = tuple[Precision | None, Precision | None]
 

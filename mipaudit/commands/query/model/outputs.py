@@ -29,7 +29,7 @@ from mipaudit.reading.sheets.opening import content_kind, only_blob, open_sheet
 from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.source.frame_part import open_arrow
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.formats.blocks.check_cases import no_policy
 from mipaudit.formats.document import Document, Pairs, Paragraph, bulleted
+from mipaudit.formats.policy_blocks import no_policy
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from mipaudit.statements.finding import Finding  # noqa: TC001 - the codec reads them
-from mipaudit.statements.provenance.origin import Provenance  # noqa: TC001
+from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads them
+from mipaudit.statements.origin import Provenance  # noqa: TC001
 
 MODEL_QUERY_SCHEMA: Final = "mipaudit.model-query/1"
 

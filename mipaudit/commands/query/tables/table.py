@@ -14,7 +14,7 @@ from mipaudit.reading.csv.cells import MISSING
 from mipaudit.reading.csv.part import CsvPart
 from mipaudit.reading.sheets.coordinates import is_row_label
 from mipaudit.reading.source.part_opening import open_part
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.columns.column import Labels, column_hashes, column_scores
 from mipaudit.reading.columns.dates import word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
-from mipaudit.statements.provenance.origin import InputFile
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.rows import Rows
 

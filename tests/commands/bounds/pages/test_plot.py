@@ -15,7 +15,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.bounds.pages.plot import bounds_figure, draw_bounds
 from mipaudit.errors import MissingExtraError
-from mipaudit.formats.plotting import own_style, require_plotting
+from mipaudit.formats.drawing import own_style, require_plotting
 from tests.places import ROOT
 
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.", "svg": b"<?xml"}

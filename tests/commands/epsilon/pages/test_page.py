@@ -14,7 +14,7 @@ from mipaudit.commands.epsilon.pages.profile import encode_profile
 from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import epsilon
 from mipaudit.formats.documents import report_text
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import lower_figure
 
 

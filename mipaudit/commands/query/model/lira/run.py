@@ -18,7 +18,7 @@ from mipaudit.commands.query.model.lira.shadow_models import (
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
-from mipaudit.statements.finding import Finding
+from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
         shadow_law,
     )
     from mipaudit.commands.query.model.outputs import LABELS, arrays_of, opened
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     main = arrays_of(asked.shadow, "the shadow models")
     bits = opened(asked.inclusion, "the inclusion") or _within(main, _INCLUSION, "inclusion")

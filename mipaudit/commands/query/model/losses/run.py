@@ -65,7 +65,7 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
     from mipaudit.commands.query.model.answer import model_query, require_both_classes
     from mipaudit.commands.query.model.answers import read_both
     from mipaudit.commands.query.model.loss_scores import SCORES, model_scores
-    from mipaudit.statements.provenance.provenance import provenance
+    from mipaudit.statements.provenance import provenance
 
     wanted = _wanted(asked.scores, [*SCORES], reference=asked.has_reference)
     whole = read_both(_sets(asked), need_labels=not _UNLABELLED.issuperset(wanted))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mipaudit.summaries.held_rows import KeptScores, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
-from mipaudit.summaries.kept_rows import KeptScores, one_of_each
 from mipaudit.summaries.rows import Rows
 
 SIZE = 1000

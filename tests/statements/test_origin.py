@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.statements.provenance.setting import setting_text, setting_value
+from mipaudit.statements.origin import setting_text, setting_value
 
 NAMES = st.one_of(
     st.text(max_size=12),

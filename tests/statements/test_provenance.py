@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.provenance.provenance import provenance, setting_text, settings_from
+from mipaudit.statements.provenance import provenance, setting_text, settings_from
 
 
 def test_source_date_epoch_sets_the_time(monkeypatch):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.statements.checks.reason import limit_reason
-from mipaudit.statements.policy import CheckStatus, check_status
+from mipaudit.statements.policy import CheckStatus, check_status, limit_reason
 from mipaudit.statements.verdict import Verdict, plain_verdict
 
 if TYPE_CHECKING:

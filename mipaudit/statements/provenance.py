@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.provenance.origin import InputFile, Provenance, SeedInUse, Setting
-from mipaudit.statements.provenance.setting import setting_text
+from mipaudit.statements.origin import InputFile, Provenance, SeedInUse, Setting, setting_text
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:

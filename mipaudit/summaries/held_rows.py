@@ -1,4 +1,6 @@
-"""Rows that are kept in memory, for what no table of counts serves.
+"""Rows that are held in memory, for what no table of counts serves.
+
+Rows that are kept in memory, for what no table of counts serves.
 
 All rows of an input in memory, as one batch in their order, and which only train.
 

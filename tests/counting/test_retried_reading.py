@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mipaudit
-from mipaudit.engine import loading
+from mipaudit.counting import retried_reading
 from mipaudit.engine.process_pool import ProcessPool
 from tests.fixtures.parts import plain
 
@@ -45,7 +45,7 @@ def sent(monkeypatch):
         return real(self, task, *arguments)
 
     monkeypatch.setattr(ProcessPool, "submit", submit)
-    monkeypatch.setattr(loading, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(retried_reading, "_WORTH_PROCESSES", 1)
     return given
 
 

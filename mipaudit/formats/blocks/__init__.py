@@ -1,1 +1,0 @@
-"""The parts that pages share: limits and verdicts, origin, tables by class."""

@@ -1,0 +1,137 @@
+"""What was read and where a report comes from: files, versions, seed, settings.
+
+Where a report comes from: versions, time, inputs and settings, for every form but text.
+
+The seed of a run in one line: where it comes from, and what follows from it.
+
+What was read, as terms and texts: files, rows, membership, score columns.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.document import Grid, Heading, Pairs
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.formats.document import Section
+    from mipaudit.statements.estimate import Design
+    from mipaudit.statements.origin import InputFile, Provenance, Setting
+
+_ORIGINS: Final = MappingProxyType(
+    {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}
+)
+_MOST_SEEDS: Final = 3
+_FEW_NAMES: Final = 12
+
+
+def seed_words(provenance: Provenance) -> str | None:
+    """Return the seeds in use and where they come from; None where there is no seed."""
+    origin = provenance.seed_origin
+    if origin is None:
+        return None if provenance.seed is None else str(provenance.seed)
+    source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
+    shown = [
+        one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
+        for one in provenance.seeds[:_MOST_SEEDS]
+    ]
+    more = len(provenance.seeds) - _MOST_SEEDS
+    others = f" and {count_text(more)} more" if more > 0 else ""
+    return f"{', '.join(shown)}{others}; {source}" if shown else source
+
+
+def origin_section(provenance: Provenance) -> Section:
+    """Return what an auditor needs to run it again and to know that nothing was changed."""
+    libraries = ", ".join(f"{name} {version}" for name, version in provenance.libraries.items())
+    pairs = [
+        ("made", f"{provenance.created} (UTC)"),
+        ("by", _by(provenance)),
+    ]
+    if libraries:
+        pairs.append(("with", libraries))
+    if (seed := seed_words(provenance)) is not None:
+        pairs.append(("seed", seed))
+    given = [one for one in provenance.settings if one.source != "default"]
+    grids = [_inputs(provenance.inputs)] if provenance.inputs else []
+    if given:
+        grids.append(
+            Grid(
+                caption="Settings that were given; all others are the defaults",
+                head=("setting", "value", "source"),
+                rows=tuple((one.name, one.value, _source(one)) for one in given),
+                words=3,
+            )
+        )
+    return (Heading(text="Where this comes from"), Pairs(pairs=tuple(pairs)), *grids)
+
+
+def seed_section(provenance: Provenance) -> Section:
+    """Return the seeds in use, which a terminal shows of all this."""
+    seed = seed_words(provenance)
+    return () if seed is None else (Pairs(pairs=(("seed", seed),)),)
+
+
+def _by(provenance: Provenance) -> str:
+    where = "" if provenance.platform is None else f", on {provenance.platform}"
+    return f"mipaudit {provenance.mipaudit}, Python {provenance.python}{where}"
+
+
+def _source(setting: Setting) -> str:
+    """Return where a setting comes from, and from which variable or file."""
+    return setting.source if setting.where is None else f"{setting.source}, {setting.where}"
+
+
+def _inputs(inputs: tuple[InputFile, ...]) -> Grid:
+    return Grid(
+        caption="What was read",
+        head=("file", "sha256, or fingerprint", "rows", "bytes"),
+        rows=tuple(
+            (
+                one.name,
+                one.sha256 or one.fingerprint or "-",
+                count_text(one.rows),
+                "-" if one.bytes is None else count_text(one.bytes),
+            )
+            for one in inputs
+        ),
+        words=2,
+    )
+
+
+def taken(design: Design, provenance: Provenance) -> list[tuple[str, str]]:
+    """Return what was read: files, rows, membership, score columns, those skipped."""
+    members, holdout = count_text(design.n_members), count_text(design.n_holdout)
+    taken = [
+        ("input", _files(provenance)),
+        ("rows", f"{members} members, {holdout} holdout records"),
+        ("membership", _membership(design)),
+        ("scores", _names(design.score_columns)),
+    ]
+    if unused := (*design.skipped_columns, *provenance.unused_columns):
+        taken.append(("not used", _names(unused)))
+    return taken
+
+
+def _membership(design: Design) -> str:
+    if design.member_column is None:
+        return "members and holdout were given apart"
+    return f"column {safe_name(design.member_column)}"
+
+
+def _files(provenance: Provenance) -> str:
+    inputs = provenance.inputs
+    if len(inputs) > 2:  # noqa: PLR2004 - members and holdout are named
+        rows = sum(item.rows for item in inputs)
+        return f"{count_text(len(inputs))} files, {count_text(rows)} rows"
+    return "; ".join(f"{safe_name(item.name)} ({count_text(item.rows)} rows)" for item in inputs)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(safe_name(name) for name in names[:_FEW_NAMES])
+    more = len(names) - _FEW_NAMES
+    return f"{shown} and {count_text(more)} more" if more > 0 else shown

@@ -1,1 +1,0 @@
-"""Where a report comes from."""
