@@ -80,7 +80,7 @@ COMMANDS: Final = {
     "epsilon": "Say which epsilon of differential privacy the data refute.",
     "check": BY_NAME["check"].summary,
     "summarize": "Count scores into a small file that adds up with others.",
-    "query": "Make a score file from tables of members, holdout and synthetic records.",
+    "query": BY_NAME["query"].summary,
     "compare": BY_NAME["compare"].summary,
     "attack": BY_NAME["attack"].summary,
     "attribute": BY_NAME["attribute"].summary,

@@ -65,6 +65,13 @@ TABLE: Final = (
         answer="mipaudit.commands.attack.run:answer_attack",
     ),
     Command(
+        "query",
+        "Make a score file from tables of members, holdout and synthetic records.",
+        asked="mipaudit.commands.query.options:QueryOptions",
+        run="mipaudit.commands.query.command:run_query",
+        shown="mipaudit.commands.query.options:QueryShown",
+    ),
+    Command(
         "query losses",
         "Make scores of what a model says of records.",
         asked="mipaudit.commands.query.model.losses.options:LossesOptions",

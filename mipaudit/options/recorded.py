@@ -77,13 +77,12 @@ def _left_out(setting: Setting, kind: str) -> bool:
 
 
 def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - whatever it takes
-    forms = {**_TYPED, **_TYPED_FOR.get(command, {})}
     try:
         if (command, setting.name) in _TEXTS or _is_fresh(setting):
             return setting.value
-        typed = setting.source != "api" and setting.name in forms
+        typed = setting.source != "api" and setting.name in _TYPED
         if typed and setting.value != _NONE:
-            return forms[setting.name](setting.value)
+            return _TYPED[setting.name](setting.value)
         return setting_value(setting.value, kind)
     except (ValueError, IndexError):
         raise InputError(
@@ -131,22 +130,6 @@ def _parts(text: str) -> Any:  # noqa: ANN401 - kinds with their numbers
     return tuple((kind, _keyed(numbers)) for kind, _, numbers in named)
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    """Read comma lists, one after the other."""
-    return setting_value(text, "Sequence[str]") if text.startswith("[") else _names(text)
-
-
-def _ranges(text: str) -> Any:  # noqa: ANN401 - pairs by name
-    if text.startswith("{"):
-        return setting_value(text, "Mapping")
-    found = {}
-    for part in setting_value(text, "Sequence[str]") or ():
-        name, _, limits = part.rpartition("=")
-        low, _, high = limits.partition(":")
-        found[name] = (float(low), float(high))
-    return found
-
-
 def _is_named(text: str) -> bool:
     """Tell whether a file was asked for: the function takes whether, not where."""
     return text != "false"
@@ -168,16 +151,5 @@ _TYPED: Final[Mapping[str, Callable[[str], Any]]] = MappingProxyType(
         "counting_queries": _keyed,
         "compose": _parts,
         "curve": _is_named,
-    }
-)
-_TYPED_FOR: Final[Mapping[str, Mapping[str, Callable[[str], Any]]]] = MappingProxyType(
-    {
-        "query": {
-            "columns": _listed,
-            "ignore": _listed,
-            "categorical": _listed,
-            "keep": _listed,
-            "ranges": _ranges,
-        }
     }
 )

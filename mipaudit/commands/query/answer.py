@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
@@ -35,33 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.query.kind import Query
+    from mipaudit.commands.query.options import QueryOptions
     from mipaudit.commands.query.scores import Approximation, Scored
-    from mipaudit.commands.query.search.points import Metric
-    from mipaudit.commands.query.tables.encoding import Scale
     from mipaudit.commands.query.tables.same_records import SameRecords
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.origin import InputFile, Setting
-    from mipaudit.summaries.identity.seed import SeedChoice
+    from mipaudit.statements.origin import InputFile
 
 _CHUNK: Final = 1 << 17
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryTerms:
-    """The settings of a run, checked."""
-
-    queries: tuple[Query, ...]
-    columns: tuple[str, ...]
-    ignore: tuple[str, ...]
-    categorical: tuple[str, ...]
-    ranges: dict[str, tuple[float, float]]
-    metric: Metric
-    scale: Scale
-    encode_on: Literal["synthetic", "reference"]
-    memory: int
-    seed: SeedChoice
-    approximate: bool = False
-    keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,14 +48,15 @@ class Answer:
     """The scores, and what led to them.
 
     Attributes:
-        terms: of the run.
+        asked: what led to it.
         scored: what the queries said, members first.
         members: how many of the records are members.
         same: which records are in which other table.
         inputs: what was read.
+        seconds: that it took.
     """
 
-    terms: QueryTerms
+    asked: QueryOptions
     scored: Scored
     members: int
     same: SameRecords
@@ -86,6 +66,7 @@ class Answer:
     constant: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...]
     kept: dict[str, Any]
+    seconds: float = 0.0
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Write the score file."""
@@ -113,8 +94,8 @@ class Answer:
             quoted=bool(self.kept),
         )
 
-    def report(self, settings: Sequence[Setting], *, begun: float, output: object) -> QueryReport:
-        """Return the report of the run that began at ``begun``."""
+    def report(self) -> QueryReport:
+        """Return the report of the run."""
         counted = (
             ExactCopies(
                 role="members",
@@ -127,7 +108,7 @@ class Answer:
                 rows=self.same.copied.size - self.members,
             ),
         )
-        scores = tuple(self._score(one) for one in self.terms.queries)
+        scores = tuple(self._score(one) for one in self.asked.queries)
         approximate = _approximated(self.scored.approximation)
         flat = [n for n, values in self.scored.columns.items() if (values == values[0]).all()]
         return QueryReport(
@@ -137,8 +118,8 @@ class Answer:
             tables=self.tables,
             columns=self.columns,
             skipped=self.skipped,
-            metric=self.terms.metric,
-            encoded_on=self.terms.encode_on,
+            metric=self.asked.metric,
+            encoded_on=self.asked.encode_on,
             scores=scores,
             findings=query_findings(
                 counted,
@@ -152,17 +133,18 @@ class Answer:
             ),
             approximate=approximate,
             limitations=query_limitations(),
-            following=_following(output, scores, kept=bool(self.kept)),
+            following=_following(self.asked.output, scores, kept=bool(self.kept)),
             run=QueryRun(
                 search=self.scored.search,
                 classifier=self.scored.classifier,
-                seconds=_seconds(begun),
+                # Whoever sets it wants equal bytes of equal runs.
+                seconds=None if os.environ.get("SOURCE_DATE_EPOCH") else round(self.seconds, 3),
             ),
             provenance=provenance(
-                seed=self.terms.seed,
+                seed=self.asked.chosen_seed,
                 seeds={} if self.scored.seed is None else {None: self.scored.seed},
                 inputs=self.inputs,
-                settings=settings,
+                settings=self.asked.recorded(),
             ),
         )
 
@@ -205,15 +187,8 @@ def _approximated(found: Approximation | None) -> ApproximateNeighbours | None:
     )
 
 
-def _seconds(begun: float) -> float | None:
-    # Whoever sets it wants equal bytes of equal runs.
-    if os.environ.get("SOURCE_DATE_EPOCH"):
-        return None
-    return round(time.perf_counter() - begun, 3)
-
-
 def _following(output: object, scores: Sequence[QueriedScore], *, kept: bool) -> str:
-    name = safe_name(output) if isinstance(output, str) else "SCORES"
+    name = safe_name(output, longest=400) if isinstance(output, str) else "SCORES"
     # Beside kept columns of numbers the scores are named.
     named = "".join(f" --score-col {score.score}" for score in scores) if kept else ""
     text = f"mipaudit estimate {name}{named}"

@@ -1,4 +1,4 @@
-"""The kinds of query, by the words that ask for them."""
+"""The kinds of query, by the words that ask for them, and of distance."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
 Side = Literal["low", "high"]
+Metric = Literal["euclidean", "gower"]
+Scale = Literal["robust", "range"]
 
 _DEFAULTS: Final[Mapping[str, int | None]] = {
     "nn": None,
@@ -83,7 +85,7 @@ def _parse(word: str) -> Query:
         raise UsageError(
             "query",
             "A query is named that does not exist.",
-            hint="Tables are given with --members, --holdout and --synthetic."
+            hint="Tables are given with `members`, `holdout` and `synthetic`."
             if is_file
             else f"Choose among: {_known()}.",
         )

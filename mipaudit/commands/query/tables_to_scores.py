@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from mipaudit.commands.query.answer import Answer
 from mipaudit.commands.query.report import QueriedColumn, QueriedTable
 from mipaudit.commands.query.scores import Scoring
+from mipaudit.commands.query.search.approximate import require_faiss
 from mipaudit.commands.query.search.points import Points
 from mipaudit.commands.query.tables.encoding import fit_encoding, unseen_rows
 from mipaudit.commands.query.tables.kept_columns import check_kept, read_kept
@@ -21,10 +23,10 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from mipaudit.commands.query.answer import QueryTerms
     from mipaudit.commands.query.kind import Query
+    from mipaudit.commands.query.options import QueryOptions
     from mipaudit.commands.query.tables.columns import RecordColumn
     from mipaudit.commands.query.tables.encoding import Encoding
     from mipaudit.commands.query.tables.table import CommonColumns, RecordTable, Role
@@ -34,58 +36,58 @@ _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
 
 
-def run_query(
-    terms: QueryTerms,
-    sources: Mapping[str, Any],
-    progress: Callable[[int, int | None], None] | None,
-) -> Answer:
+def query_tables(asked: QueryOptions) -> Answer:
     """Read the tables, encode them and ask the queries.
 
     Raises:
         InputError: the tables cannot be compared, or there is too little memory.
         UsageError: a query that the synthetic table is too short for.
+        MissingExtraError: an approximate search without faiss.
     """
+    begun = time.perf_counter()
+    if asked.approximate:
+        require_faiss()
     opened: list[RecordTable] = []
     try:
-        for role, source in sources.items():
+        for role, source in asked.tables.items():
             opened.append(open_table(role, source))  # type: ignore[arg-type]
         refuse_same_files(opened)
-        common = common_columns(opened, columns=terms.columns, ignore=terms.ignore)
-        _check_named(terms, common)
+        common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
+        _check_named(asked, common)
         check_kept(
             opened,
-            terms.keep,
-            scores={"member", COPY_COLUMN, *(query.column for query in terms.queries)},
+            asked.keep,
+            scores={"member", COPY_COLUMN, *(query.column for query in asked.queries)},
         )
-        _check_memory(opened, len(common.taken), terms.memory)
+        _check_memory(opened, len(common.taken), asked.memory_bytes)
         texts = frozenset[bool]().union(*(table.texts for table in opened))
         read = {
             table.role: table.read(
-                common.taken, categorical=terms.categorical, mixed=len(texts) > 1
+                common.taken, categorical=asked.categorical, mixed=len(texts) > 1
             )
             for table in opened
         }
-        kept = read_kept(opened, terms.keep) if terms.keep else {}
-        return replace(_answer(terms, opened, common, read, progress), kept=kept)
+        kept = read_kept(opened, asked.keep) if asked.keep else {}
+        answer = _answer(asked, opened, common, read)
+        return replace(answer, kept=kept, seconds=time.perf_counter() - begun)
     finally:
         for table in opened:
             table.close()
 
 
 def _answer(
-    terms: QueryTerms,
+    asked: QueryOptions,
     opened: Sequence[RecordTable],
     common: CommonColumns,
     read: dict[Role, dict[str, RecordColumn]],
-    progress: Callable[[int, int | None], None] | None,
 ) -> Answer:
     encoding = fit_encoding(
         read,
-        fit_on=terms.encode_on,
-        metric=terms.metric,
-        scale=terms.scale,
-        categorical=terms.categorical,
-        ranges=terms.ranges,
+        fit_on=asked.encode_on,
+        metric=asked.metric,
+        scale=asked.scale,
+        categorical=asked.categorical,
+        ranges=asked.ranges or {},
     )
     missing = {
         name: sum(int(table[name].missing.sum()) for table in read.values())
@@ -97,7 +99,7 @@ def _answer(
         # What is encoded is let go.
         points[role] = encoding.points(read.pop(role))
     synthetic = points["synthetic"]
-    _check_neighbours(terms.queries, len(synthetic))
+    _check_neighbours(asked.queries, len(synthetic))
     records = Points(
         numbers=np.concatenate([points["members"].numbers, points["holdout"].numbers]),
         codes=np.concatenate([points["members"].codes, points["holdout"].codes]),
@@ -107,13 +109,13 @@ def _answer(
         synthetic=synthetic,
         reference=points.get("reference"),
         geometry=encoding.geometry,
-        memory=terms.memory // 2,
-        seed=terms.seed,
-        progress=progress,
-        approximate=terms.approximate,
-    ).run(terms.queries)
+        memory=asked.memory_bytes // 2,
+        seed=asked.chosen_seed,
+        progress=asked.progress,
+        approximate=asked.approximate,
+    ).run(asked.queries)
     return Answer(
-        terms=terms,
+        asked=asked,
         scored=scored,
         members=len(points["members"]),
         same=same,
@@ -155,18 +157,15 @@ def _described(
     )
 
 
-def _check_named(terms: QueryTerms, common: CommonColumns) -> None:
-    for option, names in (("--categorical", terms.categorical), ("--range", tuple(terms.ranges))):
+def _check_named(asked: QueryOptions, common: CommonColumns) -> None:
+    for option, names in (("categorical", asked.categorical), ("ranges", asked.ranges or ())):
         for name in names:
             if name not in common.taken:
                 raise InputError(
                     "unknown_column",
-                    f"{option}: column {quoted_name(name)} is not among those compared.",
+                    f"`{option}`: column {quoted_name(name)} is not among those compared.",
                     hint="Names are those of the synthetic table.",
                 )
-    both = set(terms.categorical) & set(terms.ranges)
-    if both:
-        raise UsageError("two_roles", "--range: a column is a category, too.")
 
 
 def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> None:
@@ -177,7 +176,7 @@ def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> N
             "too_little_memory",
             f"The tables need about {-(-needed >> 20):,} MiB, and {memory >> 20:,} MiB may be "
             "used.",
-            hint="Raise --memory, or compare fewer columns with --columns.",
+            hint="Raise `memory`, or compare fewer columns with `columns`.",
         )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import Shown
-from mipaudit.options.groups.working import Jobs
+from mipaudit.options.groups.working import Followed, Jobs
 
 
 def _several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, arrays
@@ -74,7 +74,7 @@ class _Beside(Options):
     ] = None
 
 
-class VerifyOptions(_Report, _Inputs, Classes, _Beside, Jobs):
+class VerifyOptions(_Report, _Inputs, Classes, _Beside, Jobs, Followed):
     """A report, and what it was made of."""
 
     HELP = """Compute a report again from its scores, and say whether it is the same.

@@ -14,7 +14,7 @@ from mipaudit.summaries.identity.seed import SeedChoice
 Progress: TypeAlias = Callable[[int, int | None], None]
 
 
-class Seeded(Options):
+class ChosenSeed(Options):
     """The seed of the assignment of rows."""
 
     seed: Annotated[
@@ -27,14 +27,19 @@ class Seeded(Options):
             read=seed_given,
         ),
     ] = None
-    hash_inputs: Annotated[
-        bool, Option("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
-    ] = False
 
     @cached_property
     def chosen_seed(self) -> SeedChoice:
         """The choice of the seed: a fresh one is drawn once."""
         return seed_choice(self.seed)
+
+
+class Seeded(ChosenSeed):
+    """The seed, and whether large inputs are hashed, which a stated one asks for."""
+
+    hash_inputs: Annotated[
+        bool, Option("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
+    ] = False
 
 
 class _Strict(Options):
@@ -56,6 +61,15 @@ class StrictlySeeded(_Strict, Seeded):
         return seed_choice(self.seed, strict=self.strict)
 
 
+class Followed(Options):
+    """Who is told how far the work is."""
+
+    progress: Annotated[
+        Progress | None,
+        Option(None, "Called with (rows done, rows in all or None).", recorded=False),
+    ] = None
+
+
 class Jobs(Options):
     """How the work is done, which changes no answer."""
 
@@ -69,13 +83,9 @@ class Jobs(Options):
             recorded=False,
         ),
     ] = None
-    progress: Annotated[
-        Progress | None,
-        Option(None, "Called with (rows done, rows in all or None).", recorded=False),
-    ] = None
 
 
-class Work(Recorded, Jobs):
+class Work(Recorded, Jobs, Followed):
     """What a report says of the settings, and how the work is done."""
 
 

@@ -21,8 +21,20 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _PRIVATE_MODE: Final = 0o600
 
 
-def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: ANN401 - any file
+def record_format(
+    output: Any,  # noqa: ANN401 - any file
+    given: str | None,
+    *,
+    what: str = "records",
+    example: str = "risks",
+) -> RowFormat | None:
     """Return the form to write in, or None where nothing is to be written.
+
+    Args:
+        output: a path, or an open file.
+        given: the form; None for that of the name.
+        what: is written, as errors say it.
+        example: of a name.
 
     Raises:
         UsageError: neither the name nor ``given`` says which.
@@ -36,8 +48,8 @@ def record_format(output: Any, given: str | None) -> RowFormat | None:  # noqa: 
     if found not in SUFFIXES.values():
         raise UsageError(
             "output",
-            "The records go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint="For example: -o risks.parquet. The report itself goes to standard output.",
+            f"The {what} go to a file that ends in .csv, .csv.gz or .parquet.",
+            hint=f"For example: -o {example}.parquet. The report itself goes to standard output.",
         )
     return found  # type: ignore[return-value]
 

@@ -152,8 +152,8 @@ def _faiss() -> Any:  # noqa: ANN401 - a module without types
     except ImportError:
         raise MissingExtraError(
             "faiss_missing",
-            "--approximate needs faiss, which is not installed.",
-            hint='Try: pip install "mipaudit[approximate]", or leave --approximate out: the '
+            "`approximate` needs faiss, which is not installed.",
+            hint='Try: pip install "mipaudit[approximate]", or leave `approximate` out: the '
             "search is exact then.",
         ) from None
     return faiss
@@ -175,6 +175,6 @@ def _refuse_large(needed: int, memory: int) -> None:
         raise InputError(
             "too_little_memory",
             f"The index of the approximate search needs about {-(-needed >> 20):,} MiB, and "
-            f"{memory >> 20:,} MiB of --memory are left for it.",
-            hint="Raise --memory, compare fewer columns, or leave --approximate out.",
+            f"{memory >> 20:,} MiB of `memory` are left for it.",
+            hint="Raise `memory`, compare fewer columns, or leave `approximate` out.",
         )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Metric = Literal["euclidean", "gower"]
+    from mipaudit.commands.query.kind import Metric
+
 # Pairs whose rows are gathered at once.
 _PAIRS: Final = 1 << 18
 

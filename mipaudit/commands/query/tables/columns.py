@@ -166,7 +166,7 @@ def _refuse_digits(columns: Sequence[Numbers], source: str, name: str, *, text: 
                 "too_many_digits",
                 f"{source}: column {quoted_name(name)} has numbers of more digits than can be "
                 "told apart.",
-                hint="Leave the column out with --ignore, or take it as words with --categorical.",
+                hint="Leave the column out with `ignore`, or take it as words with `categorical`.",
             )
 
 
@@ -216,7 +216,7 @@ def _refuse_infinite(numbers: NDArray[np.float64], source: str, name: str) -> No
             "infinite_cell",
             f"{source}: column {quoted_name(name)} is infinite in {infinite.size:,} rows, "
             f"first in row {infinite[0] + 1:,}: no distance can be taken.",
-            hint="Leave the column out with --ignore, or take it as words with --categorical.",
+            hint="Leave the column out with `ignore`, or take it as words with `categorical`.",
         )
 
 

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.search.points import Metric
+    from mipaudit.commands.query.kind import Metric, Scale
     from mipaudit.commands.query.tables.columns import RecordColumn
     from mipaudit.commands.query.tables.table import Role
 
-Scale = Literal["robust", "range"]
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]
 
@@ -142,7 +141,7 @@ def _refuse_far(scaled: NDArray[np.float64], name: str) -> None:
             "too_far",
             f"Column {quoted_name(name)}: {far.size:,} cells of a table lie more than 10^12 times "
             f"the column's range away, the first in row {far[0] + 1:,}: no distance is exact.",
-            hint="Is it a code for a missing value? Mend it, give a --range, or use --ignore.",
+            hint="Is it a code for a missing value? Mend it, give `ranges`, or use `ignore`.",
         )
 
 
@@ -200,7 +199,7 @@ def _refuse_empty(name: str, held: Mapping[str, RecordColumn]) -> None:
             raise InputError(
                 "all_missing",
                 f"The {role} table: column {quoted_name(name)} has no value at all.",
-                hint="Leave it out with --ignore.",
+                hint="Leave it out with `ignore`.",
             )
 
 
@@ -230,7 +229,7 @@ def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> 
             "not_a_date",
             f"The {role} table: column {quoted_name(name)} holds days in other tables, and cells "
             "here that are none.",
-            hint="Write days as 2024-12-31, or name the column in --categorical.",
+            hint="Write days as 2024-12-31, or name the column in `categorical`.",
         )
     return "category"
 
@@ -240,7 +239,7 @@ def _differ(name: str, one: str, what: str, other: str, else_: str) -> InputErro
         "types_differ",
         f"Column {quoted_name(name)} holds {what} in the {one} table and {else_} in the {other} "
         "table.",
-        hint="Mend the cells, or name the column in --categorical or --ignore.",
+        hint="Mend the cells, or name the column in `categorical` or `ignore`.",
     )
 
 
@@ -285,7 +284,7 @@ def _fit(
     elif given is not None:
         raise InputError(
             "not_a_number",
-            f"--range: column {quoted_name(name)} holds no numbers.",
+            f"`ranges`: column {quoted_name(name)} holds no numbers.",
             hint="A range is for columns of numbers or days.",
         )
     known = [held[role] for role in ("synthetic", "reference") if role in held]

@@ -36,26 +36,23 @@ def check_kept(
         scores: names of the score file's own columns.
 
     Raises:
-        UsageError: ``keep``, a column is named twice, or its name would be taken for
-            something else.
+        UsageError: ``keep``, its name would be taken for something else.
         InputError: ``unknown_column``, or ``unreadable_column``.
     """
-    if len(set(names)) < len(names):
-        raise UsageError("keep", "--keep: a column is named twice.", hint="Name each once.")
     for name in names:
         if name in scores or is_candidate(name) or is_score_like(name):
             raise UsageError(
                 "keep",
-                f"--keep: in the score file {quoted_name(name)} would be taken for a score, or "
+                f"`keep`: in the score file {quoted_name(name)} would be taken for a score, or "
                 "for membership.",
                 hint="Rename the column in the tables.",
             )
         for table in scored(tables):
-            find_column(table.fields, name, option=f"--keep, in the {table.role} table")
+            find_column(table.fields, name, option=f"`keep`, in the {table.role} table")
             if "other" in table.kinds[name]:
                 raise InputError(
                     "unreadable_column",
-                    f"--keep: column {quoted_name(name)} of the {table.role} table holds neither "
+                    f"`keep`: column {quoted_name(name)} of the {table.role} table holds neither "
                     "numbers, nor words, nor days.",
                 )
 
@@ -82,7 +79,7 @@ def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 
     if _are_fractions([word for words in texts for word in words]):
         raise InputError(
             "not_a_label",
-            f"--keep: column {quoted_name(name)} holds numbers that are not whole, or that have "
+            f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or that have "
             "more than 18 digits: in the score file they would be scores.",
             hint="Keep columns that name a record, a person or a group; a letter before the digits "
             "makes a name of a number.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mipaudit.commands.query.tables.columns import MOMENT_KINDS, moment_kind, read_record_column
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
@@ -31,9 +31,9 @@ _STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
 _NO_DISTANCE: Final = "neither numbers, nor words, nor times"
 _NO_NUMBER: Final = (
-    "Mend the cell, take the column as words with --categorical, or leave it out with --ignore."
+    "Mend the cell, take the column as words with `categorical`, or leave it out with `ignore`."
 )
-_FIX: Final = "Rename it, leave it out with --ignore, or name what to compare with --columns."
+_FIX: Final = "Rename it, leave it out with `ignore`, or name what to compare with `columns`."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -238,7 +238,7 @@ def common_columns(
     _refuse_absent(names, tables)
     if not names:
         raise InputError(
-            "no_common_columns", "No column is left to compare.", hint="Name some with --columns."
+            "no_common_columns", "No column is left to compare.", hint="Name some with `columns`."
         )
     _refuse_unreadable(names, tables)
     taken = frozenset(names)
@@ -254,13 +254,11 @@ def _check_named(
     columns: Sequence[str],
     ignore: Sequence[str],
 ) -> None:
-    if set(columns) & set(ignore):
-        raise UsageError("two_roles", "--columns: a column is to be ignored, too.")
     for name in columns:
-        find_column(synthetic.fields, name, option="--columns")
+        find_column(synthetic.fields, name, option="`columns`")
     known = [field for table in tables for field in table.fields]
     for name in ignore:
-        find_column(known, name, option="--ignore")
+        find_column(known, name, option="`ignore`")
 
 
 def _why_not(field: Field, columns: Sequence[str], ignore: Sequence[str]) -> str | None:

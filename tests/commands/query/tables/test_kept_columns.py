@@ -85,7 +85,6 @@ def test_days_and_whole_floats_are_labels(tmp_path, tables):
 @pytest.mark.parametrize(
     ("keep", "code"),
     [
-        (["person", "person"], "keep"),
         (["nn"], "keep"),
         (["loss"], "keep"),
         (["split"], "keep"),

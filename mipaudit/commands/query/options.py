@@ -1,0 +1,315 @@
+"""What ``mipaudit query`` may be asked."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal
+
+from mipaudit.commands.query.kind import NEEDS_REFERENCE, Metric, Query, Scale, parse_queries
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.groups.shown import Form, Said
+from mipaudit.options.groups.working import ChosenSeed, Followed
+from mipaudit.options.plain_values import path_of, require
+from mipaudit.options.seed_choice import SeedGiven, seed_given
+from mipaudit.options.texts.column_lists import column_list
+from mipaudit.reading.rows.output import RowFormat
+from mipaudit.reading.rows.record_file import record_format
+
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_LEAST_MEMORY: Final = 1 << 24
+_RANGE: Final = ("takes one COLUMN=LOW:HIGH for each column", "For example: `ranges` age=17:90")
+
+
+def _table(flag: str, help: str) -> Option:  # noqa: A002
+    return Option(
+        flag,
+        help,
+        metavar="FILE",
+        read=path_of,
+        recorded=False,
+        is_input=True,
+        in_python="Or a data frame or an Arrow table.",
+    )
+
+
+def _columns(flag: str, help: str) -> Option:  # noqa: A002
+    return Option(flag, help, metavar="COL,COL", read=column_list, repeated=True)
+
+
+def _size(given: object) -> object:
+    if not _LEAST_MEMORY <= _bytes(given) < float("inf"):
+        raise ValueError("must be a size of at least 16M, such as 500M or 4G")
+    return given
+
+
+def _bytes(given: object) -> float:
+    """Return the bytes that ``4G``, ``500M`` or a number stand for, -1 for anything else."""
+    text = str(given).strip().upper().removesuffix("B").removesuffix("I")
+    unit = text[-1:] if text[-1:] in "KMGT" else ""
+    try:
+        return float(text.removesuffix(unit)) * _UNITS[unit]
+    except ValueError:
+        return -1.0
+
+
+def _ranges(given: Any) -> dict[str, tuple[float, float]]:  # noqa: ANN401 - typed, or of Python
+    texts = [given] if isinstance(given, str) else given
+    pairs = list(given.items()) if isinstance(given, Mapping) else [*map(_typed_range, texts)]
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(*_RANGE)
+    return {name: _limits(pair) for name, pair in pairs}
+
+
+def _typed_range(text: str) -> tuple[str, tuple[float, float]]:
+    name, _, limits = text.rpartition("=")
+    low, _, high = limits.partition(":")
+    try:
+        pair = float(low), float(high)
+    except ValueError:
+        raise ValueError(*_RANGE) from None
+    if not name:
+        raise ValueError(*_RANGE)
+    return name, pair
+
+
+def _limits(pair: Any) -> tuple[float, float]:  # noqa: ANN401
+    try:
+        low, high = map(float, pair)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not float("-inf") < low < high < float("inf"):
+        raise ValueError("must be two finite numbers, the lower first", _RANGE[1])
+    return low, high
+
+
+class _Kinds(Options, kw_only=False):
+    kinds: Annotated[
+        Sequence[str],
+        Option("QUERY...", "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier."),
+    ] = ()
+
+
+class _Tables(Options):
+    members: Annotated[
+        Any, _table("--members", "Records of the training data: CSV or Parquet.")
+    ] = None
+    holdout: Annotated[
+        Any, _table("--holdout", "Records of the same source that were not trained on.")
+    ] = None
+    synthetic: Annotated[Any, _table("--synthetic", "The records that were released.")] = None
+    reference: Annotated[
+        Any, _table("--reference", "Records of neither class, for density and classifier.")
+    ] = None
+
+    def check(self) -> None:
+        """Require the tables that every query compares."""
+        super().check()
+        for role in ("members", "holdout", "synthetic"):
+            require(
+                getattr(self, role) is not None,
+                role,
+                f"The {role} table is missing.",
+                f"Give `{role}`.",
+            )
+        piped = [one for one in self.inputs() if isinstance(one, str) and one == "-"]
+        require(
+            len(piped) < 2,  # noqa: PLR2004
+            "two_stdin",
+            "Only one table can be standard input.",
+            "Write the others to files first.",
+        )
+
+
+class _File(Options):
+    output: Annotated[
+        Any,
+        Option(
+            "-o/--output",
+            "Write the scores there (.csv, .csv.gz, .parquet), all of it or nothing.",
+            metavar="FILE",
+            recorded=False,
+            read=path_of,
+            in_python="Or an open binary file; None writes nothing.",
+        ),
+    ] = None
+    output_format: Annotated[
+        RowFormat | None,
+        Option(None, "The form of the scores. Default: by the name of the file.", recorded=False),
+    ] = None
+
+
+class _Compared(Options):
+    columns: Annotated[
+        Sequence[str], _columns("--columns", "Compare these. Default: all but row labels.")
+    ] = ()
+    ignore: Annotated[Sequence[str], _columns("--ignore", "Leave these out.")] = ()
+    categorical: Annotated[
+        Sequence[str], _columns("--categorical", "Numbers that are categories, such as codes.")
+    ] = ()
+    ranges: Annotated[
+        Mapping[str, tuple[float, float]] | None,
+        Option(
+            "--range",
+            "The range of a column of numbers, known beforehand; repeat for several.",
+            metavar="COL=LOW:HIGH",
+            read=_ranges,
+            repeated=True,
+            in_python="As {'age': (17, 90)}.",
+        ),
+    ] = None
+    # The last name is the key in a policy file, where `metric` is that of `estimate`.
+    metric: Annotated[
+        Metric,
+        Option(
+            "--metric/--distance-metric",
+            "Of the distances; categories are one-hot, or mismatches.",
+        ),
+    ] = "euclidean"
+    scale: Annotated[
+        Scale,
+        Option(
+            "--scale/--number-scale",
+            "A difference of 1 in numbers: 5% to 95%, or the full range.",
+        ),
+    ] = "robust"
+    encode_on: Annotated[
+        Literal["synthetic", "reference"],
+        Option("--encode-on", "The table that the scales come from."),
+    ] = "synthetic"
+    memory: Annotated[
+        str | int,
+        Option(
+            "--memory",
+            "About how much to use, as 500M.",
+            metavar="SIZE",
+            read=_size,
+            in_python="Or in bytes.",
+        ),
+    ] = "4G"
+
+    def check(self) -> None:
+        """Refuse a column in two roles."""
+        super().check()
+        both = set(self.columns) & set(self.ignore)
+        require(not both, "two_roles", "`columns`: a column is to be ignored, too.")
+        both = set(self.categorical) & set(self.ranges or {})
+        require(not both, "two_roles", "`ranges`: a column is a category, too.")
+
+    @property
+    def memory_bytes(self) -> int:
+        """How many bytes may be used."""
+        return int(_bytes(self.memory))
+
+
+class _Search(ChosenSeed):
+    seed: Annotated[
+        SeedGiven,
+        Option(
+            "--seed",
+            "Decides with the rows what density, classifier and `approximate` draw; fresh "
+            "draws one that is recorded. Default: the rows alone decide.",
+            metavar="INTEGER|fresh",
+            read=seed_given,
+        ),
+    ] = None
+    approximate: Annotated[
+        bool,
+        Option(
+            "--approximate",
+            "Search neighbours approximately (nn, kth, lnr): faster, and a weaker query. "
+            'Needs pip install "mipaudit[approximate]".',
+        ),
+    ] = False
+    keep: Annotated[
+        Sequence[str],
+        _columns("--keep", "Carry these of members and holdout to the score file: keys, groups."),
+    ] = ()
+
+
+class QueryShown(Form, Said):
+    """The form of the report."""
+
+
+class QueryOptions(_Kinds, _Tables, _File, _Compared, _Search, Followed, Recorded):
+    """Tables of records, and the queries to ask of them."""
+
+    HELP = """Make a score file from tables: how close is the synthetic table to each record?
+
+Whoever releases synthetic records has tables, not scores: the records that the generator
+was trained on (members), others from the same source (holdout), and what was released
+(synthetic). Each query gives every member and holdout record a score; the score file is
+then audited by mipaudit estimate.
+
+\b
+Queries, on which side members are expected in brackets:
+  nn          distance to the nearest synthetic record [low]
+  kth:K       distance to synthetic neighbour number K; kth alone: 5 [low]
+  lnr:K       distance to the nearest over that to number K; lnr alone: 2 [low]
+  mc:R        Monte-Carlo within a ball of radius R; mc alone: median heuristic [high]
+  share:R     share of the synthetic records in that ball [high]
+  density     density of synthetic over reference records, DOMIAS; --reference [high]
+  classifier  log odds of being synthetic, by a classifier; --reference [high]
+
+\b
+Examples:
+  mipaudit query nn --members m.parquet --holdout h.parquet --synthetic s.parquet -o nn.parquet
+      The distance to the nearest synthetic record, of every record.
+  mipaudit query nn mc kth:5 lnr --members m.csv --holdout h.csv --synthetic s.csv -o all.csv
+      Several queries at once, each a column of its own.
+  mipaudit query density classifier --reference r.csv --members m.csv --holdout h.csv \
+--synthetic s.csv -o ratio.csv --ignore zip
+      Against records of neither class; the column zip is left out.
+  mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv --keep person,sex -o nn.csv
+      The score file has person and sex, for estimate --unit-col and records --by.
+"""
+
+    def check(self) -> None:
+        """Refuse queries that are none, or that lack what they compare with."""
+        queries = self.queries  # the first thing to be told of
+        super().check()
+        record_format(self.output, self.output_format, what="scores", example="scores")
+        alone = self.reference is None
+        compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
+        require(
+            not (alone and compared),
+            "needs_reference",
+            f"The query {', '.join(compared[:1])} compares with records of neither class.",
+            "Give a table of them with `reference`, or leave the query out.",
+        )
+        require(
+            not (alone and self.encode_on == "reference"),
+            "needs_reference",
+            "Scales cannot come from the reference table: there is none.",
+            "Give it with `reference`.",
+        )
+        if self.approximate:
+            _require_neighbours(queries)
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """What is asked, parsed."""
+        return parse_queries(self.kinds)
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The tables that are given, by role."""
+        roles = ("members", "holdout", "synthetic", "reference")
+        return {role: table for role in roles if (table := getattr(self, role)) is not None}
+
+    @property
+    def form(self) -> RowFormat | None:
+        """The form of the score file; None for no file."""
+        return record_format(self.output, self.output_format)
+
+
+def _require_neighbours(queries: Sequence[Query]) -> None:
+    balls = [one.column for one in queries if one.kind in {"mc", "share"}]
+    require(
+        not balls,
+        "approximate",
+        f"The query {', '.join(balls[:1])} counts all records in a ball: it has no approximate "
+        "form.",
+        "Ask it in a run of its own, without `approximate`.",
+    )
+    near = any(one.neighbours for one in queries)
+    require(near, "approximate", "No query looks for neighbours.", "Leave `approximate` out.")
