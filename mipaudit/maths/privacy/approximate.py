@@ -18,7 +18,6 @@ from mipaudit.maths.privacy.tradeoff import TradeOff, exp, prior_loss, scaled
 _SUBSTITUTION: Final = "by substitution"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApproximateDP(TradeOff):
     """(epsilon, delta)-differential privacy, between the neighbours it is stated for.
 
@@ -30,8 +29,11 @@ class ApproximateDP(TradeOff):
         delta: in [0, 1].
     """
 
-    epsilon: float
-    delta: float
+    __slots__ = ("delta", "epsilon")
+
+    def __init__(self, *, epsilon: float, delta: float) -> None:
+        self.epsilon: Final = epsilon
+        self.delta: Final = delta
 
     @property
     def corner(self) -> float:
@@ -71,7 +73,6 @@ class ApproximateDP(TradeOff):
         return math.exp(-self.epsilon) * max(0.0, tnr - self.delta)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TwoStepDP(TradeOff):
     """Substituting a record under (epsilon, delta) by adding or removing one.
 
@@ -85,7 +86,10 @@ class TwoStepDP(TradeOff):
         step: the guarantee by adding or removing one record.
     """
 
-    step: ApproximateDP
+    __slots__ = ("step",)
+
+    def __init__(self, *, step: ApproximateDP) -> None:
+        self.step: Final = step
 
     @property
     def loss(self) -> float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Final
 
 from mipaudit.maths.normal import cdf, density, mills_drop, mills_ratio, quantile
 from mipaudit.maths.privacy.tradeoff import TradeOff, scaled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianDP(TradeOff):
     """mu-GDP (Dong, Roth and Su 2022): at most what N(0, 1) against N(mu, 1) allows.
 
@@ -19,7 +18,10 @@ class GaussianDP(TradeOff):
         mu: at least 0.
     """
 
-    mu: float
+    __slots__ = ("mu",)
+
+    def __init__(self, *, mu: float) -> None:
+        self.mu: Final = mu
 
     @property
     def loss(self) -> float:
@@ -47,7 +49,6 @@ class GaussianDP(TradeOff):
         return cdf(-quantile(fpr) - self.mu)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceMechanism(TradeOff):
     """Laplace noise on one number, as a shift of the noise by the whole sensitivity.
 
@@ -55,7 +56,10 @@ class LaplaceMechanism(TradeOff):
         shift: sensitivity / scale of the noise; its epsilon. At least 0.
     """
 
-    shift: float
+    __slots__ = ("shift",)
+
+    def __init__(self, *, shift: float) -> None:
+        self.shift: Final = shift
 
     @property
     def loss(self) -> float:
@@ -82,7 +86,6 @@ class LaplaceMechanism(TradeOff):
         return inverse / (4 * fpr)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GeometricMechanism(TradeOff):
     """Two-sided geometric (discrete Laplace) noise on one whole number.
 
@@ -93,8 +96,11 @@ class GeometricMechanism(TradeOff):
         sensitivity: a whole number, at least 0.
     """
 
-    scale: float
-    sensitivity: int
+    __slots__ = ("scale", "sensitivity")
+
+    def __init__(self, *, scale: float, sensitivity: int) -> None:
+        self.scale: Final = scale
+        self.sensitivity: Final = sensitivity
 
     @property
     def loss(self) -> float:
@@ -151,7 +157,6 @@ class GeometricMechanism(TradeOff):
         return high
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RandomizedResponse(TradeOff):
     """One answer out of ``categories``, true with probability ``truth``.
 
@@ -163,8 +168,11 @@ class RandomizedResponse(TradeOff):
         categories: at least 2.
     """
 
-    truth: float
-    categories: int
+    __slots__ = ("categories", "truth")
+
+    def __init__(self, *, truth: float, categories: int) -> None:
+        self.truth: Final = truth
+        self.categories: Final = categories
 
     @property
     def likely(self) -> float:

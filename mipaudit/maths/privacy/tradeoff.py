@@ -38,7 +38,20 @@ _NOTHING: Final = 1e-300
 class TradeOff(ABC):
     """A symmetric trade-off curve: what no attacker can exceed."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two curves are of one kind, with the same numbers."""
+        if not isinstance(other, TradeOff) or type(self) is not type(other):
+            return False
+        return self._numbers() == other._numbers()
+
+    def __hash__(self) -> int:
+        """Return a hash of the numbers."""
+        return hash(self._numbers())
+
+    def _numbers(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
 
     @property
     @abstractmethod

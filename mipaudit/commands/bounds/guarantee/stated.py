@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.maths.privacy.approximate import ApproximateDP
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class Stated(NamedTuple):
     """A guarantee as stated.
 
     Attributes:
