@@ -6,16 +6,20 @@ import io
 import os
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import IO, TYPE_CHECKING, Final, Literal, NoReturn, Protocol
+from typing import IO, TYPE_CHECKING, ClassVar, Final, Literal, NoReturn, Protocol, TypeVar
 
 from mipaudit.errors import InputError
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from _typeshed import WriteableBuffer
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 Format = Literal["csv", "gzip", "zstd", "parquet"]
 
@@ -23,6 +27,11 @@ Format = Literal["csv", "gzip", "zstd", "parquet"]
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _BLOCK: Final = 1 << 20
+# What is read ahead of a store: little at first, then more and more.
+_AHEAD_LEAST: Final = 1 << 14
+AHEAD_MOST: Final = 4 << 20
+# Inputs that are waited for at the same time.
+_MANY: Final = 16
 ZIP_MAGIC: Final = b"PK\x03\x04"
 _ENCRYPTED_MAGIC: Final = b"PARE"
 _MAGIC: Final[tuple[tuple[bytes, Format], ...]] = (
@@ -36,7 +45,10 @@ class Blob(Protocol):
     """Bytes that can be opened again and again, from several threads.
 
     What other processes can open, too, can be pickled; standard input and pipes cannot.
+    ``remote`` tells whether reading waits for a store.
     """
+
+    remote: ClassVar[bool]
 
     @property
     def name(self) -> str:
@@ -64,6 +76,8 @@ class Blob(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBlob:
     """A file on disk, with the state in which it was found."""
+
+    remote: ClassVar[bool] = False
 
     path: Path
     size: int
@@ -141,6 +155,8 @@ def _unreadable(name: str, error: OSError) -> InputError:
 class MemoryBlob:
     """Bytes in memory."""
 
+    remote: ClassVar[bool] = False
+
     name: str
     data: bytes
 
@@ -169,6 +185,8 @@ class MemoryBlob:
 class TemporaryBlob:
     """An unlinked file that only its owner can read: gone when closed."""
 
+    remote: ClassVar[bool] = False
+
     name: str
     file: IO[bytes]
     size: int
@@ -179,7 +197,11 @@ class TemporaryBlob:
 
     def open(self) -> IO[bytes]:
         """Return a reader with a position of its own."""
-        return io.BufferedReader(_PositionedReader(self.file.fileno(), self.size), _BLOCK)
+
+        def fetch(offset: int, size: int) -> bytes:
+            return os.pread(self.file.fileno(), size, offset)
+
+        return io.BufferedReader(PositionedReader(fetch, self.size), _BLOCK)
 
     def changed(self) -> bool:
         """Never: nobody else can open it."""
@@ -198,31 +220,80 @@ def _bound_here(name: str) -> InputError:
     )
 
 
-class _PositionedReader(io.RawIOBase):
-    """Reads a shared descriptor at its own position, so threads do not disturb each other."""
+class PositionedReader(io.RawIOBase):
+    """Reads what others read as well, at a position of its own.
 
-    def __init__(self, descriptor: int, size: int) -> None:
-        self._descriptor, self._size, self._at = descriptor, size, 0
+    Attributes:
+        fetch: returns so many bytes from an offset on.
+        size: of all of it.
+        ahead: whether a buffer that is filled gets little at first, and more as reading goes on.
+    """
+
+    def __init__(
+        self, fetch: Callable[[int, int], bytes], size: int, *, ahead: bool = False
+    ) -> None:
+        """Begin at the start."""
+        self._fetch, self._size, self._at = fetch, size, 0
+        self._least = self._step = _AHEAD_LEAST if ahead else AHEAD_MOST
 
     def readable(self) -> bool:
+        """Tell that it can be read."""
         return True
 
     def seekable(self) -> bool:
+        """Tell that it can be read from anywhere."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
+        """Go elsewhere."""
         self._at = offset + (0, self._at, self._size)[whence]
+        self._step = self._least
         return self._at
 
     def tell(self) -> int:
+        """Return the position."""
         return self._at
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer).cast("B")
-        data = os.pread(self._descriptor, len(view), self._at)
-        view[: len(data)] = data
+    def readall(self) -> bytes:
+        """Return the rest."""
+        return self.read()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return so many bytes, or all that are left."""
+        left = max(0, self._size - self._at)
+        wanted = left if size < 0 else min(size, left)
+        data = self._fetch(self._at, wanted) if wanted else b""
         self._at += len(data)
+        return data
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill a buffer that is no larger than what is read ahead in part, else wholly."""
+        view = memoryview(buffer).cast("B")
+        size = len(view)
+        if size <= AHEAD_MOST:
+            size = min(size, self._step)
+            self._step = min(4 * self._step, AHEAD_MOST)
+        data = self.read(size)
+        view[: len(data)] = data
         return len(data)
+
+
+def blob_ranges(blob: Blob) -> IO[bytes] | io.RawIOBase:
+    """Open ``blob`` to read nothing but what is asked for."""
+    found: IO[bytes] | io.RawIOBase = getattr(blob, "open_ranges", blob.open)()
+    return found
+
+
+def each_at_once(
+    work: Callable[[ItemT], ResultT], items: Sequence[ItemT], *, remote: bool
+) -> list[ResultT]:
+    """Return ``work`` of each item, in order; many at a time where each waits for a store."""
+    if not remote or len(items) < 2:  # noqa: PLR2004
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(_MANY, len(items))) as pool:
+        return list(pool.map(work, items))
 
 
 def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
@@ -301,7 +372,7 @@ def _hash_whole(blob: Blob) -> str:
 
 def _hash_ends(blob: Blob) -> str:
     """Hash the size, the first MiB, and the last MiB or the whole Parquet footer."""
-    with blob.open() as stream:
+    with blob_ranges(blob) as stream:
         head = stream.read(_END)
         stream.seek(-min(8, blob.size), os.SEEK_END)
         tail = stream.read(8)

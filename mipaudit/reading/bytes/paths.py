@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import file_blob, stream_blob
+from mipaudit.reading.bytes.blob import each_at_once, file_blob, stream_blob
 from mipaudit.reading.stores.address import local_path, parse_address
 from mipaudit.statements.text.printable_names import safe_name
 
@@ -66,7 +66,6 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
 
 
 def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
-    from mipaudit.reading.bytes.at_once import each_at_once
     from mipaudit.reading.stores.remote_blob import remote_blob
     from mipaudit.reading.stores.remote_paths import remote_files
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import blob_ranges
 from mipaudit.reading.columns.column import Numbers
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_kind, is_list
 from mipaudit.reading.parquet.parquet import arrow_errors
@@ -56,7 +57,7 @@ def read_lists(part: ParquetPart, names: Sequence[str]) -> dict[str, ListColumn]
 def _table(part: ParquetPart, names: Sequence[str]) -> pa.Table:
     import pyarrow.parquet as pq
 
-    with arrow_errors(part.name), part.blob.open() as stream:
+    with arrow_errors(part.name), blob_ranges(part.blob) as stream:
         file = pq.ParquetFile(
             stream,
             metadata=part.metadata,

@@ -6,12 +6,11 @@ import errno
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.at_once import is_remote
 from mipaudit.reading.bytes.bad_parts import input_changed
-from mipaudit.reading.bytes.blob import FileBlob, MemoryBlob, TemporaryBlob, encrypted
+from mipaudit.reading.bytes.blob import FileBlob, MemoryBlob, TemporaryBlob, blob_ranges, encrypted
 from mipaudit.reading.columns.column import Chunk
 from mipaudit.reading.csv.dialect import unique_names
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Field
     from mipaudit.reading.parquet.footer import ColumnPlace
     from mipaudit.reading.source.part import Piece
-    from mipaudit.reading.stores.remote_blob import RemoteBlob
 
 # A larger column chunk is read through a buffer instead of at once: a file with
 # a single huge row group must not be held in memory.
@@ -171,11 +169,6 @@ class RowGroup:
             )
 
 
-def blob_ranges(blob: Blob) -> IO[bytes] | RawIOBase:
-    """Open ``blob`` to read nothing but what is asked for."""
-    return cast("RemoteBlob", blob).open_ranges() if is_remote(blob) else blob.open()
-
-
 @contextmanager
 def _opened(blob: Blob) -> Iterator[str | IO[bytes] | RawIOBase]:
     if isinstance(blob, FileBlob):
@@ -198,7 +191,7 @@ def _parquet_file(
         source,
         metadata=part.metadata,
         # Neighbouring columns in one request. Of a file it would only take memory.
-        pre_buffer=buffer == 0 and is_remote(part.blob),
+        pre_buffer=buffer == 0 and part.blob.remote,
         buffer_size=buffer,
         read_dictionary=few or None,
         page_checksum_verification=True,

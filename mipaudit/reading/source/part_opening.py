@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.at_once import each_at_once, is_remote
 from mipaudit.reading.bytes.bad_parts import BadPartsError, named_fault
-from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
+from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format, each_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +21,7 @@ def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob
     blobs = [one.blob for one in files]
     parts: list[Part] = []
     bare: list[Blob] = []
-    opened = each_at_once(_open_or_error, blobs, remote=any(map(is_remote, blobs)))
+    opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
     bad = [one for one in opened if isinstance(one, BadPartsError)]
     if bad:
         raise BadPartsError.together(bad)

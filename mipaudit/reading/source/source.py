@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.at_once import each_at_once, is_remote
 from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
-from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob, describe_blob
+from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.faults import empty_class_error, fault_of
 from mipaudit.reading.rows.left_out import (
@@ -286,7 +285,7 @@ class ScoreSource:
     @property
     def remote(self) -> bool:
         """Tell whether a file is far away."""
-        return any(is_remote(part.blob) for part in self._parts)
+        return any(part.blob is not None and part.blob.remote for part in self._parts)
 
     def check_unchanged(self) -> None:
         """Raise InputError ``input_changed`` if a file is not as it was at opening."""

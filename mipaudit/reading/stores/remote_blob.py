@@ -7,21 +7,16 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.errors import MipauditError
+from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, stream_blob
 from mipaudit.reading.stores.fault import ShortReadError
 from mipaudit.reading.stores.opening import open_store
 from mipaudit.reading.stores.remote_store import ask_store
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.stores.address import Address
-    from mipaudit.reading.stores.remote_store import ObjectState, Ranges, Store
+    from mipaudit.reading.stores.remote_store import ObjectState, Store
 
-# What is read at once: at first what is asked for, then more and more up to here.
-_AHEAD_LEAST: Final = 1 << 18
-_AHEAD_MOST: Final = 4 << 20
-_BUFFER: Final = 1 << 13
 # What a web server says of a file that another content would change.
 _CONTENT_STAMPS: Final = ("ETag ", "Content-MD5 ")
 
@@ -49,11 +44,21 @@ class RemoteBlob:
 
     def open(self) -> IO[bytes]:
         """Return a reader that reads ahead."""
-        return io.BufferedReader(_RemoteReader(self, ahead=True), _BUFFER)
+        return io.BufferedReader(self._reader(ahead=True), AHEAD_MOST)
 
     def open_ranges(self) -> io.RawIOBase:
         """Return a reader that reads nothing but what it is asked for, at once."""
-        return _RemoteReader(self, ahead=False)
+        return self._reader(ahead=False)
+
+    def _reader(self, *, ahead: bool) -> PositionedReader:
+        store = open_store(self.address)
+
+        def fetch(offset: int, size: int) -> bytes:
+            return ask_store(
+                store, self.path, lambda: store.ranges(self.path, self.size).read(offset, size)
+            )
+
+        return PositionedReader(fetch, self.size, ahead=ahead)
 
     def changed(self) -> bool:
         """Compare size and etag, or the time of the last change."""
@@ -103,87 +108,9 @@ def _can_be_read_twice(store: Store, path: str, state: ObjectState) -> bool:
 
 
 def _streamed(store: Store, path: str, name: str, state: ObjectState, in_memory: int) -> Blob:
-    from mipaudit.reading.bytes.blob import stream_blob
-
     with store.stream(path) as stream:
         blob = stream_blob(name, stream, in_memory=in_memory)
     if state.size not in {None, blob.size}:
         blob.close()
         raise ShortReadError
     return blob
-
-
-class _RemoteReader(io.RawIOBase):
-    """Reads an object at its own position."""
-
-    def __init__(self, blob: RemoteBlob, *, ahead: bool) -> None:
-        self._blob = blob
-        self._store = open_store(blob.address)
-        self._ranges: Ranges | None = None
-        self._at = 0
-        self._ahead = ahead
-        self._more = 0  # bytes to read at least, once reading goes on where it ended
-        self._kept, self._kept_at = b"", 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        place = offset + (0, self._at, self._blob.size)[whence]
-        if place != self._at:
-            self._more = 0
-        self._at = place
-        return place
-
-    def tell(self) -> int:
-        return self._at
-
-    def readall(self) -> bytes:
-        return self.read(max(0, self._blob.size - self._at))
-
-    def read(self, size: int = -1, /) -> bytes:
-        if size < 0:
-            return self.readall()
-        data = self._take(size)
-        self._at += len(data)
-        return data
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer).cast("B")
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
-    def _take(self, size: int) -> bytes:
-        size = max(0, min(size, self._blob.size - self._at))
-        start = self._at - self._kept_at
-        kept = self._kept[start : start + size] if 0 <= start < len(self._kept) else b""
-        if len(kept) == size:
-            return kept
-        first = self._at + len(kept)
-        wanted = size - len(kept)
-        most = min(max(wanted, self._more), self._blob.size - first)
-        data = self._fetch(first, most)
-        if self._ahead:
-            self._more = min(max(_AHEAD_LEAST, 2 * self._more), _AHEAD_MOST)
-            self._kept, self._kept_at = (data, first) if most > wanted else (b"", 0)
-        return kept + data[:wanted] if kept or most > wanted else data
-
-    def _fetch(self, offset: int, size: int) -> bytes:
-        blob, store = self._blob, self._store
-
-        def read() -> bytes:
-            if self._ranges is None:
-                self._ranges = store.ranges(blob.path, blob.size)
-            return self._ranges.read(offset, size)
-
-        return ask_store(store, blob.path, read)
-
-    def close(self) -> None:
-        self._kept = b""
-        if self._ranges is not None and not self.closed:
-            self._ranges.close()
-        super().close()
