@@ -18,14 +18,13 @@ CLOSED_PIPE: Final = 141  # 128 + SIGPIPE
 _BY_VERDICT: Final = {"not_met": NOT_MET, "inconclusive": INCONCLUSIVE}
 
 
-def verdict_status(verdict: VerdictStatus, *, exit_zero: bool) -> int:
-    """Return the exit code for a verdict: 0, 1 or 3, or always 0 with ``exit_zero``."""
-    return OK if exit_zero else _BY_VERDICT.get(verdict, OK)
+def verdict_status(verdict: VerdictStatus) -> int:
+    """Return the exit code for a verdict: 0, 1 or 3."""
+    return _BY_VERDICT.get(verdict, OK)
 
 
-def verdict_exit(verdict: Verdict, *, exit_zero: bool) -> int:
+def verdict_exit(verdict: Verdict) -> int:
     """Return the exit code for a verdict, as its policy counts an open answer."""
     if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
-        failing = verdict.on_inconclusive == "fail" and not exit_zero
-        return NOT_MET if failing else OK
-    return verdict_status(verdict.status, exit_zero=exit_zero)
+        return NOT_MET if verdict.on_inconclusive == "fail" else OK
+    return verdict_status(verdict.status)

@@ -16,7 +16,7 @@ def report_exit(report: AnyReport, *, exit_zero: bool) -> int:
         return exit_code.OK
     verdict = getattr(report, "verdict", None)
     if verdict is not None:
-        return exit_code.verdict_exit(verdict, exit_zero=False)
+        return exit_code.verdict_exit(verdict)
     claim = getattr(report, "claim", None)
     refuted = claim is not None and claim.status == "refuted"
     failed = not getattr(report, "passed", True) or not getattr(report, "agrees", True)

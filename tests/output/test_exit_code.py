@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.output.exit_code import verdict_status
+from mipaudit.output.report_exit import report_exit
+from mipaudit.statements.verdict import Verdict
 from tests.places import TESTS
 
 
@@ -26,7 +28,9 @@ def test_the_verdict_sets_the_exit_code(stand_in, ending, code):
 
 @pytest.mark.parametrize("ending", ["met", "no_policy", "not_met", "inconclusive"])
 def test_exit_zero_softens_verdicts(ending):
-    assert verdict_status(ending, exit_zero=True) == 0
+    report = SimpleNamespace(verdict=Verdict(status=ending, reasons=()))
+
+    assert report_exit(report, exit_zero=True) == 0
 
 
 @pytest.mark.parametrize(
