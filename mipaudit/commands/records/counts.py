@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from mipaudit.commands.records.groups import choose_groups, words_of
 from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
-from mipaudit.commands.records.risk.survey import RecordCount, RecordSurvey
 from mipaudit.commands.records.rows import positions
 from mipaudit.counting.columns import Meter, require_classes, require_identities
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
@@ -36,7 +35,9 @@ if TYPE_CHECKING:
     from mipaudit.reading.rows.rows_of_chunk import Assembly
     from mipaudit.reading.source.partitions import Partitions
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
-    from mipaudit.summaries.plan import ScoreKind
+    from mipaudit.summaries.group_tally import Grouping
+    from mipaudit.summaries.plan import Plan, ScoreKind
+    from mipaudit.summaries.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -250,3 +251,49 @@ def _check_population(asked: RecordTableOptions, sample: BurnInSample) -> None:
             "`member_population` says they were drawn from.",
             hint="Give the number of all training records.",
         )
+
+
+class RecordSurvey:
+    """Pass one: a burn-in sample of one score, and the sizes of the groups."""
+
+    __slots__ = ("census", "sample")
+
+    def __init__(self, seed: int, *, grouped: bool) -> None:
+        """Start empty."""
+        self.sample = BurnInSample(1, seed)
+        self.census = GroupCensus() if grouped else None
+
+    def add(self, rows: Rows) -> None:
+        """Take in a batch."""
+        self.sample.add(rows)
+        if self.census is not None:
+            self.census.add(rows)
+
+    def merge(self, other: Self) -> None:
+        """Take in the survey of another part."""
+        self.sample.merge(other.sample)
+        if self.census is not None and other.census is not None:
+            self.census.merge(other.census)
+
+
+class RecordCount:
+    """Pass two: counts of the cells, and of the groups."""
+
+    __slots__ = ("cells", "groups")
+
+    def __init__(self, cells: RecordCells, plan: Plan | None, grouping: Grouping | None) -> None:
+        """Start empty; a plan and a grouping go together."""
+        self.cells = RecordTally(cells)
+        self.groups = None if plan is None or grouping is None else GroupTally(plan, grouping)
+
+    def add(self, rows: Rows) -> None:
+        """Count a batch."""
+        self.cells.add(rows)
+        if self.groups is not None:
+            self.groups.add(rows)
+
+    def merge(self, other: Self) -> None:
+        """Add the counts of another part."""
+        self.cells.merge(other.cells)
+        if self.groups is not None and other.groups is not None:
+            self.groups.merge(other.groups)

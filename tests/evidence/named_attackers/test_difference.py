@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.compare.queries.joint_scores import joint_scores
+from mipaudit.commands.compare.queries.pairs import joint_scores
 from mipaudit.evidence.named_attackers.difference import (
     challenger,
     class_challenger,

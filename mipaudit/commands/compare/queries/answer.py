@@ -13,7 +13,6 @@ from mipaudit.commands.compare.queries.report import (
     CompareDesign,
     ComparedQuery,
     CompareReport,
-    IncreaseCheck,
     RankedQuery,
 )
 from mipaudit.commands.compare.queries.rows import (
@@ -92,19 +91,7 @@ def compare_report(
         best_of=tuple(best_of),
         together=tuple(together),
         gains=tuple(gains),
-        policy=tuple(
-            IncreaseCheck(
-                query=one.query,
-                versus=one.versus,
-                limit=one.limit,
-                against=one.against,
-                lower=one.lower,
-                upper=one.upper,
-                status=one.status,
-                reason=one.reason,
-            )
-            for one in checks
-        ),
+        policy=tuple(checks),
         verdict=verdict,
         findings=(*findings, *_findings(compared, pairs)),
         limitations=compare_limitations(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mipaudit.commands.compare.queries.report import IncreaseCheck
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.verdict import Verdict, plain_verdict
 
@@ -14,24 +14,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.compare.queries.compared import Compared
     from mipaudit.statements.estimate import Attackers, Estimate
     from mipaudit.statements.policy import CheckStatus
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Increase:
-    """A limit on how much more than the baseline a query may leak, and what decides.
-
-    ``lower`` has a share of the error over all queries; ``upper`` needs none, because
-    ``met`` requires every one to pass.
-    """
-
-    query: str
-    versus: str
-    limit: float
-    against: Attackers
-    lower: float | None
-    upper: float | None
-    status: CheckStatus
-    reason: str
 
 
 def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
@@ -60,8 +42,11 @@ def judge_increases(
     limit: float,
     against: Attackers,
     confidence: float,
-) -> list[Increase]:
+) -> list[IncreaseCheck]:
     """Return one check for every query but the baseline.
+
+    A lower limit has a share of the error over all queries; an upper one needs none, because
+    'met' requires every one to pass.
 
     Args:
         compared: the queries.
@@ -78,7 +63,7 @@ def judge_increases(
         upper = compared.upper(one, baseline, against, whole)
         status = check_status(limit, lower, upper)
         found.append(
-            Increase(
+            IncreaseCheck(
                 query=compared.evidence[one].score,
                 versus=compared.evidence[baseline].score,
                 limit=limit,
@@ -104,6 +89,6 @@ def increase_reason(
     return limit_reason(status, "the increase", limit, (lower, upper), among=among)
 
 
-def increase_verdict(checks: Sequence[Increase]) -> Verdict:
+def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
     """Return the verdict over all checks."""
     return plain_verdict([(one.status, f"query '{one.query}': {one.reason}") for one in checks])

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.compare.queries.judgement import Increase, increase_verdict, surely_more
+from mipaudit.commands.compare.queries.judgement import increase_verdict, surely_more
+from mipaudit.commands.compare.queries.report import IncreaseCheck
 from mipaudit.statements.estimate import Estimate
 
 ROW = Estimate(
@@ -24,7 +25,7 @@ ROW = Estimate(
     n_members=1,
     n_holdout=1,
 )
-CHECK = Increase(
+CHECK = IncreaseCheck(
     query="a",
     versus="b",
     limit=0.1,
