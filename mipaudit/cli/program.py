@@ -88,7 +88,7 @@ COMMANDS: Final = {
     "query lira": BY_NAME["query lira"].summary,
     "shift": BY_NAME["shift"].summary,
     "bounds": BY_NAME["bounds"].summary,
-    "noise": "Say how much noise makes a release membership-inference private.",
+    "noise": BY_NAME["noise"].summary,
     "simulate": "Draw a score file of which the truth is known.",
     "validate": "Check on your own machine that every interval holds.",
     "reproduce": "Compute the figures of the papers anew.",

@@ -139,5 +139,12 @@ TABLE: Final = (
         asked="mipaudit.commands.compare.options:CompareOptions",
         answer="mipaudit.commands.compare.run:answer_compare",
     ),
+    Command(
+        "noise",
+        "Say how much noise makes a release membership-inference private.",
+        asked="mipaudit.commands.noise.options:NoiseOptions",
+        run="mipaudit.commands.noise.command:run_noise",
+        shown="mipaudit.commands.noise.options:NoiseShown",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -301,7 +301,8 @@ def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
         try:
             return make(value)
         except (TypeError, ValueError, OverflowError):
-            raise _refused(one, f"must be {accepted}") from None
+            within = "" if one.option.within is None else f", {one.option.within.text}"
+            raise _refused(one, f"must be {accepted}{within}") from None
     if get_origin(one.kind) is Literal:
         allowed = get_args(one.kind)
         if isinstance(value, str) and value in allowed:

@@ -47,9 +47,16 @@ def is_choice(one):
     return get_origin(one.kind) is Literal
 
 
-def needed(command):
-    """Return words for what a command cannot do without."""
-    return ["no-such-file.csv" for one in options_of(command) if one.default is REQUIRED]
+def is_placed(one):
+    return not one.option.flag.startswith("-")
+
+
+def needed(command, left_out):
+    """Return words for what a command cannot do without, but for one option."""
+    for one in options_of(command):
+        if one.default is REQUIRED and one is not left_out:
+            value = 0.25 if is_number(one) else "no-such-file.csv"
+            yield value if is_placed(one) else f"{one.option.flag}={value}"
 
 
 @pytest.fixture
@@ -82,7 +89,7 @@ def test_the_command_line_refuses_it_in_one_sentence(said, command, one):
     flag = one.option.flag.split("/")[-1]
     wrong = [MARK] if is_number(one) or is_choice(one) else []
     for value in [*wrong, *outside(one)]:
-        status, text = said(*command.name.split(), *needed(command), f"{flag}={value}")
+        status, text = said(*command.name.split(), *needed(command, one), f"{flag}={value}")
 
         assert status == 2
         assert text.startswith("Error: ")
@@ -90,19 +97,18 @@ def test_the_command_line_refuses_it_in_one_sentence(said, command, one):
         assert len(text.splitlines()) <= 2
 
 
-def work(command, one):
-    """Return words with which a command does more than show its help, without an option."""
-    flags = [other.option.flag for other in options_of(command)]
-    places = [flag for flag in flags if flag and flag[0] != "-"]
-    return (
-        needed(command) or ["no-such-file.csv"]
-        if places
-        else ["-q" if one.name != "quiet" else "-v"]
-    )
+def work(command, left_out):
+    """Return words with which a command does more than show its help, but for one option."""
+    words = list(needed(command, left_out))
+    if words:
+        return words
+    if any(map(is_placed, (one for one in options_of(command) if one.option.flag))):
+        return ["no-such-file.csv"]
+    return ["-v" if left_out.name == "quiet" else "-q"]
 
 
 def is_set_elsewhere(command, one):
-    return command.configured and one.option.flag.startswith("-")
+    return command.configured and not is_placed(one)
 
 
 ELSEWHERE = [(command, one) for command, one in TYPED if is_set_elsewhere(command, one)]

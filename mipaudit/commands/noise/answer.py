@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.asked import check_choices, refuse_shared_stdin
 from mipaudit.commands.noise.calibration_records import measured_noise
+from mipaudit.commands.noise.options import LARGEST
 from mipaudit.commands.noise.promise import promise_report
 from mipaudit.errors import InputError
-from mipaudit.options.plain_values import number, path_of, require, whole
-from mipaudit.reading.source.any_input import column_names
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
@@ -23,16 +21,12 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.swap import SwapPairs
     from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.promise import Promise
+    from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.commands.noise.report import Applied, NoiseReport
     from mipaudit.reading.sheets.pairs import Pairs
     from mipaudit.reading.sheets.splits import Splits
-    from mipaudit.statements.origin import InputFile, Setting
+    from mipaudit.statements.origin import InputFile
 
-_LARGEST: Final = 1e50
-_CONFIDENCE: Final = "The confidence must be above 0 and below 1."
-_RADIUS: Final = "The clip radius must be at least 1e-50 and at most 1e50."
-_CENTRE: Final = "The clip centre must be numbers from -1e50 to 1e50, one for each coordinate."
 # What the report says of a promise by itself, the calibration need not repeat.
 _SAID: Final = frozenset({"no_noise_needed", "paper_needs_half"})
 _ESTIMATED: Final = (
@@ -57,9 +51,7 @@ class CalibratedSplits:
 
     def report(
         self,
-        promise: Promise,
-        given: Mapping[str, Any],
-        settings: Sequence[Setting] | None,
+        asked: NoiseOptions,
         *,
         applied: Applied | None = None,
         inputs: Sequence[InputFile] = (),
@@ -68,9 +60,7 @@ class CalibratedSplits:
         """Return the report; ``applied`` and the rest describe a release, if there is one."""
         tables = (self.splits, self.pairs)
         return promise_report(
-            promise,
-            given=given,
-            settings=settings,
+            asked,
             dimension=len(self.splits.columns),
             measured=measured_noise(self.found, self.splits, self.pairs),
             applied=applied,
@@ -86,50 +76,37 @@ def _rests_on(demand: Demand) -> str:
     return f"{_STRICT}{'' if demand.ball is None else _BALL}."
 
 
-def calibrate_splits(promise: Promise, given: Mapping[str, Any]) -> CalibratedSplits:
+def calibrate_splits(asked: NoiseOptions) -> CalibratedSplits:
     """Read the tables and calibrate.
 
-    Args:
-        promise: what is promised.
-        given: every keyword of ``noise``, with splits.
-
     Raises:
-        UsageError: a setting is out of its range.
+        UsageError: settings that no calibration can keep.
         InputError: the splits or pairs cannot be used.
     """
     from mipaudit.commands.noise.calibrate.calibration import calibrate
 
-    check_choices(given)
-    refuse_shared_stdin(given["splits"], given["pairs"])
-    splits = _splits(given)
-    pairs = _pairs(given, splits)
+    splits = _splits(asked)
+    pairs = _pairs(asked.pairs, splits)
     _check_size(splits.values)
-    demand = _demand(promise, given, len(splits.columns))
+    demand = _demand(asked, len(splits.columns))
     swaps = None if pairs is None else _swap_pairs(pairs, splits)
-    found = calibrate(splits.values, demand, generator(given["seed"]), swaps)
+    found = calibrate(splits.values, demand, generator(asked.seed), swaps)
     return CalibratedSplits(splits=splits, pairs=pairs, found=found)
 
 
-def generator(seed: object) -> np.random.Generator:
+def generator(seed: int | None) -> np.random.Generator:
     """Return what divides the splits: repeatable, with a seed or without."""
     import numpy as np
 
-    if seed is None:
-        return np.random.default_rng(0)
-    found = whole("seed", seed)
-    require(found >= 0, "seed", "The seed must be a whole number of at least 0.")
-    return np.random.default_rng(found)
+    return np.random.default_rng(seed or 0)
 
 
-def _splits(given: Mapping[str, Any]) -> Splits:
+def _splits(asked: NoiseOptions) -> Splits:
     from mipaudit.reading.sheets.splits import read_splits, splits_of
 
-    data = path_of(given["splits"])
-    read = read_splits if isinstance(data, str) else splits_of
-    splits = read(
-        data, columns=column_names(given["columns"]), ignore=column_names(given["ignore"])
-    )
-    if not given["columns"]:
+    read = read_splits if isinstance(asked.splits, str) else splits_of
+    splits = read(asked.splits, columns=tuple(asked.columns), ignore=tuple(asked.ignore))
+    if not asked.columns:
         _refuse_scores(splits)
     return splits
 
@@ -145,17 +122,15 @@ def _refuse_scores(splits: Splits) -> None:
             f"{splits.source.name}: the column {quoted_name(found[0])} says that the rows are "
             "records, not random splits.",
             hint="Give a table with one row per random split; a released number of that name "
-            "is taken with --columns.",
+            "is taken with `columns`.",
         )
 
 
-def _pairs(given: Mapping[str, Any], splits: Splits) -> Pairs | None:
-    if given["pairs"] is None:
+def _pairs(path: str | None, splits: Splits) -> Pairs | None:
+    if path is None:
         return None
     from mipaudit.reading.sheets.pairs import read_pairs
 
-    path = path_of(given["pairs"])
-    require(isinstance(path, str), "pairs", "The pairs must be a file.")
     return read_pairs(path, columns=splits.columns if splits.named else ())
 
 
@@ -176,8 +151,8 @@ def _check_size(values: np.ndarray) -> None:
     """Refuse numbers whose squares, times a large multiplier, leave the floats."""
     import numpy as np
 
-    spread = np.ptp(values, axis=0) if np.abs(values).max() <= _LARGEST else np.array([math.inf])
-    if not ((spread == 0) | ((spread >= 1 / _LARGEST) & (spread <= 2 * _LARGEST))).all():
+    spread = np.ptp(values, axis=0) if np.abs(values).max() <= LARGEST else np.array([math.inf])
+    if not ((spread == 0) | ((spread >= 1 / LARGEST) & (spread <= 2 * LARGEST))).all():
         raise InputError(
             "numbers_out_of_range",
             "A column of the splits or pairs holds numbers above 1e50, or that differ by less "
@@ -186,50 +161,31 @@ def _check_size(values: np.ndarray) -> None:
         )
 
 
-def _demand(promise: Promise, given: Mapping[str, Any], dimension: int) -> Demand:
-    from mipaudit.commands.noise.calibrate.demand import Demand
+def _demand(asked: NoiseOptions, dimension: int) -> Demand:
+    from mipaudit.commands.noise.calibrate.demand import MECHANISMS, PROVED, SHAPES, Demand
 
-    confidence = number("confidence", given["confidence"], _CONFIDENCE)
-    require(0 < confidence < 1, "confidence", _CONFIDENCE)
-    chosen = {
-        field: frozenset({given[name]})
-        for field, name in (
-            ("allow", "calibration"),
-            ("mechanisms", "mechanism"),
-            ("shapes", "shape"),
-        )
-        if given[name] is not None
-    }
     return Demand(
-        eta=promise.eta,
-        order=promise.k,
-        train_fraction=promise.train_fraction,
-        confidence=confidence,
-        error_units=given["error_units"],
-        scaled_by=given["scaled_by"],
-        strict=bool(given["strict"]),
-        ball=_ball(given, dimension),
-        protect=given["protect"],
-        **cast("dict[str, Any]", chosen),
+        eta=asked.eta,
+        order=asked.k,
+        train_fraction=asked.train_fraction,
+        confidence=asked.confidence,
+        error_units=asked.error_units,
+        scaled_by=asked.scaled_by,
+        strict=asked.strict,
+        ball=_ball(asked, dimension),
+        protect=asked.protect,
+        allow=frozenset({asked.calibration}) if asked.calibration else PROVED,
+        mechanisms=frozenset({asked.mechanism}) if asked.mechanism else MECHANISMS,
+        shapes=frozenset({asked.shape}) if asked.shape else SHAPES,
     )
 
 
-def _ball(given: Mapping[str, Any], dimension: int) -> Ball | None:
-    if given["clip_radius"] is None:
-        require(
-            given["clip_centre"] is None,
-            "clip_centre",
-            "A clip centre has no meaning without a clip radius.",
-        )
+def _ball(asked: NoiseOptions, dimension: int) -> Ball | None:
+    if asked.clip_radius is None:
         return None
     import numpy as np
 
     from mipaudit.commands.noise.mechanisms.clipping import Ball
 
-    centre = np.zeros(dimension)
-    if given["clip_centre"] is not None:
-        centre = np.array([number("clip_centre", x, _CENTRE) for x in given["clip_centre"]])
-        require(bool((np.abs(centre) <= _LARGEST).all()), "clip_centre", _CENTRE)
-    radius = number("clip_radius", given["clip_radius"], _RADIUS)
-    require(1 / _LARGEST <= radius <= _LARGEST, "clip_radius", _RADIUS)
-    return Ball(centre=centre, radius=radius)
+    centre = np.zeros(dimension) if asked.clip_centre is None else np.array(asked.clip_centre)
+    return Ball(centre=centre, radius=asked.clip_radius)

@@ -1,216 +1,86 @@
-"""``mipaudit noise``."""
+"""``mipaudit noise``: the report, or a noised release with the report beside it."""
 
-# Annotations are objects here, not strings, which typer would compile: twice for each option.
+from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-import typer
-
+from mipaudit.commands.noise.options import check_release
+from mipaudit.commands.noise.run import answer_noise
 from mipaudit.errors import UsageError
-from mipaudit.options import common_options as o
 from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination, write_together
+from mipaudit.output.notes import note
+from mipaudit.output.presentation import encode
 
-HELP: Final = """Say how much noise makes a release membership-inference private.
+if TYPE_CHECKING:
+    from mipaudit.commands.noise.options import NoiseOptions, NoiseShown
 
-A promise of eta: whoever sees the release tells a member from another record with an
-accuracy of at most eta above guessing. Without --from this is mathematics; with it
-the noise is calibrated on random splits of your own data, and can be added.
-
-\b
-Examples:
-  mipaudit noise --eta 0.1 --k 2
-      How many times its spread a release needs, by every known calibration.
-  mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10
-      The same as scales, with the error that the release will have.
-  mipaudit noise --eta 0.1 --from splits.parquet
-      Calibrated: rows are random splits, columns the numbers of the release.
-  mipaudit noise --eta 0.1 --from splits.parquet --strict
-      With limits that hold at every number of splits, whatever the release.
-  mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
-      Adds the noise; noised.csv.report.json says what was added and why.
-"""
+_SUFFIX: Final = ".report.json"
 
 
-def _optional(name: str, metavar: str, help: str) -> Any:  # noqa: A002, ANN401 - typer says so too
-    return typer.Option(name, metavar=metavar, help=help, show_default=False)
-
-
-def noise(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    context: typer.Context,
-    eta: Annotated[
-        float,
-        typer.Option("--eta", metavar="X", help="Accuracy above guessing, in (0, 0.5)."),
-    ],
-    k: Annotated[
-        float,
-        typer.Option("--k", metavar="K", help="Order of the published moment: 1 or more, or inf."),
-    ] = 2.0,
-    train_fraction: Annotated[
-        float,
-        typer.Option(
-            "--train-fraction", metavar="Q", help="Share of the records that is trained on."
-        ),
-    ] = 0.5,
-    moment: Annotated[
-        float | None,
-        _optional("--moment", "SIGMA", "Sigma_k: k-th root of the release's k-th central moment."),
-    ] = None,
-    swap_distance: Annotated[
-        float | None,
-        _optional("--swap-distance", "D", "Mean move of the release when one record is exchanged."),
-    ] = None,
-    sensitivity: Annotated[
-        float | None,
-        _optional("--sensitivity", "S", "Largest move when one record is exchanged, for any data."),
-    ] = None,
-    dimension: Annotated[
-        int | None,
-        _optional("--dimension", "N", "How many numbers are released. Default: 1."),
-    ] = None,
-    splits: Annotated[
-        str | None,
-        _optional(
-            "--from",
-            "SPLITS",
-            "A table: one row per random split, one column per released number.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        str | None,
-        _optional(
-            "--pairs", "PAIRS", "Releases before and after a swap: pair_id, side, maybe record."
-        ),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        _optional("--columns", "NAME", "A released number; repeat. Default: all but row labels."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        _optional("--ignore", "NAME", "A column that is no released number; repeat."),
-    ] = None,
-    confidence: Annotated[
-        float, typer.Option("--confidence", metavar="C", help="Of the limits.")
-    ] = 0.95,
-    strict: Annotated[  # noqa: FBT002 - an option
-        bool,
-        typer.Option(
-            "--strict", help="Limits that hold at every number of splits; takes more of them."
-        ),
-    ] = False,
-    clip_radius: Annotated[
-        float | None,
-        _optional(
-            "--clip-radius",
-            "R",
-            "Strict, and clip the release into this ball, chosen without the data.",
-        ),
-    ] = None,
-    clip_centre: Annotated[
-        str | None,
-        _optional("--clip-centre", "X,X,...", "Centre of the ball. Default: the origin."),
-    ] = None,
-    calibration: Annotated[
-        Literal["moment", "swap", "direct", "direct-swap", "paper"] | None,
-        _optional(
-            "--calibration",
-            "<moment|swap|direct|direct-swap|paper>",
-            "Choose only among these.",
-        ),
-    ] = None,
-    mechanism: Annotated[
-        Literal["laplace", "norm-exponential", "gaussian"] | None,
-        _optional("--mechanism", "<laplace|norm-exponential|gaussian>", "Choose only this noise."),
-    ] = None,
-    shape: Annotated[
-        Literal["isotropic", "diagonal", "full"] | None,
-        _optional("--shape", "<isotropic|diagonal|full>", "Choose only noise of this shape."),
-    ] = None,
-    protect: Annotated[
-        Literal["every-record", "tested-records", "average-record"],
-        typer.Option(
-            "--protect",
-            help="Every record, the records that --pairs exchanges, or records on average.",
-        ),
-    ] = "every-record",
-    error_units: Annotated[
-        Literal["standardised", "given"],
-        typer.Option("--error-units", help="In what units the total error is made least."),
-    ] = "standardised",
-    scaled_by: Annotated[
-        Literal["upper", "value"],
-        typer.Option("--scaled-by", help="The upper limit of what is estimated, or its value."),
-    ] = "upper",
-    release: Annotated[
-        str | None,
-        _optional("--apply", "RELEASE", "A vector to add the noise to; -o names the result."),
-    ] = None,
-    release_unlike_splits: Annotated[
-        Literal["refuse", "accept"],
-        typer.Option(
-            "--release-unlike-splits",
-            help="What to do with a release that lies far beyond all splits.",
-        ),
-    ] = "refuse",
-    seed: Annotated[
-        int | None,
-        _optional("--seed", "INTEGER", "Experiments only: who knows it can undo the noise."),
-    ] = None,
-    format: o.FormatOption = "table",  # noqa: A002
-    output: o.OutputOption = None,
-    sha256: o.Sha256Option = True,  # noqa: FBT002
-    quiet: o.QuietOption = False,  # noqa: FBT002
-    verbose: o.VerboseOption = False,  # noqa: FBT002
-) -> int:
+def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
-    from mipaudit.cli.settings.settings import settings_of
-    from mipaudit.options.texts.number_list import parse_numbers
-    from mipaudit.output.notes import tame_warnings
-
-    tame_warnings(verbose=verbose)
-    keywords = {
-        "eta": eta,
-        "k": k,
-        "train_fraction": train_fraction,
-        "moment": moment,
-        "swap_distance": swap_distance,
-        "sensitivity": sensitivity,
-        "dimension": dimension,
-        "splits": splits,
-        "pairs": pairs,
-        "columns": tuple(columns or ()),
-        "ignore": tuple(ignore or ()),
-        "confidence": confidence,
-        "strict": strict,
-        "clip_radius": clip_radius,
-        "clip_centre": parse_numbers(clip_centre, option="--clip-centre"),
-        "calibration": calibration,
-        "mechanism": mechanism,
-        "shape": shape,
-        "protect": protect,
-        "error_units": error_units,
-        "scaled_by": scaled_by,
-        "seed": seed,
-        "settings": settings_of(context),
-    }
-    if release is not None:
-        from mipaudit.commands.noise.files import write_noised
-
-        keywords["release_unlike_splits"] = release_unlike_splits
-        write_noised(release, output, keywords, format=format, quiet=quiet)
+    if shown.release is not None:
+        _write_noised(asked, shown, shown.release)
         return exit_code.OK
-    source = context.get_parameter_source("release_unlike_splits")
-    if source is not None and source.name == "COMMANDLINE":
-        raise UsageError(
-            "release_unlike_splits",
-            "--release-unlike-splits has no meaning without a release.",
-            hint="Add --apply RELEASE.",
-        )
-    from mipaudit.commands.noise import run as api
-    from mipaudit.output.destination import Destination
-    from mipaudit.output.presentation import encode
-
-    destination = Destination.open(output, inputs=(splits, pairs), sha256=sha256)
-    report = api.noise(**keywords)  # type: ignore[arg-type]
-    destination.write(encode(report, format, to_file=destination.path is not None))
+    _refuse_idle_choice(asked)
+    destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
+    report = answer_noise(asked)
+    destination.write(encode(report, shown.format, to_file=destination.path is not None))
     return exit_code.OK
+
+
+def _refuse_idle_choice(asked: NoiseOptions) -> None:
+    # Only where it is typed: a policy file is for runs with a release and for others.
+    name = "release_unlike_splits"
+    if any((one.name, one.source) == (name, "command line") for one in asked.recorded()):
+        raise UsageError(
+            name, f"`{name}` has no meaning without a release.", hint="Add `release` RELEASE."
+        )
+
+
+def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
+    """Add the noise, write both files, and show the report.
+
+    Both places are checked before anything is computed, and both files are written or none:
+    a noised release without a word on its noise would be worth nothing, and beside another
+    one's report it would be worse.
+
+    Raises:
+        UsageError: no file to write to, or one that is an input.
+        OutputError: a place cannot be written to.
+    """
+    check_release(asked, release)
+    if shown.output is None or shown.output == "-":
+        raise UsageError(
+            "output",
+            "A noised release needs a file to go to.",
+            hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
+        )
+    from mipaudit.commands.noise.release.layout import suffix_format
+    from mipaudit.commands.noise.release.noised_release import noised_release
+
+    form = suffix_format(shown.output)
+    if form is None:
+        raise UsageError(
+            "output", "`output` takes a file name that ends in .csv, .parquet, .npy or .json here."
+        )
+    inputs = (*asked.inputs(), release)
+    noised = Destination.open(shown.output, inputs=inputs)
+    sidecar = Destination.open(shown.output + _SUFFIX, inputs=inputs)
+    if noised.path == sidecar.path:
+        raise UsageError(
+            "output_is_report",
+            "`output` leads to the file that the report is written to.",
+            hint="Choose another file for `output`.",
+        )
+    place = Destination.open(None)
+    found = noised_release(asked, release, form=form, unlike=shown.release_unlike_splits)
+    text = encode(found.report, shown.format, to_file=False)
+    sidecar_text = encode(found.report, "json", to_file=True)
+    write_together([(sidecar, sidecar_text), (noised, found.content)])
+    place.write(text)
+    for one in found.findings:
+        # On stderr alone: it is about the release without its noise.
+        note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)
+    note("The noised release is written, and its report beside it.", quiet=shown.quiet)

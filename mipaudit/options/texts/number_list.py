@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mipaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def numbers(given: str | Iterable[float]) -> tuple[float, ...]:
+    """Return the numbers in a comma list, or of a sequence.
+
+    Raises:
+        ValueError: one of them is no number.
+    """
+    try:
+        return tuple(map(float, given.split(",") if isinstance(given, str) else given))
+    except (TypeError, ValueError):
+        raise ValueError("takes numbers, with commas between where typed") from None
 
 
 def parse_numbers(text: str | None, *, option: str) -> tuple[float, ...] | None:

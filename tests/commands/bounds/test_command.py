@@ -58,7 +58,7 @@ def test_each_question_is_answered_in_plain_text(mipaudit, arguments, shown):
 
 BAD = [
     (["--epsilon", "-1"], "--epsilon must be at least 0 and at most 1e+06."),
-    (["--epsilon", "nan"], "--epsilon must be a number."),
+    (["--epsilon", "nan"], "--epsilon must be a number, at least 0 and at most 1e+06."),
     (["--epsilon", "inf"], "--epsilon must be at least 0 and at most 1e+06."),
     (["--epsilon", "one"], "'one' is not a valid float"),
     (["--epsilon", "1", "--delta", "2"], "--delta must be from 0 to 1."),

@@ -162,7 +162,7 @@ def test_help_has_worked_examples(noise):
 @pytest.mark.parametrize(
     ("arguments", "accepted"),
     [
-        *[(("--eta", eta), "above 0 (at least 1e-12) and below 0.5") for eta in ("0", "0.5")],
+        *[(("--eta", eta), "at least 1e-12 and below 0.5") for eta in ("0", "0.5")],
         *[(("--eta", eta), "below 0.5") for eta in ("-1", "nan", "inf")],
         (("--eta", "much"), "--eta"),
         (("--k", "2"), "Missing option '--eta'"),
@@ -172,10 +172,13 @@ def test_help_has_worked_examples(noise):
             for q in ("0", "1", "nan")
         ],
         *[
-            (("--eta", "0.1", "--moment", size), "moment must be above 0 and finite")
+            (("--eta", "0.1", "--moment", size), "above 0 and finite")
             for size in ("0", "-1", "nan", "inf")
         ],
-        (("--eta", "0.1", "--swap-distance", "nan"), "swap distance must be above 0 and finite"),
+        (
+            ("--eta", "0.1", "--swap-distance", "nan"),
+            "--swap-distance must be a number, above 0 and finite",
+        ),
         (("--eta", "0.1", "--dimension", "0"), "at least 1 and at most 1e12"),
         (("--eta", "0.1", "--dimension", "1.5"), "--dimension"),
         (("--eta", "0.1", "--mechanism", "pink"), "'gaussian'"),
@@ -195,16 +198,16 @@ def test_a_number_out_of_range_is_one_error_with_the_range(noise, arguments, acc
         (("--pairs", "pairs.csv"), ("--pairs", "--from")),
         (("--seed", "3"), ("--seed", "--from")),
         (("--protect", "average-record"), ("--protect", "--from")),
-        (("--clip-centre", "1,2"), ("--clip-centre", "--from")),
-        (("--from", "splits.csv", "--clip-centre", "1,2"), ("clip radius",)),
+        (("--clip-centre", "1,2"), ("--clip-centre", "--clip-radius")),
+        (("--from", "splits.csv", "--clip-centre", "1,2"), ("--clip-radius",)),
         (("--from", "splits.csv", "--clip-radius", "1", "--clip-centre", "1,2,3"), ("2 finite",)),
         (("--from", "splits.csv", "--clip-radius", "1", "--clip-centre", "1,x"), ("commas",)),
         (("--from", "splits.csv", "--clip-radius", "0"), ("at least 1e-50 and at most 1e50",)),
         (("--from", "splits.csv", "--confidence", "1"), ("above 0 and below 1",)),
         (("--from", "splits.csv", "--calibration", "swap"), ("--pairs",)),
         (("--apply", "release.csv", "-o", "n.csv"), ("--from",)),
-        (("--from", "splits.csv", "--apply", "release.csv"), ("-o FILE",)),
-        (("--from", "splits.csv", "--apply", "release.csv", "-o", "-"), ("-o FILE",)),
+        (("--from", "splits.csv", "--apply", "release.csv"), ("--output FILE",)),
+        (("--from", "splits.csv", "--apply", "release.csv", "-o", "-"), ("--output FILE",)),
         (("--from", "splits.csv", "--apply", "release.csv", "-o", "n.txt"), (".csv, .parquet",)),
         (("--from", "-", "--apply", "-", "-o", "n.csv"), ("Standard input",)),
         (("--from", "missing.csv"), ("missing.csv",)),

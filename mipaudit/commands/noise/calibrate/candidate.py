@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.calibrate.demand import CalibrationKind, Demand, Protects
+    from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.direct_scale import Basis, Shifts
     from mipaudit.commands.noise.calibrate.measurement import Measured
+    from mipaudit.commands.noise.choices import CalibrationKind, Protects
     from mipaudit.commands.noise.mechanisms.cost import NoiseCost
     from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
     from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimate

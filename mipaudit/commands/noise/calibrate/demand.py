@@ -13,14 +13,15 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.commands.noise.choices import CalibrationKind, Protects, ShapeKind
     from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.mechanisms.shape import ShapeKind
     from mipaudit.maths.mip import Mechanism
 
-CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
+PROVED: Final[frozenset[CalibrationKind]] = frozenset({"moment", "swap", "direct", "direct-swap"})
+MECHANISMS: Final[frozenset[Mechanism]] = frozenset({"laplace", "norm-exponential", "gaussian"})
+SHAPES: Final[frozenset[ShapeKind]] = frozenset({"isotropic", "diagonal", "full"})
 # Its shares must still be told from 0 beside 1.
 _LEAST_ERROR: Final = 0.999e-12
-Protects = Literal["every-record", "tested-records", "average-record"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,9 +65,9 @@ class Demand:
     strict: bool = False
     ball: Ball | None = None
     protect: Protects = "every-record"
-    allow: frozenset[CalibrationKind] = frozenset({"moment", "swap", "direct", "direct-swap"})
-    mechanisms: frozenset[Mechanism] = frozenset({"laplace", "norm-exponential", "gaussian"})
-    shapes: frozenset[ShapeKind] = frozenset({"isotropic", "diagonal", "full"})
+    allow: frozenset[CalibrationKind] = PROVED
+    mechanisms: frozenset[Mechanism] = MECHANISMS
+    shapes: frozenset[ShapeKind] = SHAPES
 
     @property
     def sure(self) -> bool:

@@ -9,9 +9,9 @@ from mipaudit.commands.noise.calibrate.betting import fewest_terms
 from mipaudit.commands.noise.calibrate.split_halves import shape_kinds
 
 if TYPE_CHECKING:
-    from mipaudit.commands.noise.calibrate.demand import CalibrationKind, Demand, Protects
+    from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.swap import SwapPairs
-    from mipaudit.commands.noise.mechanisms.shape import ShapeKind
+    from mipaudit.commands.noise.choices import CalibrationKind, Protects, ShapeKind
     from mipaudit.maths.mip import Mechanism
 
 # From the strongest protection to the weakest.

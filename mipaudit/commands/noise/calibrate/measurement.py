@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.calibrate.demand import CalibrationKind, Demand, Protects
+    from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.split_halves import Workbench
     from mipaudit.commands.noise.calibrate.swap import SwapDistance, SwapPairs
+    from mipaudit.commands.noise.choices import CalibrationKind, Protects
     from mipaudit.commands.noise.mechanisms.shape import NoiseShape
 
     Array = NDArray[np.float64]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape, ShapeKind
+    from mipaudit.commands.noise.choices import ShapeKind
+    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
 
     Array = NDArray[np.float64]
 

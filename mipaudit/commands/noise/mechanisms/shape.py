@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.commands.noise.choices import ShapeKind
+
     Array = NDArray[np.float64]
 
-ShapeKind = Literal["isotropic", "diagonal", "full"]
 
 # Every eigenvalue of a shape gets so much of the mean one: a direction in which the
 # splits seen do not vary must not be left without noise.

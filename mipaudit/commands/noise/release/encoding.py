@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.release.layout import ReleaseFormat
+    from mipaudit.commands.noise.options import ReleaseFormat
     from mipaudit.commands.noise.release.vector import Release
 
 # The column that holds a vector without names.

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
+    from mipaudit.commands.noise.options import ReleaseFormat
+
 
 _SUFFIXES: Final[dict[str, ReleaseFormat]] = {
     ".csv": "csv",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.mechanisms.clipping import Ball
+    from mipaudit.commands.noise.options import Unlike
     from mipaudit.commands.noise.release.likeness import Likeness
     from mipaudit.reading.sheets.splits import Splits
 
-Unlike = Literal["refuse", "accept"]
 _SHOWN: Final = 3
 _TRY: Final = (
     "Compare units, the order of the columns and the algorithm: noise is made to measure of the "
     "splits, and for another release it promises nothing. If the release is right, add splits like "
-    "it, or say --release-unlike-splits accept."
+    "it, or say `release_unlike_splits` accept."
 )
 
 

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.answer import generator
+from mipaudit.commands.noise.answer import calibrate_splits, generator
 from mipaudit.commands.noise.report import Applied
 from mipaudit.statements.origin import InputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.answer import CalibratedSplits
     from mipaudit.commands.noise.mechanisms.uniforms import UniformSource
-    from mipaudit.commands.noise.promise import Promise
-    from mipaudit.commands.noise.release.layout import ReleaseFormat
-    from mipaudit.commands.noise.release.likeness_to_splits import Unlike
+    from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
     from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.origin import Setting
 
 _ROUNDING: Final = (
     "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
@@ -62,18 +57,18 @@ class NoisedRelease:
 
 
 def noised_release(
-    path: str,
-    calibrated: CalibratedSplits,
-    promise: Promise,
-    given: Mapping[str, Any],
-    *,
-    format: ReleaseFormat | None,  # noqa: A002
-    unlike: Unlike,
-    settings: Sequence[Setting] | None,
+    asked: NoiseOptions, path: str, *, form: ReleaseFormat | None, unlike: Unlike
 ) -> NoisedRelease:
-    """Read a release and add the noise of a calibration.
+    """Read a release and add the noise of a calibration on its splits.
+
+    Args:
+        asked: the promise, and the splits.
+        path: of the release.
+        form: of the noised one; None for the release's own.
+        unlike: what to do with a release that can hardly be one more of the splits.
 
     Raises:
+        UsageError: settings that no calibration can keep.
         InputError: the release cannot be read, or is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
@@ -82,6 +77,7 @@ def noised_release(
     from mipaudit.commands.noise.release.likeness_to_splits import among_splits
     from mipaudit.commands.noise.release.vector import read_release
 
+    calibrated = calibrate_splits(asked)
     release = read_release(path)
     splits, ball = calibrated.splits, calibrated.found.demand.ball
     places = align(release, splits.columns, named=splits.named)
@@ -90,8 +86,8 @@ def noised_release(
     if calibrated.found.chosen is not None:
         told = among_splits(vector, splits, release.source.name, unlike, ball)
     values = release.values.copy()
-    values[places] = _noised(vector, calibrated, _uniforms(given["seed"]))
-    seeded = given["seed"] is not None
+    values[places] = _noised(vector, calibrated, _uniforms(asked.seed))
+    seeded = asked.seed is not None
     applied = Applied(
         entropy="seed" if seeded else "operating system",
         rounding=_UNTOUCHED if calibrated.found.chosen is None else _ROUNDING,
@@ -99,9 +95,7 @@ def noised_release(
         n_coordinates=values.size,
     )
     report = calibrated.report(
-        promise,
-        given,
-        settings,
+        asked,
         applied=applied,
         inputs=(_unhashed(release.source),),
         limitations=(
@@ -109,7 +103,7 @@ def noised_release(
             *((_ACCEPTED,) if unlike == "accept" else ()),
         ),
     )
-    content = encode_release(release, values, format=format)
+    content = encode_release(release, values, format=form)
     return NoisedRelease(values=values, content=content, report=report, findings=told)
 
 

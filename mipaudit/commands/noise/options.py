@@ -1,0 +1,344 @@
+"""What ``mipaudit noise`` may be asked."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
+
+from mipaudit.commands.noise.choices import CalibrationKind, Protects, ShapeKind
+from mipaudit.errors import UsageError
+from mipaudit.maths.mip import Mechanism
+from mipaudit.options.declare import Option, Options, Range
+from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.groups.shown import Shown
+from mipaudit.options.plain_values import path_of
+from mipaudit.options.ranges import PROBABILITY, above, at_least
+from mipaudit.options.texts.number_list import numbers
+
+ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
+Unlike = Literal["refuse", "accept"]
+
+_KNOWN: Final = ("moment", "swap_distance", "sensitivity", "dimension")
+_STDIN: Final = "-"
+# Beyond it squares, times a large multiplier, leave the floats.
+LARGEST: Final = 1e50
+_SIZE: Final = above(0)
+
+
+def _file(given: Any) -> str:  # noqa: ANN401 - a path
+    path = path_of(given)
+    if not isinstance(path, str):
+        raise ValueError("must be a file")  # noqa: TRY004 - how readers refuse
+    return path
+
+
+def _path_alone(given: object) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+class _Promise(Options):
+    eta: Annotated[
+        float,
+        Option(
+            "--eta",
+            "Accuracy above guessing that is left to an attacker.",
+            metavar="X",
+            # Below it the answer is no longer a float.
+            within=Range(lambda x: 1e-12 <= x < 0.5, "at least 1e-12 and below 0.5"),  # noqa: PLR2004 - one half
+        ),
+    ]
+    k: Annotated[
+        float,
+        Option(
+            "--k",
+            "Order of the published moment.",
+            metavar="K",
+            within=Range(lambda k: k >= 1, "at least 1; it may be inf"),
+        ),
+    ] = 2.0
+    train_fraction: Annotated[
+        float,
+        Option(
+            "--train-fraction",
+            "Share of the records that is trained on.",
+            metavar="Q",
+            within=PROBABILITY,
+        ),
+    ] = 0.5
+
+
+class _Known(Options):
+    moment: Annotated[
+        float | None,
+        Option(
+            "--moment",
+            "Sigma_k: k-th root of the release's k-th central moment.",
+            metavar="SIGMA",
+            within=_SIZE,
+        ),
+    ] = None
+    swap_distance: Annotated[
+        float | None,
+        Option(
+            "--swap-distance",
+            "Mean move of the release when one record is exchanged.",
+            metavar="D",
+            within=_SIZE,
+        ),
+    ] = None
+    sensitivity: Annotated[
+        float | None,
+        Option(
+            "--sensitivity",
+            "Largest move when one record is exchanged, for any data.",
+            metavar="S",
+            within=_SIZE,
+        ),
+    ] = None
+    dimension: Annotated[
+        int | None,
+        Option(
+            "--dimension",
+            "How many numbers are released; 1 by default.",
+            metavar="N",
+            within=Range(lambda n: 1 <= n <= 10**12, "at least 1 and at most 1e12"),
+        ),
+    ] = None
+
+
+class _Tables(Options):
+    splits: Annotated[
+        Any,
+        Option(
+            "--from",
+            "A table: one row per random split, one column per released number.",
+            metavar="SPLITS",
+            read=path_of,
+            told=_path_alone,
+            is_input=True,
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        Option(
+            "--pairs",
+            "Releases before and after a swap: pair_id, side, maybe record.",
+            metavar="PAIRS",
+            read=_file,
+            only_with="splits",
+            is_input=True,
+            in_python="",
+        ),
+    ] = None
+    columns: Annotated[
+        Sequence[str],
+        Option(
+            "--columns",
+            "A released number; repeat. Default: all but row labels.",
+            metavar="NAME",
+            only_with="splits",
+        ),
+    ] = ()
+    ignore: Annotated[
+        Sequence[str],
+        Option(
+            "--ignore",
+            "A column that is no released number; repeat.",
+            metavar="NAME",
+            only_with="splits",
+        ),
+    ] = ()
+
+
+class _Calibration(Options):
+    confidence: Annotated[
+        float,
+        Option(
+            "--confidence", "Of the limits.", metavar="C", within=PROBABILITY, only_with="splits"
+        ),
+    ] = 0.95
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict",
+            "Limits that hold at every number of splits; takes more of them.",
+            only_with="splits",
+        ),
+    ] = False
+    clip_radius: Annotated[
+        float | None,
+        Option(
+            "--clip-radius",
+            "Strict, and clip the release into this ball, chosen without the data.",
+            metavar="R",
+            within=Range(lambda r: 1 / LARGEST <= r <= LARGEST, "at least 1e-50 and at most 1e50"),
+            only_with="splits",
+        ),
+    ] = None
+    clip_centre: Annotated[
+        Sequence[float] | None,
+        Option(
+            "--clip-centre",
+            "Centre of the ball; the origin by default.",
+            metavar="X,X,...",
+            within=Range(
+                lambda centre: all(abs(x) <= LARGEST for x in centre),
+                "numbers from -1e50 to 1e50, one for each coordinate",
+            ),
+            read=numbers,
+            only_with="clip_radius",
+        ),
+    ] = None
+    calibration: Annotated[
+        CalibrationKind | None,
+        Option("--calibration", "Choose only among these.", only_with="splits"),
+    ] = None
+    mechanism: Annotated[
+        Mechanism | None, Option("--mechanism", "Choose only this noise.", only_with="splits")
+    ] = None
+    shape: Annotated[
+        ShapeKind | None, Option("--shape", "Choose only noise of this shape.", only_with="splits")
+    ] = None
+    protect: Annotated[
+        Protects,
+        Option(
+            "--protect",
+            "Every record, the records that `pairs` exchanges, or records on average.",
+            only_with="splits",
+        ),
+    ] = "every-record"
+    error_units: Annotated[
+        Literal["standardised", "given"],
+        Option(
+            "--error-units",
+            "In what units the total error is made least.",
+            only_with="splits",
+        ),
+    ] = "standardised"
+    scaled_by: Annotated[
+        Literal["upper", "value"],
+        Option(
+            "--scaled-by",
+            "The upper limit of what is estimated, or its value.",
+            only_with="splits",
+        ),
+    ] = "upper"
+    seed: Annotated[
+        int | None,
+        Option(
+            "--seed",
+            "Experiments only: who knows it can undo the noise.",
+            metavar="INTEGER",
+            within=at_least(0),
+            only_with="splits",
+        ),
+    ] = None
+
+
+class NoiseOptions(_Promise, _Known, _Tables, _Calibration, Recorded):
+    """A promise, and what is known of the release, or splits that tell it."""
+
+    HELP = """Say how much noise makes a release membership-inference private.
+
+A promise of eta: whoever sees the release tells a member from another record with an
+accuracy of at most eta above guessing. Without --from this is mathematics; with it
+the noise is calibrated on random splits of your own data, and can be added.
+
+\b
+Examples:
+  mipaudit noise --eta 0.1 --k 2
+      How many times its spread a release needs, by every known calibration.
+  mipaudit noise --eta 0.1 --moment 0.5 --sensitivity 20 --dimension 10
+      The same as scales, with the error that the release will have.
+  mipaudit noise --eta 0.1 --from splits.parquet
+      Calibrated: rows are random splits, columns the numbers of the release.
+  mipaudit noise --eta 0.1 --from splits.parquet --strict
+      With limits that hold at every number of splits, whatever the release.
+  mipaudit noise --eta 0.1 --from splits.csv --apply release.csv -o noised.csv
+      Adds the noise; noised.csv.report.json says what was added and why.
+"""
+
+    def check(self) -> None:
+        """Refuse what the splits say themselves, and swaps without pairs."""
+        super().check()
+        known = [name for name in _KNOWN if self.splits is not None and getattr(self, name)]
+        if known:
+            raise UsageError(
+                "measured_instead",
+                f"`{known[0]}` has no meaning beside `splits`: the splits say it.",
+            )
+        if self.calibration in {"swap", "direct-swap"} and self.pairs is None:
+            raise UsageError(
+                "needs_pairs",
+                "The swap calibration needs pairs of releases that differ in one record.",
+                hint="Add `pairs`, or leave `calibration` out.",
+            )
+        _refuse_shared_stdin(self.splits, self.pairs)
+
+
+_RELEASE: Final = Option(
+    "--apply",
+    "A vector to add the noise to; `output` names the result.",
+    metavar="RELEASE",
+    read=_file,
+    is_input=True,
+    in_python="A file: CSV, Parquet, .npy or JSON. Its training set must be drawn independently "
+    "of the splits'.",
+)
+
+
+class _Release(Options, kw_only=False):
+    release: Annotated[str, _RELEASE]
+
+
+class _Unlike(Options):
+    release_unlike_splits: Annotated[
+        Unlike,
+        Option(
+            "--release-unlike-splits",
+            "What to do with a release that lies far beyond all splits.",
+        ),
+    ] = "refuse"
+
+
+class _Format(Options):
+    format: Annotated[
+        ReleaseFormat | None,
+        Option(None, "Of the noised vector; by default the release's own.", recorded=False),
+    ] = None
+
+
+class AddNoiseOptions(_Release, _Format, _Unlike, NoiseOptions):
+    """A release too, to which the noise is added."""
+
+    def check(self) -> None:
+        """Refuse a release without splits."""
+        super().check()
+        check_release(self, self.release)
+
+
+class NoiseShown(_Unlike, Shown):
+    """The report, or the noised release with the report beside it."""
+
+    release: Annotated[str | None, _RELEASE] = None
+
+
+def check_release(asked: NoiseOptions, release: str) -> None:
+    """Refuse a release without splits, and standard input for both.
+
+    Raises:
+        UsageError: ``needs_splits``, ``stdin_twice``.
+    """
+    if asked.splits is None:
+        raise UsageError(
+            "needs_splits",
+            "Noise is added by its calibration on random splits.",
+            hint="Give the splits, too: `splits`.",
+        )
+    _refuse_shared_stdin(asked.splits, asked.pairs, release)
+
+
+def _refuse_shared_stdin(*inputs: object) -> None:
+    """Refuse standard input for two inputs: it can be read once."""
+    if sum(isinstance(path, str) and path == _STDIN for path in inputs) > 1:
+        raise UsageError(
+            "stdin_twice", "Standard input can be only one of the inputs.", hint="Use files."
+        )
