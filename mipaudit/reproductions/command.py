@@ -87,8 +87,12 @@ def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from mipaudit.output.notes import note, tame_warnings
     from mipaudit.output.progress import progress_bar
     from mipaudit.reproductions import run as api
-    from mipaudit.reproductions.files import open_places, write_figure
-    from mipaudit.reproductions.page import reproduction_line, reproduction_markdown
+    from mipaudit.reproductions.output import (
+        open_places,
+        reproduction_line,
+        reproduction_markdown,
+        write_figure,
+    )
 
     tame_warnings(verbose=verbose)
     if show_list or not figures:

@@ -1,4 +1,7 @@
-"""``mipaudit reproduce``: figures of the papers, computed anew."""
+"""``mipaudit reproduce``: figures of the papers, computed anew.
+
+All reproductions, in the order of the list.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of, require, whole
+from mipaudit.reproductions.figures.humphries_fig1 import HUMPHRIES_FIG1
+from mipaudit.reproductions.figures.humphries_fig6 import HUMPHRIES_FIG6
+from mipaudit.reproductions.figures.humphries_people import (
+    HUMPHRIES_FIG2,
+    HUMPHRIES_FIG3,
+    HUMPHRIES_FIG4,
+)
+from mipaudit.reproductions.figures.izzo_fig1 import IZZO_FIG1
+from mipaudit.reproductions.figures.izzo_fig2 import IZZO_FIG2
+from mipaudit.reproductions.figures.lecture_thm2 import LECTURE_THM2
+from mipaudit.reproductions.figures.yeom_fig2 import YEOM_FIG2
+from mipaudit.reproductions.mace.fig2 import MACE_FIG2
+from mipaudit.reproductions.mace.fig3 import MACE_FIG3
+from mipaudit.reproductions.mace.fig4 import MACE_FIG4
+from mipaudit.reproductions.mace.fig5 import MACE_FIG5
+from mipaudit.reproductions.mace.fig6 import MACE_FIG6
+from mipaudit.reproductions.mace.fig7 import MACE_FIG7
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -36,19 +56,32 @@ _ADULT_COLUMNS: Final = (
     "native_country",
     "income",
 )
+REPRODUCTIONS: Final[tuple[Reproduction, ...]] = (
+    IZZO_FIG1,
+    IZZO_FIG2,
+    HUMPHRIES_FIG1,
+    HUMPHRIES_FIG2,
+    HUMPHRIES_FIG3,
+    HUMPHRIES_FIG4,
+    HUMPHRIES_FIG6,
+    MACE_FIG2,
+    MACE_FIG3,
+    MACE_FIG4,
+    MACE_FIG5,
+    MACE_FIG6,
+    MACE_FIG7,
+    YEOM_FIG2,
+    LECTURE_THM2,
+)
 
 
 def list_reproductions() -> tuple[tuple[str, str, str], ...]:
     """Return id, title and source of every figure that :func:`reproduce` knows."""
-    from mipaudit.reproductions.catalogue import REPRODUCTIONS
-
     return tuple((one.id, one.title, one.source) for one in REPRODUCTIONS)
 
 
 def reproducible(*, adult: bool = False, compas: bool = False) -> tuple[str, ...]:
     """Return the ids that need no file, or only those that are at hand."""
-    from mipaudit.reproductions.catalogue import REPRODUCTIONS
-
     given = {None, *(["adult"] if adult else []), *(["compas"] if compas else [])}
     return tuple(one.id for one in REPRODUCTIONS if one.needs in given)
 
@@ -77,7 +110,6 @@ def reproduce(
         InputError: the file is not what it should be.
         MissingExtraError: figures with DP-SGD need dp-accounting.
     """
-    from mipaudit.reproductions.catalogue import find_reproduction
     from mipaudit.reproductions.report import ReproducedFigure
     from mipaudit.reproductions.reproduction import Bench
 
@@ -118,7 +150,6 @@ def require_files(
         MissingExtraError: figures with DP-SGD need dp-accounting.
     """
     from mipaudit.maths.privacy.loss_grid import accountant
-    from mipaudit.reproductions.catalogue import find_reproduction
     from mipaudit.reproductions.models.people import adult_people, compas_people
 
     chosen = [find_reproduction(figure) for figure in figures]
@@ -215,3 +246,23 @@ def _audit(members: Array, holdout: Array, *, prior: float = 0.5) -> Limits:
         thresholds=1.0 if not upper or upper[0] is None else upper[0],
         kernel=published[0] if one and published else None,
     )
+
+
+def find_reproduction(name: str) -> Reproduction:
+    """Return a reproduction by its id.
+
+    Raises:
+        UsageError: ``unknown_figure``: there is none of that id.
+    """
+    found = next((one for one in REPRODUCTIONS if one.id == name), None)
+    if found is None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, [one.id for one in REPRODUCTIONS], n=1)
+        raise UsageError(
+            "unknown_figure",
+            "There is no reproduction of that name.",
+            hint=(f"Did you mean {close[0]}? " if close else "")
+            + "mipaudit reproduce --list shows them all.",
+        )
+    return found

@@ -18,8 +18,8 @@ from mipaudit.maths.normal import density, quantile
 from mipaudit.validation.laws.law import ladder_of
 from mipaudit.validation.laws.rung_counts import RungCounts, best_guess, oracle_rates
 from mipaudit.validation.scenarios.drawing import Drawing
-from mipaudit.validation.scenarios.group_scenario import GroupScenario
 from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario
+from mipaudit.validation.scenarios.score_scenarios import GroupScenario
 from mipaudit.validation.scenarios.split_scenario import RELEASE, SplitScenario
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.validation.scenarios.scenario import Scenario
-    from mipaudit.validation.scenarios.view import Columns, View
+    from mipaudit.validation.scenarios.scenario import Columns, Scenario, View
     from mipaudit.validation.truth import Truth
 
     # By what is seen, of which group, and what its advantage is called.

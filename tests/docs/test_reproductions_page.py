@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mipaudit.reproductions.page import reproduction_markdown
+from mipaudit.reproductions.output import reproduction_markdown
 from mipaudit.reproductions.run import list_reproductions, reproduce
 
 HERE = Path(__file__).parent

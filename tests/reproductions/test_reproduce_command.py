@@ -142,7 +142,7 @@ def test_the_exit_code_is_that_of_the_checks(monkeypatch, capsys, found, status)
 
 
 def test_the_csv_names_groups_and_leaves_infinity_out():
-    from mipaudit.reproductions.page import reproduction_csv, reproduction_line
+    from mipaudit.reproductions.output import reproduction_csv, reproduction_line
 
     rows = list(csv.DictReader(io.StringIO(reproduction_csv(figure_with(0.5)))))
     assert rows == [

@@ -12,14 +12,14 @@ import pytest
 from mipaudit.errors import InputError, MissingExtraError
 from mipaudit.maths.privacy.composition import Composition, DpSgd
 from mipaudit.reproductions import run as reproduce_api
+from mipaudit.reproductions.figures import yeom_fig2
 from mipaudit.reproductions.figures.humphries_fig1 import bounds_at
 from mipaudit.reproductions.figures.izzo_fig1 import first_moment, reached, sensitivity
 from mipaudit.reproductions.figures.izzo_fig2 import corollary_8, sampler_accuracy
 from mipaudit.reproductions.figures.yeom_fig2 import known_errors, one_error
-from mipaudit.reproductions.mace.gan import draw_pictures, train_gan
-from mipaudit.reproductions.mace.risk_cells import plug_in_risks
-from mipaudit.reproductions.models import guessing, network, people, tree
-from mipaudit.reproductions.models.privacy import DELTA, noise_multiplier
+from mipaudit.reproductions.mace.gan import draw_pictures, plug_in_risks, train_gan
+from mipaudit.reproductions.models import guessing, network, people
+from mipaudit.reproductions.models.network import DELTA, noise_multiplier
 from mipaudit.reproductions.run import list_reproductions, reproduce, reproducible
 from mipaudit.validation.laws.catalogue import law
 
@@ -225,10 +225,10 @@ def test_the_top_of_the_scores_is_called_a_member():
 def test_a_tree_finds_a_step():
     inputs = np.linspace(0, 1, 40)[:, None]
     targets = np.where(inputs[:, 0] > 0.3, 5.0, -1.0)
-    fitted = tree.fit_tree(inputs, targets, 1)
-    assert np.allclose(tree.predictions(fitted, inputs), targets)
+    fitted = yeom_fig2.fit_tree(inputs, targets, 1)
+    assert np.allclose(yeom_fig2.predictions(fitted, inputs), targets)
     assert fitted.cut == pytest.approx(0.3, abs=0.03)
-    assert tree.fit_tree(inputs, np.ones(40), 3).children is None
+    assert yeom_fig2.fit_tree(inputs, np.ones(40), 3).children is None
 
 
 @pytest.mark.parametrize("ratio", [1.5, 3.0])

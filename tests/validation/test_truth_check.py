@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.validation.laws.density import Normal
-from mipaudit.validation.laws.law_on_rungs import Ladder, best_union
+from mipaudit.validation.laws.law import Ladder, best_union
+from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
 from mipaudit.validation.laws.rung_counts import RungCounts, best_guess, best_runs, oracle_rates
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
-from mipaudit.validation.scenarios.score_scenario import ScoreScenario
+from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
 from mipaudit.validation.truth_check import check_truths, worst
 
 ROWS = 200_000

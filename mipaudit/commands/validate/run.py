@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from mipaudit.statements.origin import Setting
     from mipaudit.validation.coverage.grid import Choice
-    from mipaudit.validation.coverage.outcome import Outcome
-    from mipaudit.validation.coverage.run import Run
+    from mipaudit.validation.coverage.run import Outcome, Run
     from mipaudit.validation.report import ValidationReport
 
 _FEWEST_RECORDS: Final = 20
@@ -152,7 +151,7 @@ def _jobs(jobs: int | None) -> int:
 def _report(run: Run, outcome: Outcome, settings: tuple[Setting, ...]) -> ValidationReport:
     from mipaudit.commands.validate.words import LIMITATIONS, validation_summary
     from mipaudit.statements.provenance import provenance
-    from mipaudit.validation.coverage.shortfall import LEVEL
+    from mipaudit.validation.coverage.tally import LEVEL
     from mipaudit.validation.report import ValidationDesign, ValidationReport
 
     cells = run.cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.reproductions.mace.trained_gan import (
+from mipaudit.reproductions.mace.gan import (
     BIASED,
     SIMULATED_PICTURES,
     Estimates,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.reproductions.mace.gan import draw_pictures, train_gan
-from mipaudit.reproductions.mace.trained_gan import (
+from mipaudit.reproductions.mace.gan import (
     SIMULATED_PICTURES,
     Estimates,
+    draw_pictures,
     estimates,
     shared_gan,
     standardized,
+    train_gan,
 )
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Reproduction

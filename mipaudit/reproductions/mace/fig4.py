@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.reproductions.mace.trained_gan import SIMULATED_PICTURES, over_epochs, shared_gan
+from mipaudit.reproductions.mace.gan import SIMULATED_PICTURES, over_epochs, shared_gan
 from mipaudit.reproductions.models.guessing import accuracy_advantage, top_rates
 from mipaudit.reproductions.report import Check, Claim, Outcome, Panel
 from mipaudit.reproductions.reproduction import Reproduction

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.reproductions.mace.gan import SIDE, draw_pictures, train_gan
-from mipaudit.reproductions.mace.risk_cells import plug_in_risks
-from mipaudit.reproductions.mace.trained_gan import SIMULATED_PICTURES
+from mipaudit.reproductions.mace.gan import (
+    SIDE,
+    SIMULATED_PICTURES,
+    draw_pictures,
+    plug_in_risks,
+    train_gan,
+)
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Reproduction
 

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.reproductions.mace.gan import Gan, draw_pictures, train_gan
-from mipaudit.reproductions.mace.risk_cells import plug_in_risks
-from mipaudit.reproductions.mace.trained_gan import SIMULATED_PICTURES, Estimates, estimates
-from mipaudit.reproductions.models.privacy import DELTA, noise_multiplier
+from mipaudit.reproductions.mace.gan import (
+    SIMULATED_PICTURES,
+    Estimates,
+    Gan,
+    draw_pictures,
+    estimates,
+    plug_in_risks,
+    train_gan,
+)
+from mipaudit.reproductions.models.network import DELTA, noise_multiplier
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Reproduction
 

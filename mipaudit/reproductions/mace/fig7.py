@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.reproductions.mace.trained_gan import Estimates, estimates
+from mipaudit.reproductions.mace.gan import Estimates, estimates
 from mipaudit.reproductions.models.network import (
     Training,
     class_signal,

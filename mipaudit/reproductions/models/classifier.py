@@ -16,14 +16,15 @@ from mipaudit.reproductions.models.guessing import (
     threshold_advantage,
 )
 from mipaudit.reproductions.models.network import (
+    DELTA,
     Training,
     class_signal,
     log_losses,
     make_network,
+    noise_multiplier,
     outputs,
     train,
 )
-from mipaudit.reproductions.models.privacy import DELTA, noise_multiplier
 from mipaudit.reproductions.report import Curve, Panel
 
 if TYPE_CHECKING:

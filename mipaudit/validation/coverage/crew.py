@@ -1,31 +1,124 @@
-"""A crew: several processes that replicate cells, and the order in which they report."""
+"""Replications: files drawn from a cell, judged by a panel of methods, by several processes.
+
+A crew: several processes that replicate cells, and the order in which they report.
+
+Replications: files drawn from a cell's law, and what the methods say of them.
+
+A panel: the methods that are run on every file of a cell.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
 
 from mipaudit.engine.process_pool import process_pool
 from mipaudit.errors import MipauditError
-from mipaudit.validation.coverage.replication import replicate, seconds_each
-from mipaudit.validation.coverage.statement import joined
-from mipaudit.validation.coverage.tally import tally
+from mipaudit.validation.coverage.grid import draw_file, stream_of
+from mipaudit.validation.coverage.tally import gather, joined, tally
+from mipaudit.validation.estimands.estimands import ESTIMANDS
+from mipaudit.validation.laws.catalogue import law
+from mipaudit.validation.rivals.alternatives import ALTERNATIVES
+from mipaudit.validation.rivals.audited_file import AuditedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from mipaudit.engine.process_pool import ProcessPool
-    from mipaudit.validation.coverage.replication import Task
-    from mipaudit.validation.coverage.statement import Statements
+    from mipaudit.validation.coverage.grid import Cell
+    from mipaudit.validation.coverage.tally import Statements
+    from mipaudit.validation.estimands.estimand import Interval
+    from mipaudit.validation.laws.law import Law
     from mipaudit.validation.report import CoverageRow
 
     Progress = Callable[[int, int | None], None]
-    Finished = Callable[[Task, tuple[CoverageRow, ...]], None]
+    Finished = Callable[["Task", tuple[CoverageRow, ...]], None]
 
+# CPU time of one replication, roughly: for equal pieces of work and the time left.
+_SECONDS: Final = 3.3e-3
+_SECONDS_PER_ROW: Final = 5e-7
+# The same where records are learned from.
+_VECTOR_SECONDS: Final = 7e-3
+_VECTOR_SECONDS_PER_ROW: Final = 4.5e-5
+_PIECE_SECONDS: Final = 0.3
 _AHEAD: Final = 16  # pieces of work for each process
 _MICRO: Final = 1_000_000  # progress is counted in whole numbers
+
+
+class Methods(Protocol):
+    """What is run on every file."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether the tool's finite-sample methods are asked for."""
+
+    def say(self, audited: AuditedFile, law: Law) -> Sequence[Interval]:
+        """Return what they say of a file drawn from a law."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A cell, and the methods that are run on its files."""
+
+    cell: Cell
+    methods: Methods
+
+    def pieces(self) -> list[range]:
+        """Return the replications in runs that take about as long."""
+        step = max(1, int(_PIECE_SECONDS / seconds_each(self.cell)))
+        everything = range(self.cell.replications)
+        return [everything[start : start + step] for start in everything[::step]]
+
+
+def seconds_each(cell: Cell) -> float:
+    """Return about how long one replication takes, in CPU seconds."""
+    if law(cell.scenario).width > 1:
+        return _VECTOR_SECONDS + _VECTOR_SECONDS_PER_ROW * cell.records
+    return _SECONDS + _SECONDS_PER_ROW * cell.records
+
+
+def replicate(task: Task, seed: int, replications: range) -> Statements:
+    """Return what the methods say about these replications, beside the truth.
+
+    Args:
+        task: the cell and the methods.
+        seed: of the whole run; every replication has its own stream.
+        replications: their numbers.
+    """
+    cell = task.cell
+    drawn_from, stream = law(cell.scenario), stream_of(cell)
+    said = []
+    for number in replications:
+        rng = np.random.default_rng((seed, stream, number))
+        member, score = draw_file(cell, rng)
+        audited = _audited(
+            drawn_from,
+            member=member,
+            score=score,
+            prior=cell.prior,
+            seed=int(rng.integers(2**63)),
+            strict=task.methods.strict,
+            discrete=cell.discrete,
+            number=number,
+        )
+        said.append(task.methods.say(audited, drawn_from))
+    return gather(drawn_from, cell.prior, said)
+
+
+def _audited(law: Law, **file: Any) -> AuditedFile:  # noqa: ANN401 - as `AuditedFile`
+    """Return a file as the law's kind of score is audited."""
+    if law.width == 1:
+        return AuditedFile(**file)
+    from mipaudit.validation.laws.vector_law import VectorLaw
+    from mipaudit.validation.rivals.audited_file import AuditedVector
+
+    assert isinstance(law, VectorLaw)  # noqa: S101 - no other has several numbers
+    return AuditedVector(law=law, **file)
 
 
 def run_tasks(
@@ -102,3 +195,41 @@ class _Meter:
         self._done += replications * seconds_each(task.cell)
         if self._progress is not None:
             self._progress(int(self._done * _MICRO), int(self._total * _MICRO))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Names of estimands and of other methods; light, so that it travels to processes.
+
+    Attributes:
+        estimands: whose limits by the tool are tested.
+        alternatives: other methods beside them.
+        strict: whether the tool's finite-sample methods are asked for.
+        named: whether the estimands were asked for by name, so that dear ones are tried on
+            every file.
+        only_selected: leave out what other methods say of other estimands.
+    """
+
+    estimands: tuple[str, ...]
+    alternatives: tuple[str, ...]
+    strict: bool = False
+    named: bool = True
+    only_selected: bool = True
+
+    def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
+        """Return all that the methods say of a file drawn from a law."""
+        said: list[Interval] = []
+        for name in self.estimands:
+            one = ESTIMANDS[name]
+            asked = self.named or one.usually(law, audited.member.size, audited.number)
+            if asked and one.concerns(law):
+                said.extend(one.intervals(audited))
+        if law.width > 1:
+            return said  # the other methods are for one number
+        others = (ALTERNATIVES[name] for name in self.alternatives)
+        said.extend(
+            one.interval(audited)
+            for one in others
+            if not self.only_selected or one.estimand in self.estimands
+        )
+        return said

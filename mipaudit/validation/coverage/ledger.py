@@ -19,7 +19,7 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.validation.coverage.replication import Task
+    from mipaudit.validation.coverage.crew import Task
 
 _SCHEMA: Final = "mipaudit.validation-cells/1"
 _HINT: Final = "Name another file for --resume, or delete this one to start anew."

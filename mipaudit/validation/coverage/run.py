@@ -1,4 +1,7 @@
-"""A validation run: every interval that the tool prints, on laws with known truth."""
+"""A validation run: every interval that the tool prints, on laws with known truth.
+
+The outcome of a run: which limits fall short, what was caught, and how tight all is.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,147 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mipaudit.errors import UsageError
-from mipaudit.validation.coverage.crew import run_tasks
+from mipaudit.validation.coverage.crew import Panel, Task, run_tasks
 from mipaudit.validation.coverage.grid import Choice, cells_of, control_cell
 from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint, versions
-from mipaudit.validation.coverage.outcome import judge_rows
-from mipaudit.validation.coverage.panel import Panel
-from mipaudit.validation.coverage.replication import Task
+from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
+from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable, LimitSummary
 from mipaudit.validation.rivals.alternatives import ALTERNATIVES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from mipaudit.validation.coverage.cell import Cell
     from mipaudit.validation.coverage.crew import Progress
-    from mipaudit.validation.coverage.grid import Form
-    from mipaudit.validation.coverage.outcome import Outcome
+    from mipaudit.validation.coverage.grid import Cell, Form
     from mipaudit.validation.estimands.estimand import Estimand
-    from mipaudit.validation.report import CoverageRow
+    from mipaudit.validation.report import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All rows, judged."""
+
+    rows: tuple[CoverageRow, ...]
+    limits: tuple[LimitSummary, ...]
+    failures: tuple[CoverageRow, ...]
+    controls: tuple[ControlOutcome, ...]
+    detectable: tuple[Detectable, ...]
+    tests: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing falls short and every invalid method was caught."""
+        return not self.failures and all(control.caught for control in self.controls)
+
+
+def judge_rows(rows: Sequence[CoverageRow], control_rows: Sequence[CoverageRow]) -> Outcome:
+    """Judge a run.
+
+    Holm's correction runs over our rows; over those of other valid methods, which show that
+    the truths are true, it runs apart, and so it does for each invalid method.
+
+    Args:
+        rows: of the grid.
+        control_rows: of the control cell, where invalid methods must be caught.
+    """
+    ours, theirs = _of("mipaudit", rows), _of("valid", rows)
+    short = (*failures(ours), *failures(theirs))
+    short_ids = {id(row) for row in short}
+    # Invalid methods are marked one by one, at the level of the table's first step.
+    level = LEVEL / max(1, len(ours))
+    judged = tuple(
+        replace(row, falls_short=True)
+        if id(row) in short_ids or (row.source == "invalid" and row.p_value <= level)
+        else row
+        for row in rows
+    )
+    return Outcome(
+        rows=judged,
+        limits=_summaries(judged),
+        failures=tuple(replace(row, falls_short=True) for row in short),
+        controls=tuple(
+            _control_outcome(name, control_rows)
+            for name in ALTERNATIVES
+            if any(row.label == name for row in control_rows)
+        ),
+        detectable=_detectable(ours),
+        tests=len(ours),
+    )
+
+
+def _of(source: Source, rows: Iterable[CoverageRow]) -> list[CoverageRow]:
+    return [row for row in rows if row.source == source]
+
+
+def _control_outcome(name: str, rows: Iterable[CoverageRow]) -> ControlOutcome:
+    """Judge one invalid method by the worse side of what it said."""
+    worst = min((row for row in rows if row.label == name), key=lambda row: row.p_value)
+    return ControlOutcome(
+        label=name,
+        description=ALTERNATIVES[name].description,
+        replications=worst.replications,
+        misses=worst.misses,
+        nominal=worst.nominal,
+        p_value=worst.p_value,
+        caught=worst.p_value <= LEVEL,
+    )
+
+
+def _detectable(rows: Sequence[CoverageRow]) -> tuple[Detectable, ...]:
+    kinds = sorted({(row.nominal, row.replications) for row in rows}, reverse=True)
+    return tuple(
+        Detectable(
+            nominal=nominal,
+            replications=replications,
+            power=POWER,
+            coverage=detectable_coverage(replications, nominal, LEVEL / len(rows)),
+        )
+        for nominal, replications in kinds
+    )
+
+
+def _summaries(rows: Sequence[CoverageRow]) -> tuple[LimitSummary, ...]:
+    """Return one summary for each limit, side and size: ours first, as in the registry."""
+    groups: dict[tuple[int, int, str, str, int], list[CoverageRow]] = {}
+    for row in rows:
+        records = row.n_members + row.n_holdout
+        groups.setdefault((*_rank(row), row.label, row.side, records), []).append(row)
+    return tuple(_summary(key[-1], groups[key]) for key in sorted(groups))
+
+
+def _rank(row: CoverageRow) -> tuple[int, int]:
+    """Return where the methods and the estimand of a row stand."""
+    theirs = 0 if row.source == "mipaudit" else 1 + list(ALTERNATIVES).index(row.label)
+    return theirs, list(ESTIMANDS).index(row.estimand)
+
+
+def _summary(records: int, rows: Sequence[CoverageRow]) -> LimitSummary:
+    first = rows[0]
+    alarms = [row.false_alarms for row in rows if row.false_alarms is not None]
+    return LimitSummary(
+        estimand=first.estimand,
+        label=first.label,
+        source=first.source,
+        side=first.side,
+        records=records,
+        cells=len(rows),
+        nominal=first.nominal,
+        least_coverage=min(row.coverage for row in rows),
+        false_alarms=max(alarms) if alarms else None,
+        mean_gap=_mean(rows, lambda row: row.mean_gap),
+        median_gap=_mean(rows, lambda row: row.median_gap),
+        median_width=_mean(rows, lambda row: row.median_width),
+        bias=_mean(rows, lambda row: row.bias),
+        falls_short=sum(row.falls_short for row in rows),
+    )
+
+
+def _mean(rows: Iterable[CoverageRow], read: Callable[[CoverageRow], float | None]) -> float | None:
+    known = [value for row in rows if (value := read(row)) is not None]
+    return sum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

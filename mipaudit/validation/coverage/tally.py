@@ -1,25 +1,186 @@
-"""The tally of a cell: every stated limit against the truth of its law."""
+"""The tally of a cell: every stated limit against the truth of its law.
+
+Statements: the limits of one label over many files, beside the truth of each.
+
+Whether limits cover less than they promise, and how small a shortfall would be found.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from mipaudit.validation.coverage.shortfall import miss_p_value
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.report import CoverageRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
-    from mipaudit.validation.coverage.cell import Cell
-    from mipaudit.validation.coverage.interval import Side
-    from mipaudit.validation.coverage.statement import Statement, Statements
+    from mipaudit.validation.coverage.grid import Cell
+    from mipaudit.validation.estimands.estimand import Args, Interval, Side
+    from mipaudit.validation.laws.law import Law
 
+# More than the files of a piece of work ask for: the next piece asks for most of them again.
+_REMEMBERED: Final = 1 << 12
+LEVEL: Final = 0.01
+POWER: Final = 0.8
 # Truths are computed to 1e-8; a limit this close to the truth is not a miss.
 TRUTH_TOLERANCE: Final = 1e-7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Statement:
+    """What was said under one label.
+
+    Attributes:
+        first: one of the intervals, for all that they have in common.
+        lower: lower limits, shape (n,), NaN where none was stated.
+        upper: likewise.
+        value: likewise.
+        truth: true values, shape (n,).
+    """
+
+    first: Interval
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    value: NDArray[np.float64]
+    truth: NDArray[np.float64]
+
+    def __add__(self, later: Self) -> Self:
+        """Return the statements about these files and later ones."""
+        return type(self)(
+            first=self.first,
+            lower=np.concatenate([self.lower, later.lower]),
+            upper=np.concatenate([self.upper, later.upper]),
+            value=np.concatenate([self.value, later.value]),
+            truth=np.concatenate([self.truth, later.truth]),
+        )
+
+
+Statements = dict[str, Statement]
+
+
+def gather(law: Law, prior: float, said: Iterable[Sequence[Interval]]) -> Statements:
+    """Return the intervals of several files by label, beside the truth.
+
+    Args:
+        law: that the files were drawn from.
+        prior: p in (0, 1).
+        said: the intervals of each file.
+
+    Raises:
+        ValueError: one file has two intervals of the same label, or a limit is NaN.
+    """
+    by_label: dict[str, list[Interval]] = {}
+    for intervals in said:
+        labels = [interval.row_label for interval in intervals]
+        if len(set(labels)) < len(labels):
+            raise ValueError("two intervals of one file have the same label")
+        for interval in intervals:
+            by_label.setdefault(interval.row_label, []).append(interval)
+    return {
+        label: Statement(
+            first=intervals[0],
+            lower=np.array([_number(interval.lower) for interval in intervals]),
+            upper=np.array([_number(interval.upper) for interval in intervals]),
+            value=np.array([_number(interval.value) for interval in intervals]),
+            truth=np.array(
+                [_truth(law, prior, one.estimand, one.estimand_args) for one in intervals]
+            ),
+        )
+        for label, intervals in by_label.items()
+    }
+
+
+def joined(parts: Iterable[Statements]) -> Statements:
+    """Return the statements of several parts of a cell, in order."""
+    whole: Statements = {}
+    for part in parts:
+        for label, statement in part.items():
+            whole[label] = whole[label] + statement if label in whole else statement
+    return whole
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _truth(law: Law, prior: float, estimand: str, args: Args) -> float:
+    """Return the truth, computed once for all files that ask for the same."""
+    return ESTIMANDS[estimand].truth(law, prior, args)
+
+
+def _number(limit: float | None) -> float:
+    if limit is None:
+        return math.nan
+    if math.isnan(limit):
+        raise ValueError("a limit is NaN: a method that states none must say None")
+    return limit
+
+
+def miss_p_value(misses: int, replications: int, nominal: float) -> float:
+    """Return P(at least so many misses) if the coverage is exactly nominal."""
+    if misses == 0:
+        return 1.0
+    from scipy.special import betainc
+
+    return float(betainc(misses, replications - misses + 1, 1 - nominal))
+
+
+def failures(rows: Sequence[CoverageRow], level: float = LEVEL) -> tuple[CoverageRow, ...]:
+    """Return the rows whose coverage is below nominal, by Holm's step-down test.
+
+    Each row is tested exactly (binomial); the chance that a table of valid limits
+    has any failure is at most ``level``.
+
+    Args:
+        rows: all that were run; leaving some out makes the level untrue.
+        level: familywise error in (0, 1).
+
+    Returns:
+        The least likely first.
+    """
+    ordered = sorted(rows, key=lambda row: row.p_value)
+    for rank, row in enumerate(ordered):
+        if row.p_value > level / (len(ordered) - rank):
+            return tuple(ordered[:rank])
+    return tuple(ordered)
+
+
+def detectable_coverage(replications: int, nominal: float, level: float) -> float:
+    """Return the greatest true coverage that a test finds too low with probability `POWER`.
+
+    Args:
+        replications: files drawn.
+        nominal: promised coverage in (0, 1).
+        level: of the test of one row; Holm's strictest is the table's over its rows.
+
+    Returns:
+        Below nominal; 0 where no number of misses would be enough.
+    """
+    from scipy.special import betaincinv
+
+    fewest = _fewest_misses(replications, nominal, level)
+    if fewest is None:
+        return 0.0
+    return 1 - float(betaincinv(fewest, replications - fewest + 1, POWER))
+
+
+def _fewest_misses(replications: int, nominal: float, level: float) -> int | None:
+    """Return the fewest misses that are significant, by bisection."""
+    if miss_p_value(replications, replications, nominal) > level:
+        return None
+    low, high = 0, replications  # not enough, enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        if miss_p_value(middle, replications, nominal) <= level:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:

@@ -24,8 +24,7 @@ from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.coverage.interval import Interval
-from mipaudit.validation.estimands.estimand import Estimand, one_sided, wrong_arguments
+from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided, wrong_arguments
 from mipaudit.validation.laws.paired_scores import PAIRED_SCORES
 from mipaudit.validation.rivals.audited_file import CONFIDENCE
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.compare.queries.pairs import Meeting
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.paired_scores import ScorePair
     from mipaudit.validation.rivals.audited_file import AuditedFile

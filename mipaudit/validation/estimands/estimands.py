@@ -12,32 +12,35 @@ from mipaudit.validation.estimands.advantage import (
     AdvantageBins,
     AdvantageIntervals,
     AdvantageThresholds,
+    AdvantageVector,
+    Auc,
     Eta,
     Excess,
+    TprAtFpr,
 )
-from mipaudit.validation.estimands.attackers.attack import AttackEpsilon, AttackMu
-from mipaudit.validation.estimands.attackers.attribute import (
+from mipaudit.validation.estimands.attribute import (
     AttributeAdvantage,
     AttributeMembership,
 )
-from mipaudit.validation.estimands.attackers.blind import AdvantageBlind
-from mipaudit.validation.estimands.attackers.bounded_loss import BoundedLoss, GeneralizationGap
-from mipaudit.validation.estimands.attackers.epsilon import (
+from mipaudit.validation.estimands.blind import AdvantageBlind
+from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
+from mipaudit.validation.estimands.epsilon import (
+    AttackEpsilon,
+    AttackMu,
     EpsilonGaussian,
     EpsilonOneRun,
     EpsilonRuns,
 )
-from mipaudit.validation.estimands.attackers.named_attack import (
+from mipaudit.validation.estimands.kernel import AdvantageNoised
+from mipaudit.validation.estimands.metric import MetricOptimum
+from mipaudit.validation.estimands.named_attack import (
+    BoundedLoss,
+    GeneralizationGap,
     NamedAttack,
     NamedShortfall,
     NamedShortfallThresholds,
 )
-from mipaudit.validation.estimands.attackers.records import GroupAdvantage, LargestRisk, RecordRisk
-from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
-from mipaudit.validation.estimands.kernel import AdvantageNoised
-from mipaudit.validation.estimands.metric import MetricOptimum
-from mipaudit.validation.estimands.ranking import Auc, TprAtFpr
-from mipaudit.validation.estimands.vector import AdvantageVector
+from mipaudit.validation.estimands.records import GroupAdvantage, LargestRisk, RecordRisk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

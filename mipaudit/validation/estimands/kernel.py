@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.statements.estimate import Estimate
-    from mipaudit.validation.coverage.interval import Args, Interval
+    from mipaudit.validation.estimands.estimand import Args, Interval
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
     from mipaudit.validation.rivals.audited_file import AuditedFile

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.statements.estimate import Estimate
-    from mipaudit.validation.coverage.interval import Args, Interval
+    from mipaudit.validation.estimands.estimand import Args, Interval
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from mipaudit.validation.laws.density import Normal
+from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
 
 if TYPE_CHECKING:

@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.validation.laws.density import HalfNormal, Laplace, Normal, Steps
 from mipaudit.validation.laws.law import Law
-from mipaudit.validation.laws.mixture import Mixture, mixture
+from mipaudit.validation.laws.mixture import (
+    Atoms,
+    Discrete,
+    HalfNormal,
+    Laplace,
+    Mixture,
+    Normal,
+    Steps,
+    mixture,
+)
 from mipaudit.validation.laws.named_family import Family, Parameter, short
-from mipaudit.validation.laws.part import Atoms, Discrete
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.validation.laws.part import Part
+    from mipaudit.validation.laws.mixture import Part
 
 EPSILON: Final = Parameter(name="EPS", lowest=0.01, highest=30)
 MU: Final = Parameter(name="MU", lowest=0.01, highest=20)

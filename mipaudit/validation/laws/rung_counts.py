@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.validation.laws.law_on_rungs import Ladder, Side
+    from mipaudit.validation.laws.law import Ladder, Side
     from mipaudit.validation.rivals.attack import Attack
 
 

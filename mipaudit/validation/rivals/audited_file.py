@@ -1,8 +1,13 @@
-"""One drawn file, and all that is computed from it once for several methods."""
+"""One drawn file, and all that is computed from it once for several methods.
+
+A drawn file of vector scores, and all that is computed from it once.
+
+The best threshold on a file: what it would be judged by on the same rows.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -11,24 +16,82 @@ import numpy as np
 from mipaudit.commands.bounds.refutation import Counts, Refutation, refutation
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
+from mipaudit.evidence.vectors.evidence import vector_evidence
+from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
+from mipaudit.evidence.vectors.rows import vector_estimates
+from mipaudit.maths.class_limits.best_attackers import best_thresholds
+from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.summaries.cells.vector_cells import ProductGrid
 from mipaudit.summaries.grids.mace_bins import equal_width_counts
-from mipaudit.summaries.identity.content import canonical_scores
+from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.rivals.threshold import BestThreshold, best_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
     from mipaudit.summaries.rows import Rows
+    from mipaudit.validation.laws.vector_law import VectorLaw
 
 CONFIDENCE: Final = 0.95
 EQUAL_WIDTH_BINS: Final = 100
 # An attack that was fixed before any file was drawn: "member" where the score is above.
 ATTACK_CUT: Final = 0.5
+_DRAWN: Final = 10_000  # records of each class that stand for the law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestThreshold:
+    """A threshold attacker, with its rates on the rows that it was chosen on.
+
+    Attributes:
+        cut: "member" is said at or below it (``low_side``) or above it.
+        low_side: which of the two.
+        tpr: share of the members called members.
+        fpr: share of the holdout called members.
+        advantage: of this attacker on these rows; above the truth on average.
+    """
+
+    cut: float
+    low_side: bool
+    tpr: float
+    fpr: float
+    advantage: float
+
+
+def best_threshold(
+    member: NDArray[np.bool_], score: NDArray[np.float64], prior: float
+) -> BestThreshold:
+    """Return the threshold, in either direction, with the greatest advantage on the rows.
+
+    Args:
+        member: bool, shape (n,), both classes present.
+        score: float64, shape (n,), no NaN.
+        prior: p in (0, 1).
+    """
+    order = np.argsort(score, kind="stable")
+    values, called = score[order], member[order]
+    # Equal scores are on the same side of every threshold; -inf calls nobody.
+    ends = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    below = np.append(0, np.cumsum(called)[ends]) / called.sum()
+    below_holdout = np.append(0, np.cumsum(~called)[ends]) / (~called).sum()
+    gain = prior * below - (1 - prior) * below_holdout
+    total = 2 * prior - 1
+    low_side = bool(gain.max() >= total - gain.min())
+    best = int(gain.argmax() if low_side else gain.argmin())
+    tpr, fpr = float(below[best]), float(below_holdout[best])
+    if not low_side:
+        tpr, fpr = 1 - tpr, 1 - fpr
+    return BestThreshold(
+        cut=float(values[ends[best - 1]]) if best else -np.inf,
+        low_side=low_side,
+        tpr=tpr,
+        fpr=fpr,
+        advantage=1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,3 +207,80 @@ class AuditedFile:
             score="score", counts=counts, prior=self.prior, strict=self.strict, seed=seed
         )
         return evidence, plan.columns[0].cells.edges
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditedVector(AuditedFile):
+    """A file of vector scores in memory, as ``estimate`` would read it.
+
+    ``score`` has shape (n, d).
+
+    Attributes:
+        law: that it was drawn from.
+    """
+
+    law: VectorLaw
+
+    @cached_property
+    def estimates(self) -> list[Estimate]:
+        """Every row that ``estimate`` prints of the file, at 95% confidence."""
+        rows, survey, made = self._planned
+        tally = Tally(made.plan)
+        tally.add(replace(rows, scores=made.derive(rows.scores)))
+        (counted,) = made.counted(tally.counts(), survey)
+        _, seed = self.in_order
+        evidence = vector_evidence(
+            "score", counted, prior=self.prior, strict=self.strict, seed=seed
+        )
+        return vector_estimates(evidence, ErrorShare(confidence=CONFIDENCE, columns=1))
+
+    @cached_property
+    def learned_truth(self) -> float:
+        """The advantage of the best threshold on the learned score that was chosen.
+
+        From a large sample of its own, on which the threshold is chosen too: about 0.005
+        too high, so that upper limits are put to a harder test.
+        """
+        _, _, made = self._planned
+        rng = np.random.default_rng([self.seed % 2**63, 1])
+        (derivation,) = made.derivations
+        member = np.arange(2 * _DRAWN) < _DRAWN
+        drawn = np.ascontiguousarray(self.law.draw(rng, member).T)
+        score = derivation.scores(tuple(drawn))[derivation.chosen]
+        return best_thresholds(exact_ladder(score[member], score[~member]), self.prior)
+
+    @cached_property
+    def grid_truth(self) -> float | None:
+        """The advantage of the best set of the grid's cells, from the law."""
+        _, _, made = self._planned
+        found = made.derivations[0].find("product-grid")
+        if found is None or not isinstance(found.fitted, ProductGrid):
+            return None
+        return self.law.advantage_cells(self.prior, found.fitted.edges)
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, int]:
+        """The rows in their canonical order, and the seed in use for them."""
+        columns = [
+            ContentColumn(name=f"{at:03}", values=np.ascontiguousarray(values))
+            for at, values in enumerate(self.score.T)
+        ]
+        rows, content = canonical_rows(columns, self.member)
+        return rows, self.choice.in_use(content)
+
+    @cached_property
+    def _planned(self) -> tuple[Rows, VectorSurvey, VectorPlan]:
+        width = self.score.shape[1]
+        rows, seed = self.in_order
+        survey = VectorSurvey(width, seed)
+        survey.add(rows)
+        survey.sample.settle()
+        made = make_vector_plan(
+            survey,
+            [tuple(range(width))],
+            ["float"] * width,
+            prior=self.prior,
+            discrete=self.discrete,
+            seed=seed,
+        )
+        return rows, survey, made

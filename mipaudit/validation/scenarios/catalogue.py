@@ -6,16 +6,17 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.validation.laws.catalogue import LAWS, law
-from mipaudit.validation.laws.groups import CORRUPTED, MINORITY
+from mipaudit.validation.laws.catalogue import CORRUPTED, LAWS, MINORITY, law
 from mipaudit.validation.laws.named_family import Family, Parameter, family_of, unknown
 from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, MU
-from mipaudit.validation.scenarios.group_scenario import GroupScenario
-from mipaudit.validation.scenarios.halves import HalfMean, NearlyCancelling
+from mipaudit.validation.laws.vector_law import GaussianPlane, Xor
 from mipaudit.validation.scenarios.scenario_families import canary_family, class_family, law_family
-from mipaudit.validation.scenarios.score_scenario import ScoreScenario
-from mipaudit.validation.scenarios.shift_scenario import ShiftScenario
-from mipaudit.validation.scenarios.vector_scenario import GaussianPlane, Xor
+from mipaudit.validation.scenarios.score_scenarios import (
+    GroupScenario,
+    ScoreScenario,
+    ShiftScenario,
+)
+from mipaudit.validation.scenarios.split_scenario import HalfMean, NearlyCancelling
 from mipaudit.validation.truth import ScenarioEntry, ScenarioParameter
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.validation.scenarios.scenario import Scenario
-    from mipaudit.validation.scenarios.view import Columns
+    from mipaudit.validation.scenarios.scenario import Columns, Scenario
     from mipaudit.validation.truth import Order
 
 CHUNK: Final = 1 << 20

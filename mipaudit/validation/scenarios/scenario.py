@@ -1,23 +1,42 @@
-"""A scenario: a table that can be drawn at any size, and what is true of it."""
+"""A scenario: a table that can be drawn at any size, and what is true of it.
+
+What is true of a score: every figure that ``estimate`` prints, from the laws alone.
+
+What an attacker sees of a record.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.validation.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.validation.scenarios.view import Columns, View
-    from mipaudit.validation.truth import Kind, Truth
+    from mipaudit.maths.privacy.tradeoff import TradeOff
+    from mipaudit.validation.laws.law import Law, Side
+    from mipaudit.validation.rivals.attack import Attack
+    from mipaudit.validation.truth import Kind
+
+    Columns = Mapping[str, NDArray[Any]]
 
 MEMBER: Final = "member"
 INCLUDED: Final = "included"
 GROUP: Final = "group"
+FPRS: Final = (0.001, 0.01, 0.1)
+DELTAS: Final = (0.0, 1e-5, 1e-3, 1e-2)
+INTERVALS: Final = (1, 4)
+UNLIMITED: Final = "the privacy loss has no limit"
+# What the ladder vouches for; more digits would differ between machines.
+_DECIMALS: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +137,6 @@ class RecordScenario(Scenario):
 
     def truths(self, prior: float) -> tuple[Truth, ...]:
         """Return what is true of every view, and what follows."""
-        from mipaudit.validation.scenarios.truths import truths_of
-
         seen = tuple(truth for view in self.views() for truth in truths_of(view, prior))
         return (*seen, *self.further_truths(prior))
 
@@ -127,3 +144,134 @@ class RecordScenario(Scenario):
         """Return truths that belong to no single view."""
         del prior
         return ()
+
+
+def truths_of(view: View, prior: float) -> Iterator[Truth]:
+    """Yield what is true of a view."""
+    best = view.law.advantage(prior)
+    yield _advantage(view, best, "any")
+    if view.quantity != "advantage":
+        return
+    if view.ordered:
+        yield _advantage(view, view.law.advantage_thresholds(prior), "thresholds")
+        for k in INTERVALS:
+            yield _advantage(view, view.law.advantage_intervals(prior, k), f"intervals-{k}")
+    yield from _restated(view, best, prior)
+    if view.ordered:
+        yield Truth(quantity="auc", value=tidy(view.law.auc()), sees=view.sees, group=view.group)
+        yield from _operating_points(view)
+    if view.curve is not None:
+        yield from mechanism_truths(view.curve, view.sees)
+    yield from _attacks(view)
+
+
+def mechanism_truths(curve: TradeOff, sees: str) -> Iterator[Truth]:
+    """Yield epsilon at each delta, and mu where there is one."""
+    for delta in DELTAS:
+        epsilon = curve.epsilon_at(delta)
+        known = math.isfinite(epsilon)
+        yield Truth(
+            quantity="epsilon",
+            value=tidy(epsilon) if known else None,
+            value_reason=None if known else UNLIMITED,
+            sees=sees,
+            delta=delta,
+            source="trade-off curve of the mechanism",
+        )
+    if isinstance(curve, GaussianDP):
+        yield Truth(quantity="mu", value=tidy(curve.mu), sees=sees)
+
+
+def better_side(law: Law, fpr: float) -> tuple[Side, float]:
+    """Return the side on which a threshold has more true positives at an FPR, and how many."""
+    high, low = law.tpr_at_fpr(fpr, "high"), law.tpr_at_fpr(fpr, "low")
+    return ("low", low) if tidy(low) > tidy(high) else ("high", high)
+
+
+def tidy(value: float) -> float:
+    """Return a value without the digits that nothing vouches for."""
+    return round(float(value), _DECIMALS) + 0.0  # no minus sign before a zero
+
+
+def _advantage(view: View, value: float, attackers: str) -> Truth:
+    return Truth(
+        quantity=view.quantity,
+        value=tidy(value),
+        sees=view.sees,
+        attackers=attackers,
+        group=view.group,
+    )
+
+
+def _restated(view: View, best: float, prior: float) -> Iterator[Truth]:
+    """Yield the best attacker's advantage in other terms."""
+    baseline = abs(2 * prior - 1)
+    for quantity, value in (
+        ("baseline", baseline),
+        ("excess", best - baseline),
+        ("eta", (best - baseline) / 2),
+        ("accuracy", (1 + best) / 2),
+    ):
+        attackers = None if quantity == "baseline" else "any"
+        yield Truth(
+            quantity=quantity,
+            value=tidy(value),
+            sees=view.sees,
+            attackers=attackers,
+            group=view.group,
+        )
+
+
+def _operating_points(view: View) -> Iterator[Truth]:
+    for fpr in FPRS:
+        side, tpr = better_side(view.law, fpr)
+        yield Truth(
+            quantity="tpr_at_fpr",
+            value=tidy(tpr),
+            sees=view.sees,
+            attackers="thresholds",
+            group=view.group,
+            fpr=fpr,
+            side=side,
+        )
+
+
+def _attacks(view: View) -> Iterator[Truth]:
+    for attack in view.attacks:
+        for quantity, value in (
+            ("tpr", attack.tpr),
+            ("fpr", attack.fpr),
+            ("tpr_minus_fpr", attack.tpr - attack.fpr),
+        ):
+            yield Truth(
+                quantity=quantity,
+                value=float(f"{value:.12g}"),  # a closed form: 2^-40 is not 0
+                sees=view.sees,
+                attackers=attack.name,
+                source=attack.source,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What an attacker sees of a record, boiled down to one number with a known law.
+
+    Attributes:
+        sees: the columns, as the truth names them.
+        law: of the number.
+        read: takes columns and returns the number of each row, float64.
+        group: the number is that of this group's rows alone; None for all.
+        quantity: what its advantage is called.
+        ordered: whether thresholds on the number mean anything.
+        curve: trade-off curve of the mechanism that made it, if one did.
+        attacks: named attacks on it.
+    """
+
+    sees: str
+    law: Law
+    read: Callable[[Columns], NDArray[np.float64]]
+    group: str | None = None
+    quantity: str = "advantage"
+    ordered: bool = True
+    curve: TradeOff | None = None
+    attacks: tuple[Attack, ...] = ()

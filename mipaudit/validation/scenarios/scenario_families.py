@@ -14,7 +14,7 @@ from mipaudit.maths.privacy.mechanism import (
 from mipaudit.validation.laws.named_family import Family, Parameter, family_of, short
 from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, truthful
 from mipaudit.validation.rivals import attack
-from mipaudit.validation.scenarios.score_scenario import ScoreScenario
+from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

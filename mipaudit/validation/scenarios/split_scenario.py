@@ -1,10 +1,18 @@
-"""Numbers released over random training sets, for ``noise``: every moment is known."""
+"""Numbers released over random training sets, for ``noise``: every moment is known.
+
+Algorithms whose release over all random halves of the records is known exactly.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from mipaudit.validation.scenarios.scenario import Scenario
 from mipaudit.validation.truth import Truth
@@ -12,13 +20,20 @@ from mipaudit.validation.truth import Truth
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.validation.truth import Kind
 
 SPLIT: Final = "split"
 RELEASE: Final = "release"
+_CHUNK: Final = 1 << 20
+# Random numbers held at once while halves are drawn.
+_KEYS: Final = 1 << 22
+# Standard deviations beyond which the characteristic function of a mean is nothing.
+_CUTOFF: Final = 10.0
+_NODES: Final = 160
+# Where the product of cosines has fallen below e^-40.
+_FALLEN: Final = 320.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,3 +113,136 @@ class SplitScenario(Scenario):
                 ("swap_distance_average", known.swap_distance_average),
             )
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearlyCancelling(SplitScenario):
+    """1 / sum, on records of which a single half nearly cancels (Izzo et al., Proposition 9).
+
+    That half's release is sqrt(C(n, n/2)), every other is small: the second moment is 1 and
+    the first next to nothing. The construction is ours (docs/mip-noise.md, section 7).
+    """
+
+    @property
+    def splits_per_chunk(self) -> int:
+        """As many as rows elsewhere."""
+        return _CHUNK
+
+    def draw(self, rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+        """Return what is released over independent random halves."""
+        _, outputs = _every_half(self.records)
+        return outputs[rng.integers(len(outputs), size=splits)]
+
+    def moments(self) -> Moments:
+        """Return the moments, by going through every half."""
+        halves, outputs = _every_half(self.records)
+        moves = _swap_moves(self.records, halves, outputs)
+        return Moments(
+            sigma_1=float(np.abs(outputs - np.median(outputs)).mean()),
+            sigma_2=float(outputs.std()),
+            sensitivity=float(moves[1].max()),
+            swap_distance=float(moves[0].max()),
+            swap_distance_average=float(moves[0].mean()),
+            median=float(np.median(outputs)),
+            mean=float(outputs.mean()),
+        )
+
+
+@lru_cache(maxsize=4)
+def _every_half(records: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return every half, as a number with a bit for each record in it, and what it releases."""
+    half = records // 2
+    chosen = np.array(list(combinations(range(records), half)))
+    bits = (np.int64(1) << chosen).sum(axis=1)
+    # The last record cancels the first ones, but for a little.
+    little = 1 / math.sqrt(math.comb(records, half))
+    values = np.exp2(np.arange(1, records + 1))
+    values[-1] = 0.0
+    last = -values[: half - 1].sum() + little
+    order = np.argsort(bits)
+    sums = values[chosen].sum(axis=1) + last * (chosen[:, -1] == records - 1)
+    return bits[order], (1 / sums)[order]
+
+
+def _swap_moves(
+    records: int, halves: NDArray[np.int64], outputs: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each record's mean and largest move when it is exchanged."""
+    mean, largest = np.zeros(records), np.zeros(records)
+    for left in range(records):
+        for came in range(records):
+            rows = ((halves >> left) & 1 == 1) & ((halves >> came) & 1 == 0)
+            swapped = halves[rows] ^ (1 << left) ^ (1 << came)
+            moves = np.abs(outputs[np.searchsorted(halves, swapped)] - outputs[rows])
+            if moves.size:
+                mean[left] += moves.mean() / (records - 1)
+                largest[left] = max(largest[left], moves.max())
+    return mean, largest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfMean(SplitScenario):
+    """The mean of a random half of records at the quantiles of N(0, 1)."""
+
+    @property
+    def splits_per_chunk(self) -> int:
+        """Fewer where there are many records."""
+        return max(1, _KEYS // self.records)
+
+    def draw(self, rng: np.random.Generator, splits: int) -> NDArray[np.float64]:
+        """Return what is released over independent random halves."""
+        half = self.records // 2
+        keys = rng.random((splits, self.records))
+        chosen = np.argpartition(keys, half, axis=1)[:, :half]
+        return np.asarray(self._values()[chosen].mean(axis=1))
+
+    def moments(self) -> Moments:
+        """Return the moments in closed form; only the first needs an integral."""
+        values, half = self._values(), self.records // 2
+        # Sampling without replacement, half of a finite population.
+        sigma_2 = math.sqrt(float(values.var(ddof=1)) / half / 2)
+        gaps = np.abs(values[:, None] - values).sum(axis=1) / (self.records - 1) / half
+        return Moments(
+            sigma_1=_mean_absolute(values / half, sigma_2),
+            sigma_2=sigma_2,
+            sensitivity=float(np.ptp(values)) / half,
+            swap_distance=float(gaps.max()),
+            swap_distance_average=float(gaps.mean()),
+            median=0.0,
+            mean=0.0,
+        )
+
+    def _values(self) -> NDArray[np.float64]:
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri((np.arange(self.records) + 0.5) / self.records))
+
+
+def _mean_absolute(values: NDArray[np.float64], sd: float) -> float:
+    """Return E|sum of a random half| of values that are symmetric about 0.
+
+    E|X| = (2/pi) times the integral of (1 - phi(t)) / t^2, with phi the characteristic
+    function of X; beyond the cutoff phi is nothing, which leaves 1/cutoff.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    end = _CUTOFF / sd
+    t = (nodes + 1) / 2 * end
+    inside = float(weights @ ((1 - _characteristic(values, t)) / t**2)) / 2 * end
+    return 2 / math.pi * (inside + 1 / end)
+
+
+def _characteristic(values: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return E cos(t X): the coefficient of z^(n/2) in the product of 1 + z e^(i t v).
+
+    On the unit circle z = e^(i a) that product is, up to factors that cancel, the product
+    of 2 cos((a + t v) / 2); the trapezoidal rule with more than n points is exact.
+    """
+    count = len(values)
+    points = 2 * count + 2
+    angles = 2 * math.pi / points * np.arange(-count, count + 2)
+    angles = angles[np.abs(angles) <= math.sqrt(_FALLEN / count)]
+    total = np.zeros(len(t))
+    for angle in angles:
+        total += np.cos((angle + t[:, None] * values) / 2).prod(axis=1)
+    at_zero = (np.cos(angles / 2) ** count).sum()
+    return np.asarray(total / at_zero)

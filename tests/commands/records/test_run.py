@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.statements.reports.codec import to_json
-from mipaudit.validation.laws.groups import CORRUPTED
+from mipaudit.validation.laws.catalogue import CORRUPTED
 from tests.places import TESTS
 
 LIRA = TESTS / "data" / "lira_digits_target0.parquet"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mipaudit.validation.coverage.crew import seconds_each
 from mipaudit.validation.coverage.grid import TELLING, Choice, cells_of, control_cell
-from mipaudit.validation.coverage.replication import seconds_each
 from mipaudit.validation.laws.catalogue import LAWS, law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from mipaudit.errors import InputError, OutputError
+from mipaudit.validation.coverage.crew import Panel, Task
 from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint
-from mipaudit.validation.coverage.panel import Panel
-from mipaudit.validation.coverage.replication import Task
 
 RUN = {"seed": 1, "version": {"mipaudit": "1"}}
 

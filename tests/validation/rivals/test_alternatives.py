@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.validation.coverage.panel import Panel
-from mipaudit.validation.coverage.replication import Task, replicate
-from mipaudit.validation.coverage.shortfall import failures
-from mipaudit.validation.coverage.tally import tally
+from mipaudit.validation.coverage.crew import Panel, Task, replicate
+from mipaudit.validation.coverage.tally import failures, tally
 from mipaudit.validation.rivals.alternatives import ALTERNATIVES
-from mipaudit.validation.rivals.audited_file import AuditedFile
-from mipaudit.validation.rivals.threshold import best_threshold
+from mipaudit.validation.rivals.audited_file import AuditedFile, best_threshold
 
 
 def file(member, score, prior=0.5):

@@ -15,7 +15,7 @@ from mipaudit.summaries.group_tally import Grouping, GroupTally
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.laws.groups import MINORITY
+from mipaudit.validation.laws.catalogue import MINORITY
 
 
 def counted(member, score, group, seed=0):

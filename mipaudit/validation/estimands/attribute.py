@@ -17,8 +17,13 @@ from mipaudit.commands.attribute.advantage import (
     membership_advantage,
 )
 from mipaudit.evidence.named_attackers.named_attack import weighed
-from mipaudit.validation.coverage.interval import Interval
-from mipaudit.validation.estimands.estimand import DEAR, Estimand, one_sided, wrong_arguments
+from mipaudit.validation.estimands.estimand import (
+    DEAR,
+    Estimand,
+    Interval,
+    one_sided,
+    wrong_arguments,
+)
 from mipaudit.validation.rivals.audited_file import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.evidence.named_attackers.named_attack import Limits
-    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile
 

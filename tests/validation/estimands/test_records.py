@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.validation.estimands.attackers.records import file_risks, true_risks
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
+from mipaudit.validation.estimands.records import file_risks, true_risks
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.rivals.audited_file import AuditedFile
 

@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from mipaudit.reproductions.plot import draw_reproduction
+from mipaudit.reproductions.output import draw_reproduction
 from mipaudit.reproductions.report import Curve, Outcome, Panel, ReproducedFigure
 
 pytest.importorskip("matplotlib")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.validation.coverage.outcome import judge_rows
+from mipaudit.validation.coverage.run import judge_rows
 from mipaudit.validation.rivals.alternatives import ALTERNATIVES
 
 INVALID = [name for name, one in ALTERNATIVES.items() if not one.valid]

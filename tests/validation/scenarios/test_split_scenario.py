@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from mipaudit.validation.scenarios import halves
+from mipaudit.validation.scenarios import split_scenario
 from mipaudit.validation.scenarios.catalogue import scenario
 
 
@@ -56,7 +56,7 @@ def test_proposition_9_of_fourteen_records():
 
 
 def half_mean(count):
-    return halves.HalfMean(name="half", summary="", heading="", records=count)
+    return split_scenario.HalfMean(name="half", summary="", heading="", records=count)
 
 
 @pytest.mark.parametrize("count", [8, 10])
@@ -72,8 +72,8 @@ def test_half_means_against_every_half(count):
 
 def test_the_integral_has_converged_where_it_is_offered(monkeypatch):
     first = half_mean(40).moments().sigma_1
-    monkeypatch.setattr(halves, "_CUTOFF", 20.0)
-    monkeypatch.setattr(halves, "_NODES", 400)
+    monkeypatch.setattr(split_scenario, "_CUTOFF", 20.0)
+    monkeypatch.setattr(split_scenario, "_NODES", 400)
     assert half_mean(40).moments().sigma_1 == pytest.approx(first, rel=1e-7)
 
 

@@ -3,9 +3,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.validation.laws.density import Beta, Cauchy, Laplace, LogNormal, Normal, Pareto, Steps
-from mipaudit.validation.laws.mixture import mixture
-from mipaudit.validation.laws.part import Atoms, Rounded
+from mipaudit.validation.laws.mixture import (
+    Atoms,
+    Beta,
+    Cauchy,
+    Laplace,
+    LogNormal,
+    Normal,
+    Pareto,
+    Rounded,
+    Steps,
+    mixture,
+)
 
 DENSITIES = [
     Normal(mean=1.0, sd=2.0),

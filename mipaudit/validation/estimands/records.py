@@ -17,8 +17,7 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.coverage.interval import Interval
-from mipaudit.validation.estimands.estimand import Estimand, one_sided, wrong_arguments
+from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided, wrong_arguments
 from mipaudit.validation.rivals.audited_file import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.risk.cells import RecordCells
     from mipaudit.maths.cell_risk import RiskLimits
-    from mipaudit.validation.coverage.interval import Args
+    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.validation.estimands.attackers.epsilon import (
+from mipaudit.validation.estimands.epsilon import (
     EpsilonGaussian,
     EpsilonOneRun,
     EpsilonRuns,

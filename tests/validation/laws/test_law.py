@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from mipaudit.validation.laws.law_on_rungs import Ladder, best_union
+from mipaudit.validation.laws.law import Ladder, best_union
 
 GAINS = np.array([3.0, -1.0, 2.0, -5.0, 4.0, -2.0, 3.0])
 

@@ -8,9 +8,9 @@ from scipy.stats import binom
 
 from mipaudit.commands.attack.adversaries.literature import bounded_loss_guesses
 from mipaudit.evidence.named_attackers.named_attack import weighed
-from mipaudit.validation.estimands.attackers.attribute import CUTS
-from mipaudit.validation.estimands.attackers.bounded_loss import BOUND
+from mipaudit.validation.estimands.attribute import CUTS
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
+from mipaudit.validation.estimands.named_attack import BOUND
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.rivals.audited_file import AuditedFile
 

@@ -13,8 +13,7 @@ from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.law import ladder_of
 from mipaudit.validation.rivals.attack import error_attacks
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
-from mipaudit.validation.scenarios.scenario import RecordScenario
-from mipaudit.validation.scenarios.truths import better_side
+from mipaudit.validation.scenarios.scenario import RecordScenario, better_side
 
 PHI = NormalDist().cdf
 

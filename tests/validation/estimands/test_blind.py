@@ -10,11 +10,11 @@ import pytest
 from mipaudit.commands.shift.differences import learner as shift_learner
 from mipaudit.validation.coverage.grid import Choice
 from mipaudit.validation.coverage.run import make_run
-from mipaudit.validation.estimands.attackers.blind import AdvantageBlind
+from mipaudit.validation.estimands.blind import AdvantageBlind
 from mipaudit.validation.estimands.estimands import default_estimands
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.rivals.audited_vector import AuditedVector
+from mipaudit.validation.rivals.audited_file import AuditedVector
 
 ESTIMAND = AdvantageBlind()
 

@@ -16,15 +16,14 @@ from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, sample_size
 from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
-from mipaudit.validation.rivals.audited_vector import AuditedVector
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence
     from mipaudit.commands.shift.differences.learner import Learner
-    from mipaudit.validation.coverage.interval import Args, Interval
+    from mipaudit.validation.estimands.estimand import Args, Interval
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile
 

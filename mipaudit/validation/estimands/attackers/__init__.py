@@ -1,1 +1,0 @@
-"""What commands say of attackers who are named, and of records."""
