@@ -37,7 +37,7 @@ def _parameter(one: Declared, said: str) -> TyperArgument | TyperOption:
 
 
 def _default(one: Declared) -> Any:  # noqa: ANN401 - of its type
-    return one.default or None if one.many else one.default
+    return one.default or None if one.many or one.option.repeated else one.default
 
 
 def _by_place(option: Option, name: str, said: str) -> ArgumentInfo:

@@ -92,7 +92,7 @@ COMMANDS: Final = {
     "simulate": "Draw a score file of which the truth is known.",
     "validate": "Check on your own machine that every interval holds.",
     "reproduce": "Compute the figures of the papers anew.",
-    "render": "Write a report in another form, or judge it by other limits.",
+    "render": BY_NAME["render"].summary,
     "verify": BY_NAME["verify"].summary,
     "schema": BY_NAME["schema"].summary,
     "help": BY_NAME["help"].summary,

@@ -88,6 +88,14 @@ TABLE: Final = (
         shown="mipaudit.commands.query.model.options:ScoresShown",
     ),
     Command(
+        "render",
+        "Write a report in another form, or judge it by other limits.",
+        asked="mipaudit.commands.render.options:RejudgeOptions",
+        run="mipaudit.commands.render.command:run_render",
+        shown="mipaudit.commands.render.options:RenderShown",
+        configured=False,
+    ),
+    Command(
         "verify",
         "Compute a report again from its scores, and compare.",
         asked="mipaudit.commands.verify.options:VerifyOptions",

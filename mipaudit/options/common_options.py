@@ -12,18 +12,6 @@ PriorOption = Annotated[
         "--prior", metavar="P", help="Probability that a challenged record is a member, in (0, 1)."
     ),
 ]
-ConfidenceOption = Annotated[
-    float,
-    typer.Option(
-        "--confidence",
-        metavar="C",
-        help="Confidence of every pair of limits, at least 0.5 and below 1.",
-    ),
-]
-AdjacencyOption = Annotated[
-    Literal["substitution", "add-remove"] | None,
-    typer.Option("--adjacency", help="The claim's neighbouring data sets."),
-]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 FormatOption = Annotated[
     Format,

@@ -109,66 +109,9 @@ SeedOption = Annotated[
 HashInputsOption = Annotated[
     bool, typer.Option("--hash-inputs", help="Record the sha256 of inputs over 64 MiB in all, too.")
 ]
-StrictOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict", help="Finite-sample limits where there are any; only the AUC stays approximate."
-    ),
-]
 DiscreteOption = Annotated[
     bool,
     typer.Option("--discrete", help="The score has few values, all known: limit all attackers."),
-]
-MaxAdvantageOption = Annotated[
-    float | None,
-    typer.Option("--max-advantage", metavar="X", help="Policy: the advantage is at most X."),
-]
-MaxEtaOption = Annotated[
-    float | None,
-    typer.Option(
-        "--max-eta", metavar="X", help="Policy: accuracy is at most X above guessing (MIP's eta)."
-    ),
-]
-MaxCopiesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-copies",
-        metavar="N",
-        help="Policy: at most N members are released word for word (column exact_copy).",
-    ),
-]
-MaxTprAtFprOption = Annotated[
-    str | None,
-    typer.Option(
-        "--max-tpr-at-fpr",
-        metavar="T@F",
-        help="Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
-    ),
-]
-AgainstOption = Annotated[
-    Literal["any", "thresholds", "intervals-1", "intervals-4", "bins-16", "product-grid", "learned"]
-    | None,
-    typer.Option(
-        "--against",
-        help="The attackers that the policy must withstand; the last two are for scores of "
-        "several numbers.",
-    ),
-]
-OnInconclusiveOption = Annotated[
-    Literal["fail", "review", "pass"],
-    typer.Option(
-        "--on-inconclusive",
-        help="What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
-    ),
-]
-MaxMetricOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--max-metric",
-        metavar="NAME=X",
-        help="Policy: the metric is at most X, as ppv=0.6; repeat for several.",
-        show_default=False,
-    ),
 ]
 JobsOption = Annotated[
     int | None,
@@ -185,15 +128,4 @@ SchedulerOption = Annotated[
     typer.Option(
         "--scheduler", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster to work on."
     ),
-]
-OnBadPartOption = Annotated[
-    Literal["error", "skip"],
-    typer.Option(
-        "--on-bad-part",
-        help="A file that cannot be read ends the run, or is left out and named; no policy is "
-        "met then.",
-    ),
-]
-ExitZeroOption = Annotated[
-    bool, typer.Option("--exit-zero", help="Exit 0 also when the policy is not met or unclear.")
 ]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.settings.policy_file import read_config
 from mipaudit.cli.settings.policy_file_keys import defaults_of
+from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
+from mipaudit.options.declare import declared
 from mipaudit.statements.origin import Setting, setting_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mipaudit.cli.settings.policy_file import ConfigFile
-
-LIMITS: Final = (
-    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies", "against"),
-    *("limits", "waivers", "on_inconclusive", "prior", "confidence"),
-)
 
 # What would have made another audit, with other limits or another verdict.
 _DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
@@ -29,41 +25,30 @@ _AUDIT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportPolicy:
-    """The limits to judge a report by, and where each came from.
-
-    Attributes:
-        values: the limits, by setting.
-        settings: what the report records of them.
-        audit: what the file says of the audit itself, which the report must have been made with.
-    """
-
-    values: Mapping[str, Any]
-    settings: tuple[Setting, ...]
-    audit: Mapping[str, Any] = field(default_factory=dict)
-
-
-def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
+def limits_for(
+    asked: RejudgeOptions, policy: str | None
+) -> tuple[RejudgeOptions, Mapping[str, Any]]:
     """Return what was typed, and for the rest what a policy file says.
 
     Args:
-        typed: the limits on the command line; None where there is none.
+        asked: as it was typed.
         policy: the file, or None.
+
+    Returns:
+        The limits, recorded with where each came from, of which there are none where nothing
+        was; and what the file says of the audit itself, which the report must have been made
+        with.
 
     Raises:
         UsageError: ``config``: the file cannot be read, or says what it may not.
     """
-    given = {name: value for name, value in typed.items() if value is not None}
-    settings = [
-        Setting(name=name, value=setting_text(value), source="command line")
-        for name, value in given.items()
-    ]
+    settings = [one for one in asked.recorded() if one.source != "default"]
     if policy is None:
-        return ReportPolicy(values=given, settings=tuple(settings))
+        return asked.but(settings=tuple(settings)), {}
     config = read_config(policy)
     found = _of_file(config)
-    filed = {name: value for name, value in found.items() if name not in given and name in LIMITS}
+    taken = {one.name for one in declared(RejudgeOptions)} - {one.name for one in settings}
+    filed = {name: value for name, value in found.items() if name in taken}
     settings += [
         Setting(name=name, value=setting_text(value), source="file", where=config.name)
         for name, value in filed.items()
@@ -72,7 +57,7 @@ def report_policy(typed: Mapping[str, Any], policy: str | None) -> ReportPolicy:
         Setting(name="config", value=config.name, source="file", where=f"sha256 {config.sha256}")
     )
     audit = {name: value for name, value in found.items() if name in _AUDIT}
-    return ReportPolicy(values={**given, **filed}, settings=tuple(settings), audit=audit)
+    return asked.but(**filed, settings=tuple(settings)), audit
 
 
 def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) -> None:

@@ -11,53 +11,41 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance
 from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, verdict_confidence
 from mipaudit.maths.metrics.names import LEAST_RECALL
-from mipaudit.options.declare import declared
-from mipaudit.options.groups.judging import ScorePolicy
 from mipaudit.options.plain_values import require
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.bytes.bad_parts import SKIPPED
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.origin import Rejudged, is_rejudged_words, rejudged_words
-from mipaudit.statements.provenance import TIME_FORM, moment, settings_from, waiver_day
+from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.options.groups.judging import AskedPolicy
-    from mipaudit.statements.origin import Setting
+    from mipaudit.commands.render.options import RejudgeOptions
 
 
-def rejudged(
-    report: Report,
-    given: Mapping[str, Any],
-    *,
-    settings: tuple[Setting, ...] | None,
-) -> Report:
+def rejudged(report: Report, asked: RejudgeOptions) -> Report:
     """Return the report with the verdict of other limits.
 
     Args:
         report: of ``estimate``.
-        given: ``max_advantage``, ``max_eta``, ``max_tpr_at_fpr``, ``max_metric``, ``against``,
-            ``limits``, ``waivers`` and ``on_inconclusive``, as ``estimate`` takes them; what
-            is left out is not limited, and what is more is ignored.
-        settings: recorded in the report; None records what is given.
+        asked: the limits; what is left out is not limited.
 
     Raises:
         UsageError: a limit is out of its range, or about what the report does not hold.
         InputError: the report's scores are not those of its figures.
     """
     design = report.design
-    asked = _asked(report, given)
-    limits = asked.policy
+    least = _recorded(report, "min_recall")
+    judged = asked.policy_at(design.prior, LEAST_RECALL if least is None else least)
+    limits = judged.policy
     require(
         limits.size > 0 or limits.max_copies is not None,
         "no_limit",
         "There is no limit to judge by.",
-        "Give --max-advantage, --max-eta, --max-tpr-at-fpr, --max-metric, --max-copies or "
-        "--policy.",
+        "Give `max_advantage`, `max_eta`, `max_tpr_at_fpr`, `max_metric`, `max_copies` or "
+        "`policy`.",
     )
     _require_scores(report)
     now = moment()
@@ -67,7 +55,7 @@ def rejudged(
     how = Rejudged(
         limits=count,
         confidence=verdict_confidence(design.confidence, count),
-        settings=settings_from(given, source="api") if settings is None else settings,
+        settings=asked.recorded(),
         created=now.strftime(TIME_FORM),
     )
     stored = Stored(
@@ -115,7 +103,7 @@ def rejudged(
         findings=(
             *(found for found in report.findings if not _of_policy(found.code)),
             *waived.findings,
-            *limits_elsewhere("records", asked.elsewhere),
+            *limits_elsewhere("records", judged.elsewhere),
         ),
         limitations=(*kept, rejudged_words(how)),
         rejudged=how,
@@ -141,14 +129,6 @@ def _require_scores(report: Report) -> None:
             "The report contradicts itself: its score columns are not those of its figures.",
             hint="Use the file as the command wrote it.",
         )
-
-
-def _asked(report: Report, given: Mapping[str, Any]) -> AskedPolicy:
-    """Return the limits, checked as ``estimate`` checks them at the report's prior."""
-    names = {one.name for one in declared(ScorePolicy)}
-    policy = ScorePolicy(**{name: value for name, value in given.items() if name in names})
-    least = _recorded(report, "min_recall")
-    return policy.policy_at(report.design.prior, LEAST_RECALL if least is None else least)
 
 
 def _recorded(report: Report, name: str) -> Any:  # noqa: ANN401 - whatever the setting takes

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.stored import StoredReport
 from mipaudit.options.groups.working import Followed, Jobs
 
 
@@ -14,18 +15,6 @@ def _several(given: Any) -> tuple[Any, ...]:  # noqa: ANN401 - paths, frames, ar
     if given is None:
         return ()
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
-
-
-class _Report(Options, kw_only=False):
-    report: Annotated[
-        Any,
-        Option(
-            "REPORT",
-            "A report as JSON, or - for standard input.",
-            is_input=True,
-            in_python="Or its bytes, or what a command returned.",
-        ),
-    ]
 
 
 class _Inputs(Options):
@@ -74,7 +63,7 @@ class _Beside(Options):
     ] = None
 
 
-class VerifyOptions(_Report, _Inputs, Classes, _Beside, Jobs, Followed):
+class VerifyOptions(StoredReport, _Inputs, Classes, _Beside, Jobs, Followed):
     """A report, and what it was made of."""
 
     HELP = """Compute a report again from its scores, and say whether it is the same.

@@ -205,13 +205,13 @@ def _without_profile(report: Any, found: Any) -> Any:  # noqa: ANN401
 
 def _rejudged(report: Report, found: AnyReport) -> Report:
     """Judge the new figures as the report was judged again."""
-    from mipaudit.commands.render.rejudged import rejudged
+    from mipaudit.commands.render.run import rejudge
 
     how = report.rejudged
     assert how is not None  # noqa: S101 - the caller looked
     given = recorded_keywords("rejudge", how.settings)
     with _as_of(how.created, report):
-        return rejudged(found, given, settings=how.settings)  # type: ignore[arg-type]
+        return rejudge(found, **given, settings=how.settings)
 
 
 def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:

@@ -107,7 +107,7 @@ class _ScoreLimits(_MaxAdvantage):
         int | None,
         Option(
             "--max-copies",
-            "Policy: at most N members are released word for word (column exact_copy).",
+            "Policy: at most N members are released word for word, as column exact_copy tells.",
             metavar="N",
             within=at_least(0),
         ),
@@ -121,7 +121,7 @@ class _ScoreLimits(_MaxAdvantage):
         ),
     ] = None
     max_metric: Annotated[
-        Sequence[str],
+        Mapping[str, float] | Sequence[str],
         Option(
             "--max-metric",
             "Policy: the metric is at most X, as ppv=0.6; repeat for several.",

@@ -55,6 +55,15 @@ def test_other_limits_another_exit_code(mipaudit, limit, status):
     assert (setting["value"], setting["source"]) == (limit, "command line")
 
 
+@pytest.mark.parametrize(("word", "status"), [("fail", 1), ("review", 3), ("pass", 0)])
+def test_an_open_answer_counts_as_is_asked(mipaudit, word, status):
+    path = str(SAMPLES / "one_score.json")
+
+    done = mipaudit("render", path, "--max-advantage", "0.25", "--on-inconclusive", word)
+
+    assert done.returncode == status
+
+
 def test_a_policy_file_is_used_when_it_is_named_and_only_then(mipaudit, tmp_path):
     policy = tmp_path / "mipaudit.toml"
     policy.write_text(
