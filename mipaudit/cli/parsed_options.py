@@ -75,6 +75,6 @@ def options_from(parsed: dict[str, Any], options: type[AskedT], **others: object
     Raises:
         UsageError: a value is outside its range, or values do not go together.
     """
-    names = [one.name for one in declared(options)]
+    names = [one.name for one in declared(options) if one.option.flag]
     given = {name: parsed[name] for name in names if parsed.get(name) not in _LEFT_OUT}
     return options(**given, **others)

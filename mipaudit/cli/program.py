@@ -77,7 +77,7 @@ def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN
 COMMANDS: Final = {
     "estimate": BY_NAME["estimate"].summary,
     "records": BY_NAME["records"].summary,
-    "epsilon": "Say which epsilon of differential privacy the data refute.",
+    "epsilon": BY_NAME["epsilon"].summary,
     "check": BY_NAME["check"].summary,
     "summarize": "Count scores into a small file that adds up with others.",
     "query": BY_NAME["query"].summary,

@@ -40,6 +40,13 @@ class Command(NamedTuple):
 
 TABLE: Final = (
     Command(
+        "epsilon",
+        "Say which epsilon of differential privacy the data refute.",
+        asked="mipaudit.commands.epsilon.options:EpsilonOptions",
+        run="mipaudit.commands.epsilon.command:run_epsilon",
+        shown="mipaudit.commands.epsilon.options:EpsilonShown",
+    ),
+    Command(
         "shift",
         "Say whether members and holdout can be told apart without the model.",
         asked="mipaudit.commands.shift.options:ShiftOptions",

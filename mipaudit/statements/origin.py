@@ -193,10 +193,14 @@ def _as_flag(text: str) -> bool:
 
 
 def _number(text: str, kind: str) -> float | int:
-    if "float" not in kind:
+    if text.lstrip("-").isdigit():
         return int(text)
     found = float(text)
-    return int(text) if text.lstrip("-").isdigit() else found
+    if "float" in kind:
+        return found
+    if found.is_integer():  # typed as 1e4
+        return int(found)
+    raise ValueError("no whole number")
 
 
 def _json(value: str | tuple[Any, ...] | list[Any] | Mapping[str, Any]) -> str:

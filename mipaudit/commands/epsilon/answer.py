@@ -12,29 +12,25 @@ from mipaudit.commands.epsilon.words import (
     epsilon_summary,
     rests_on,
 )
-from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import led
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.epsilon.design_evidence import EpsilonEvidence
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import ClaimStatus, DetectionPower, EpsilonStatement
-    from mipaudit.statements.origin import InputFile, Setting
+    from mipaudit.statements.origin import Provenance
 
 
 def epsilon_report(
-    question: EpsilonQuestion,
+    asked: EpsilonOptions,
     found: EpsilonEvidence,
-    *,
-    inputs: Sequence[InputFile],
-    settings: Sequence[Setting],
+    provenance: Provenance,
 ) -> EpsilonReport:
     """Return the report, the strongest score first."""
     statements = _ordered(found.statements)
-    claim = _verdict(question, found, statements)
-    counts = question.table is not None or question.totals is not None
+    claim = _verdict(asked, found, statements)
     return EpsilonReport(
         command="epsilon",
         design=found.design,
@@ -43,7 +39,9 @@ def epsilon_report(
         claim=claim,
         coin=found.coin,
         profile=found.profile,
-        rests_on=rests_on(found.design, statements, counts=counts, rate=question.inclusion_rate),
+        rests_on=rests_on(
+            found.design, statements, counts=asked.counted, rate=asked.inclusion_rate
+        ),
         findings=found.findings,
         limitations=epsilon_limitations(
             found.design,
@@ -51,13 +49,7 @@ def epsilon_report(
             profile=found.profile is not None,
             power=claim is not None and bool(claim.power),
         ),
-        provenance=provenance(
-            seed=question.seed,
-            inputs=inputs,
-            settings=settings,
-            seeds=found.seeds,
-            unused_columns=found.unused_columns,
-        ),
+        provenance=provenance,
     )
 
 
@@ -73,14 +65,14 @@ def _ordered(statements: Sequence[EpsilonStatement]) -> tuple[EpsilonStatement, 
 
 
 def _verdict(
-    question: EpsilonQuestion, found: EpsilonEvidence, statements: tuple[EpsilonStatement, ...]
+    asked: EpsilonOptions, found: EpsilonEvidence, statements: tuple[EpsilonStatement, ...]
 ) -> ClaimVerdict | None:
-    claimed, mu = question.claimed_epsilon, question.claimed_mu
-    curve = None if question.claimed_curve is None else question.claimed_curve.name
+    claimed, mu = asked.claimed_epsilon, asked.claimed_mu
+    curve = None if asked.named_curve is None else asked.named_curve.name
     if claimed is None and mu is None and curve is None:
         return None
-    status = _status(question, found, statements[0])
-    name = claim_name(claimed, mu, curve, question.delta)
+    status = _status(asked, found, statements[0])
+    name = claim_name(claimed, mu, curve, asked.delta)
     # Whole curves are tested without the assumption that a limit of epsilon may rest on.
     doubted = statements[0].validity == "if-fair-coins"
     validity = statements[0].validity if claimed is not None or doubted else "finite-sample"
@@ -93,38 +85,36 @@ def _verdict(
         reason=claim_reason(status, found.design, name, validity),
         power=()
         if claimed is None or status == "not_certifiable"
-        else _power(question, found, statements[0]),
+        else _power(asked, found, statements[0]),
     )
 
 
-def _status(
-    question: EpsilonQuestion, found: EpsilonEvidence, top: EpsilonStatement
-) -> ClaimStatus:
-    if question.design == "one-model" or (found.coin is not None and found.coin.ruled_out):
+def _status(asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement) -> ClaimStatus:
+    if asked.kind == "one-model" or (found.coin is not None and found.coin.ruled_out):
         return "not_certifiable"
-    if question.claimed_epsilon is not None:
-        refuted = (top.lower or 0.0) > question.claimed_epsilon
-    elif question.design == "one-run":
-        refuted = found.p_value is not None and found.p_value <= 1 - question.confidence
+    if asked.claimed_epsilon is not None:
+        refuted = (top.lower or 0.0) > asked.claimed_epsilon
+    elif asked.kind == "one-run":
+        refuted = found.p_value is not None and found.p_value <= 1 - asked.confidence
     else:
         refuted = found.curve_refuted
     return "refuted" if refuted else "not_refuted"
 
 
 def _power(
-    question: EpsilonQuestion, found: EpsilonEvidence, top: EpsilonStatement
+    asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement
 ) -> tuple[DetectionPower, ...]:
     from mipaudit.commands.epsilon.claim import one_run_power, runs_power
 
     if top.guesses is not None:
         return one_run_power(
-            question,
+            asked,
             canaries=top.guesses.canaries,
-            guesses=None if question.totals is None else question.totals.guesses,
+            guesses=None if asked.totals is None else asked.totals.guesses,
             columns=found.columns,
         )
     return runs_power(
-        question,
+        asked,
         top,
         n_members=found.design.n_members or 0,
         n_holdout=found.design.n_holdout or 0,

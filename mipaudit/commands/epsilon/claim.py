@@ -18,8 +18,8 @@ from mipaudit.commands.epsilon.runs.power import independent_runs_detector, runs
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 
 if TYPE_CHECKING:
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.power import Detector
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
     from mipaudit.commands.epsilon.report import EpsilonStatement
     from mipaudit.commands.epsilon.runs.power import CountLimit
 
@@ -31,15 +31,15 @@ _TWO_DIGITS: Final = 2
 _SEARCH_COST: Final = 2.0
 
 
-def planned_epsilon(question: EpsilonQuestion) -> float:
+def planned_epsilon(asked: EpsilonOptions) -> float:
     """Return the true epsilon to plan for: twice the claim, or 1, unless it was named."""
-    if question.true_epsilon is not None:
-        return question.true_epsilon
-    return 2 * (question.claimed_epsilon or 0) or 1.0
+    if asked.true_epsilon is not None:
+        return asked.true_epsilon
+    return 2 * (asked.claimed_epsilon or 0) or 1.0
 
 
 def runs_power(
-    question: EpsilonQuestion,
+    asked: EpsilonOptions,
     statement: EpsilonStatement,
     *,
     n_members: int,
@@ -49,7 +49,7 @@ def runs_power(
     """Return the power of independent runs to refute the claimed epsilon.
 
     Args:
-        question: with a claimed epsilon and a delta below 1.
+        asked: with a claimed epsilon and a delta below 1.
         statement: the deciding one: how many runs were judged.
         n_members: runs with the record.
         n_holdout: runs without it.
@@ -57,23 +57,23 @@ def runs_power(
     """
     attack = statement.attack
     if attack is None:
-        return _none(question, _TOO_FEW)
-    limit, kinds = _limit_of(question, statement)
-    confidence = question.confidence_of_one(columns * (2 if _tries_both(question) else 1))
+        return _none(asked, _TOO_FEW)
+    limit, kinds = _limit_of(asked, statement)
+    confidence = asked.confidence_of_one(columns * (2 if _tries_both(asked) else 1))
     judged = min(attack.n_members, attack.n_holdout)
-    cost = 1.0 if question.table is not None else _SEARCH_COST
+    cost = 1.0 if asked.table is not None else _SEARCH_COST
     worth = max(1, round(kinds * judged / cost))
-    claimed = question.claimed_epsilon or 0.0
+    claimed = asked.claimed_epsilon or 0.0
     detector = independent_runs_detector(
         limit,
         n_num=worth,
         n_den=worth,
         claimed=claimed,
-        delta=question.delta,
+        delta=asked.delta,
         confidence=confidence,
     )
     share = judged / min(n_members, n_holdout)
-    true = planned_epsilon(question)
+    true = planned_epsilon(asked)
 
     def needed(mechanism: Mechanism) -> tuple[int | None, None]:
         runs = runs_needed(
@@ -81,52 +81,52 @@ def runs_power(
             mechanism,
             claimed=claimed,
             true=true,
-            delta=question.delta,
+            delta=asked.delta,
             confidence=confidence,
         )
         return (None if runs is None else _rounded_up(runs * cost / kinds / share)), None
 
-    return tuple(_power(question, kind, detector, needed(kind)) for kind in _MECHANISMS)
+    return tuple(_power(asked, kind, detector, needed(kind)) for kind in _MECHANISMS)
 
 
 def one_run_power(
-    question: EpsilonQuestion, *, canaries: int, guesses: int | None, columns: int
+    asked: EpsilonOptions, *, canaries: int, guesses: int | None, columns: int
 ) -> tuple[DetectionPower, ...]:
     """Return the power of one run to refute the claimed epsilon.
 
     Args:
-        question: with a claimed epsilon and a delta below 1.
+        asked: with a claimed epsilon and a delta below 1.
         canaries: m.
         guesses: their number where only totals are known; else the question's count.
         columns: score columns that share the error.
     """
-    directions = 1 if question.direction or question.totals else 2
-    claimed = question.claimed_epsilon or 0.0
+    directions = 1 if asked.direction or asked.totals else 2
+    claimed = asked.claimed_epsilon or 0.0
     detector = one_run_detector(
         canaries=canaries,
-        guesses=guesses or question.guesses,
+        guesses=guesses or asked.guesses,
         claimed=claimed,
-        delta=question.delta,
-        confidence=question.confidence_of_one(columns),
+        delta=asked.delta,
+        confidence=asked.confidence_of_one(columns),
         directions=directions,
     )
-    true = planned_epsilon(question)
+    true = planned_epsilon(asked)
 
     def needed(mechanism: Mechanism) -> tuple[int | None, int | None]:
         size = canaries_needed(
             mechanism,
             claimed=claimed,
             true=true,
-            delta=question.delta,
-            confidence=question.confidence_of_one(columns * directions),
+            delta=asked.delta,
+            confidence=asked.confidence_of_one(columns * directions),
         )
         return (None, None) if size is None else (size.canaries, size.guesses)
 
-    return tuple(_power(question, kind, detector, needed(kind)) for kind in _MECHANISMS)
+    return tuple(_power(asked, kind, detector, needed(kind)) for kind in _MECHANISMS)
 
 
 def _limit_of(
-    question: EpsilonQuestion, statement: EpsilonStatement
+    asked: EpsilonOptions, statement: EpsilonStatement
 ) -> tuple[CountLimit, Literal[1, 2]]:
     """Return the limit as a function of two counts, and the kinds of runs that it pools.
 
@@ -134,7 +134,7 @@ def _limit_of(
     are: measured, bands and grid refute at epsilons 5-15% below those that it gives.
     """
     if statement.method == "conditional":
-        mirrored = question.table is None or question.numerator == "both"
+        mirrored = asked.table is None or asked.counted_class == "both"
         return pooled_limit(), 2 if mirrored else 1
     return _clopper_pearson, 1
 
@@ -145,45 +145,45 @@ def _clopper_pearson(
     return clopper_pearson_epsilon(tp, n_num - tp, fp, n_den - fp, delta=delta, alpha=alpha)
 
 
-def _tries_both(question: EpsilonQuestion) -> bool:
+def _tries_both(asked: EpsilonOptions) -> bool:
     """Tell whether two classes' right guesses share the error, as counts do by default."""
-    conditional = question.method == "conditional"
-    return question.table is not None and conditional and question.numerator == "either"
+    conditional = asked.method == "conditional"
+    return asked.table is not None and conditional and asked.counted_class == "either"
 
 
 def _power(
-    question: EpsilonQuestion,
+    asked: EpsilonOptions,
     mechanism: Mechanism,
     detector: Detector,
     needed: tuple[int | None, int | None],
 ) -> DetectionPower:
     found = smallest_refutable_epsilon(
-        detector, mechanism, claimed=question.claimed_epsilon or 0.0, delta=question.delta
+        detector, mechanism, claimed=asked.claimed_epsilon or 0.0, delta=asked.delta
     )
     reason = f"none up to {LARGEST_EPSILON:g}"
     unreachable = "no size that was tried does"
-    if mechanism == "gaussian" and question.delta == 0:
+    if mechanism == "gaussian" and asked.delta == 0:
         reason = unreachable = _GAUSSIAN_AT_ZERO
     return DetectionPower(
         mechanism=mechanism,
         power=USUAL_POWER,
         refutable_epsilon=found,
         refutable_reason=None if found is not None else reason,
-        true_epsilon=planned_epsilon(question),
+        true_epsilon=planned_epsilon(asked),
         needed=needed[0],
         needed_guesses=needed[1],
         needed_reason=None if needed[0] is not None else unreachable,
     )
 
 
-def _none(question: EpsilonQuestion, reason: str) -> tuple[DetectionPower, ...]:
+def _none(asked: EpsilonOptions, reason: str) -> tuple[DetectionPower, ...]:
     return tuple(
         DetectionPower(
             mechanism=mechanism,
             power=USUAL_POWER,
             refutable_epsilon=None,
             refutable_reason=reason,
-            true_epsilon=planned_epsilon(question),
+            true_epsilon=planned_epsilon(asked),
             needed=None,
             needed_guesses=None,
             needed_reason=reason,

@@ -9,13 +9,14 @@ from mipaudit.commands.epsilon.report import EpsilonDesign
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from mipaudit.commands.epsilon.canaries.scores import Runs
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import CoinCheck, EpsilonStatement, ProfilePoint
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.statements.estimate import Finding
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,45 +48,42 @@ class EpsilonEvidence:
     unused_columns: tuple[str, ...] = ()
 
 
-def evidence_from_counts(question: EpsilonQuestion) -> EpsilonEvidence:
+def evidence_from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
     """Return what counts show.
 
     Raises:
         UsageError: counts that cannot be.
     """
-    design = _design(question)
-    if question.totals is not None:
+    design = _design(asked)
+    if asked.totals is not None:
         from mipaudit.commands.epsilon.canaries.scores import runs_from_totals
 
-        return _one_run(runs_from_totals(question.totals, question), question, design)
+        return _one_run(runs_from_totals(asked.totals, asked), asked, design)
     from mipaudit.commands.epsilon.counts.counts import (
         counts_statements,
         curve_is_refuted_by_counts,
     )
 
-    table = question.table
+    table = asked.table
     assert table is not None  # noqa: S101 - the caller chose counts
     return EpsilonEvidence(
         design=replace(design, n_members=table.tp + table.fn, n_holdout=table.fp + table.tn),
-        statements=counts_statements(table, question),
-        curve_refuted=curve_is_refuted_by_counts(table, question),
+        statements=counts_statements(table, asked),
+        curve_refuted=curve_is_refuted_by_counts(table, asked),
     )
 
 
 def evidence_from_scores(
     source: ScoreSource,
-    question: EpsilonQuestion,
-    *,
-    jobs: int | None,
-    progress: Callable[[int, int | None], None] | None,
+    asked: EpsilonOptions,
+    seed: SeedChoice,
 ) -> EpsilonEvidence:
     """Return what scores show.
 
     Args:
         source: the opened input.
-        question: what is asked.
-        jobs: number of threads; None for the processors at hand.
-        progress: called with (rows done, rows in all or None).
+        asked: what is asked.
+        seed: settled for it.
 
     Raises:
         InputError: the input cannot be audited as it is.
@@ -98,17 +96,10 @@ def evidence_from_scores(
         runs_statements,
     )
 
-    one_run = question.design == "one-run"
-    rows = read_scores(
-        source,
-        question.seed,
-        ids=one_run,
-        by_runs=question.by_runs,
-        jobs=jobs,
-        progress=progress,
-    )
+    one_run = asked.kind == "one-run"
+    rows = read_scores(source, asked, seed)
     design = replace(
-        _design(question),
+        _design(asked),
         n_members=rows.members.size,
         n_holdout=rows.holdout.size,
         score_columns=tuple(safe_name(name) for name in rows.names),
@@ -116,37 +107,37 @@ def evidence_from_scores(
         skipped_columns=tuple(safe_name(name) for name in source.passed_over),
         runs=rows.runs if rows.runs != 1 else None,
     )
-    findings = input_findings(source, rows, question.design)
+    findings = input_findings(source, rows, asked.kind)
     seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
     if one_run:
         from mipaudit.commands.epsilon.canaries.scores import runs_from_scores
 
-        found = _one_run(runs_from_scores(rows, question), question, design)
+        found = _one_run(runs_from_scores(rows, asked), asked, design)
         return replace(
             found,
             findings=(*found.findings, *findings),
             seeds=seeds,
             unused_columns=source.unused,
         )
-    statements = runs_statements(rows, question)
-    if question.design == "one-model":
+    statements = runs_statements(rows, asked)
+    if asked.kind == "one-model":
         from mipaudit.commands.epsilon.counts.one_model import advantage_statements, hypothetical
 
-        implied = advantage_statements(source, question, jobs=jobs)
+        implied = advantage_statements(source, asked, seed)
         statements = (*implied, *hypothetical(statements))
     return EpsilonEvidence(
         design=design,
         statements=statements,
         columns=len(rows.names),
-        curve_refuted=curve_is_refuted(rows, question),
-        profile=runs_profile(rows, question) if question.profile else None,
+        curve_refuted=curve_is_refuted(rows, asked),
+        profile=runs_profile(rows, asked) if asked.curve else None,
         findings=findings,
         seeds=seeds,
         unused_columns=source.unused,
     )
 
 
-def _one_run(runs: Runs, question: EpsilonQuestion, design: EpsilonDesign) -> EpsilonEvidence:
+def _one_run(runs: Runs, asked: EpsilonOptions, design: EpsilonDesign) -> EpsilonEvidence:
     from mipaudit.commands.epsilon.canaries.scores import (
         claim_p_value,
         coin_of,
@@ -157,21 +148,21 @@ def _one_run(runs: Runs, question: EpsilonQuestion, design: EpsilonDesign) -> Ep
     coin = runs[0][1].coin
     return EpsilonEvidence(
         design=design,
-        statements=one_run_statements(runs, question),
+        statements=one_run_statements(runs, asked),
         columns=len(runs),
-        p_value=claim_p_value(runs, question),
+        p_value=claim_p_value(runs, asked),
         coin=coin_of(runs),
-        findings=(*(() if coin is None else coin.findings), *power_findings(runs, question)),
+        findings=(*(() if coin is None else coin.findings), *power_findings(runs, asked)),
     )
 
 
-def _design(question: EpsilonQuestion) -> EpsilonDesign:
+def _design(asked: EpsilonOptions) -> EpsilonDesign:
     return EpsilonDesign(
-        kind=question.design,
+        kind=asked.kind,
         n_members=None,
         n_holdout=None,
-        delta=question.delta,
-        confidence=question.confidence,
+        delta=asked.delta,
+        confidence=asked.confidence,
         score_columns=(),
         member_column=None,
         skipped_columns=(),

@@ -21,10 +21,11 @@ from mipaudit.summaries.held_rows import ClassScores, KeptScores
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import DesignKind
     from mipaudit.counting.kept_rows import KeptInput
     from mipaudit.reading.source.source import ScoreSource
@@ -59,24 +60,14 @@ class ScoredRows:
         yield from zip(self.names, self.members.scores, self.holdout.scores, strict=True)
 
 
-def read_scores(
-    source: ScoreSource,
-    choice: SeedChoice,
-    *,
-    ids: bool = False,
-    by_runs: bool = False,
-    jobs: int | None,
-    progress: Callable[[int, int | None], None] | None,
-) -> ScoredRows:
+def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) -> ScoredRows:
     """Read the input once.
 
     Args:
-        source: the opened input.
-        choice: of the seed.
-        ids: keep the rows' identities, too.
-        by_runs: a group of rows is a run, and a row's key tells it apart within its run.
-        jobs: number of threads; None for the processors at hand.
-        progress: called with (rows done, rows in all or None).
+        source: the opened input; a group of its rows is a run, if runs are named, and a row's
+            key tells it apart within its run.
+        asked: what is asked.
+        choice: of the seed, settled for the input.
 
     Raises:
         InputError: a class is empty, keys repeat, or runs share coins or are of unlike shares.
@@ -87,15 +78,15 @@ def read_scores(
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with --score-col.",
+                hint="Name a column of numbers with `score_columns`.",
             )
-    workers = Workers(Engine(jobs=jobs))
-    kept = hold_input(source, workers=workers, progress=progress) if fits(source) else None
+    workers = Workers(Engine(jobs=asked.jobs))
+    kept = hold_input(source, workers=workers, progress=asked.progress) if fits(source) else None
     runs = None
-    if by_runs:
+    if asked.run_column is not None:
         kept, runs = _runs_joined(kept)
     if kept is None:
-        rows = _by_position(source, source.position_seed, workers, ids=ids, progress=progress)
+        rows = _by_position(source, asked, workers)
     else:
         source.check_classes()
         rows = _in_order(source, kept, choice)
@@ -103,7 +94,7 @@ def read_scores(
         raise InputError(
             "repeated_keys",
             "The key column repeats its values: it does not tell rows apart.",
-            hint="Leave --key-col out, or give --unit-col where a person has several rows.",
+            hint="Leave `key_column` out, or give `unit_column` where a person has several rows.",
         )
     return rows if runs is None else replace(rows, runs=runs)
 
@@ -113,8 +104,8 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
     if kept is None or kept.rows.keys is None or kept.rows.groups is None:
         raise InputError(
             "too_many_rows",
-            "--run-col takes inputs that fit into memory as a whole, and this one is too large.",
-            hint="Name fewer score columns with --score-col, or audit fewer runs.",
+            "`run_column` takes inputs that fit into memory as a whole, and this one is too large.",
+            hint="Name fewer score columns with `score_columns`, or audit fewer runs.",
         )
     rows = kept.rows
     keys, groups = kept.rows.keys, kept.rows.groups
@@ -122,8 +113,9 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
     if np.unique(together).size < together.size:
         raise InputError(
             "repeated_keys",
-            "A canary stands more than once in a run of --run-col.",
-            hint="Name the canary with --key-col and the run with --run-col: a row is one of each.",
+            "A canary stands more than once in a run of `run_column`.",
+            hint="Name the canary with `key_column` and the run with `run_column`: a row is one of "
+            "each.",
         )
     require_fresh_coins(groups, keys, rows.member)
     require_one_share(groups, rows.member)
@@ -152,17 +144,11 @@ def _in_order(source: ScoreSource, kept: KeptInput, choice: SeedChoice) -> Score
     )
 
 
-def _by_position(
-    source: ScoreSource,
-    seed: int,
-    workers: Workers,
-    *,
-    ids: bool,
-    progress: Callable[[int, int | None], None] | None,
-) -> ScoredRows:
+def _by_position(source: ScoreSource, asked: EpsilonOptions, workers: Workers) -> ScoredRows:
     """Read an input of many rows, whose positions tell them apart."""
-    meter = None if progress is None else Meter(source.rows_hint, progress).advance
-    kept = KeptScores(len(source.columns), rows=source.rows_hint or 0, ids=ids)
+    hint, ids = source.rows_hint, asked.kind == "one-run"
+    meter = None if asked.progress is None else Meter(hint, asked.progress).advance
+    kept = KeptScores(len(source.columns), rows=hint or 0, ids=ids)
     fold(source.partitions(), kept.part, workers=workers, progress=meter)
     source.check_classes()
     names = tuple(column.name for column in source.columns)
@@ -170,7 +156,7 @@ def _by_position(
         names=names,
         members=kept.members(),
         holdout=kept.holdout(),
-        seeds=(seed,) * len(names),
+        seeds=(source.position_seed,) * len(names),
     )
 
 

@@ -149,7 +149,7 @@ def test_several_runs_are_one_audit(mipaudit, several_runs_csv):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
-        ({}, [], "needs --key-col"),
+        ({}, [], "no meaning without --key-col"),
         (
             {"names": ["one", "two", "two", "three", "four"]},
             ["--key-col", "canary"],
@@ -200,11 +200,11 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
 BAD = [
     (["--design", "many"], "'many' is not one of"),
     (["--design", "one-run", "--guesses", "1,2,3"], "--guesses takes one whole number, or two"),
-    (["--design", "one-run", "--guesses", "half"], "--guesses takes numbers"),
+    (["--design", "one-run", "--guesses", "half"], "--guesses takes one whole number, or two"),
     (["--design", "one-run", "--guesses", "5000"], "must be from 1 to the number of canaries"),
     (["--design", "one-run", "--splits", "3"], "--splits has no meaning with --design one-run"),
     (["--design", "independent-runs", "--method", "gdp"], "add --assume-gdp if it is"),
-    (["--design", "independent-runs", "--delta", "2"], "Delta must be at least 0 and at most 1."),
+    (["--design", "independent-runs", "--delta", "2"], "--delta must be from 0 to 1."),
     (["--design", "independent-runs", "--curve", "c.txt"], "ends in .csv, .json."),
     (["--design", "independent-runs", "--curve", "runs.csv"], "is one of the inputs"),
     (["--design", "independent-runs", "--curve", "a.csv", "-o", "a.csv"], "need a file each"),

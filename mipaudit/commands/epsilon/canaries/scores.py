@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from mipaudit.commands.epsilon.canaries.limit import OneRunLimit
     from mipaudit.commands.epsilon.counts.totals import CanaryTotals
     from mipaudit.commands.epsilon.inputs import ScoredRows
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.options import EpsilonOptions
 
 Runs = tuple[tuple[str | None, OneRun], ...]
 
 
-def runs_from_scores(rows: ScoredRows, question: EpsilonQuestion) -> Runs:
+def runs_from_scores(rows: ScoredRows, asked: EpsilonOptions) -> Runs:
     """Return the run, once for each score column.
 
     Raises:
@@ -51,18 +51,18 @@ def runs_from_scores(rows: ScoredRows, question: EpsilonQuestion) -> Runs:
             one_run_from_scores(
                 included,
                 np.concatenate([members, holdout]),
-                guesses=question.guesses,
-                direction=question.direction,
+                guesses=asked.guesses,
+                direction=asked.direction,
                 seed=seed,
                 ids=ids,
-                inclusion_rate=question.inclusion_rate,
+                inclusion_rate=asked.inclusion_rate,
             ),
         )
         for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     )
 
 
-def runs_from_totals(totals: CanaryTotals, question: EpsilonQuestion) -> Runs:
+def runs_from_totals(totals: CanaryTotals, asked: EpsilonOptions) -> Runs:
     """Return the run of which the counts are known.
 
     Raises:
@@ -72,7 +72,7 @@ def runs_from_totals(totals: CanaryTotals, question: EpsilonQuestion) -> Runs:
         canaries=totals.canaries,
         guesses=totals.guesses,
         correct=totals.correct,
-        inclusion_rate=question.inclusion_rate or FAIR_RATE,
+        inclusion_rate=asked.inclusion_rate or FAIR_RATE,
     )
     return ((None, run),)
 
@@ -91,24 +91,24 @@ def coin_of(runs: Runs) -> CoinCheck | None:
     )
 
 
-def one_run_statements(runs: Runs, question: EpsilonQuestion) -> tuple[EpsilonStatement, ...]:
+def one_run_statements(runs: Runs, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
-    found = [_statement(name, run, question, len(runs)) for name, run in runs]
-    if question.assume_gdp:
-        found += [_gaussian(name, run, question, len(runs)) for name, run in runs]
+    found = [_statement(name, run, asked, len(runs)) for name, run in runs]
+    if asked.assume_gdp:
+        found += [_gaussian(name, run, asked, len(runs)) for name, run in runs]
     return tuple(found)
 
 
-def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
+def claim_p_value(runs: Runs, asked: EpsilonOptions) -> float | None:
     """Return the p-value of the claim over all scores (Bonferroni); None without a claim."""
-    confidence = question.confidence_of_one(len(runs))
-    if question.claimed_epsilon is not None:
-        epsilon = question.claimed_epsilon
+    confidence = asked.confidence_of_one(len(runs))
+    if asked.claimed_epsilon is not None:
+        epsilon = asked.claimed_epsilon
         values = [
-            claim_p_value_one_run(run, epsilon=epsilon, delta=question.delta, confidence=confidence)
+            claim_p_value_one_run(run, epsilon=epsilon, delta=asked.delta, confidence=confidence)
             for _, run in runs
         ]
-    elif (curve := question.tradeoff) is not None:
+    elif (curve := asked.tradeoff) is not None:
         values = [curve_p_value_one_run(run, curve, confidence=confidence) for _, run in runs]
     else:
         return None
@@ -116,10 +116,10 @@ def claim_p_value(runs: Runs, question: EpsilonQuestion) -> float | None:
 
 
 def _statement(
-    name: str | None, run: OneRun, question: EpsilonQuestion, columns: int
+    name: str | None, run: OneRun, asked: EpsilonOptions, columns: int
 ) -> EpsilonStatement:
-    confidence = question.confidence_of_one(columns)
-    limit = limit_one_run(run, delta=question.delta, confidence=confidence)
+    confidence = asked.confidence_of_one(columns)
+    limit = limit_one_run(run, delta=asked.delta, confidence=confidence)
     return EpsilonStatement(
         score=name,
         method="one-run",
@@ -136,10 +136,10 @@ def _statement(
 
 
 def _gaussian(
-    name: str | None, run: OneRun, question: EpsilonQuestion, columns: int
+    name: str | None, run: OneRun, asked: EpsilonOptions, columns: int
 ) -> EpsilonStatement:
-    confidence = question.confidence_of_one(columns)
-    limit = gaussian_limit_one_run(run, delta=question.delta, confidence=confidence)
+    confidence = asked.confidence_of_one(columns)
+    limit = gaussian_limit_one_run(run, delta=asked.delta, confidence=confidence)
     finite = math.isfinite(limit.epsilon)
     reason = None if limit.mu > 0 else "the right guesses are within chance"
     return EpsilonStatement(
@@ -168,22 +168,22 @@ def _why_none(limit: OneRunLimit) -> str | None:
     return "the right guesses are within chance"
 
 
-def power_findings(runs: Runs, question: EpsilonQuestion) -> tuple[Finding, ...]:
+def power_findings(runs: Runs, asked: EpsilonOptions) -> tuple[Finding, ...]:
     """Say where no number of right guesses could have refuted anything."""
     run = runs[0][1]
-    confidence = question.confidence_of_one(len(runs))
-    limit = limit_one_run(run, delta=question.delta, confidence=confidence)
+    confidence = asked.confidence_of_one(len(runs))
+    limit = limit_one_run(run, delta=asked.delta, confidence=confidence)
     if limit.could_refute:
         return ()
     count = limit.count
-    least = needed_guesses(run.canaries, delta=question.delta, alpha=1 - confidence)
+    least = needed_guesses(run.canaries, delta=asked.delta, alpha=1 - confidence)
     enough = (
         f"at least {least:,} guesses of one kind, all right, would do"
         if least is not None
         else "no number of guesses does"
     )
     text = (
-        f"Delta {number_text(question.delta)} lets {number_text(run.canaries * question.delta)} of "
+        f"Delta {number_text(asked.delta)} lets {number_text(run.canaries * asked.delta)} of "
         f"{run.canaries:,} canaries be given away, so not even {count.guesses:,} right guesses "
         f"of {count.guesses:,} refute any epsilon at this confidence: {enough}. Take a smaller "
         "--delta, or another number of --guesses."

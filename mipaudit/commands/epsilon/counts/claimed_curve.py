@@ -5,55 +5,74 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.options.plain_values import number, path_of, require
+from mipaudit.options.plain_values import path_of
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.maths.privacy.tradeoff import TradeOff
     from mipaudit.statements.origin import InputFile
 
+    Rates = tuple[float, ...]
+
 _GIVEN: Final = "the points given"
 _FORMS: Final = (
-    "claimed_curve must be a path, or two sequences of equal length: FPR, and the most TPR at "
-    "each, from the FPR to 1."
+    "must be a path, or two sequences of equal length: FPR, and the most TPR at each, from the FPR "
+    "to 1"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCurve:
-    """A claimed bound of every attacker's ROC, and what the report calls it."""
+    """A claimed bound of every attacker's ROC.
+
+    Attributes:
+        name: what the report calls it.
+        curve: the bound.
+        source: the file that it was read from, if any.
+    """
 
     name: str
     curve: TradeOff
+    source: InputFile | None = None
 
 
-def named_curve(given: Any) -> tuple[NamedCurve | None, tuple[InputFile, ...]]:  # noqa: ANN401
-    """Return the curve, None without one, and the file that it was read from.
+def claimed(given: Any) -> str | tuple[Rates, Rates]:  # noqa: ANN401 - a path, or points
+    """Return the path of a file, or the points of an ROC.
 
     Raises:
-        UsageError: neither a path nor points of an ROC.
-        InputError: the file cannot be read as such points.
+        ValueError: it is neither.
     """
-    if given is None:
-        return None, ()
-    from mipaudit.maths.privacy.points_of_curve import sampled_tradeoff
-
     path = path_of(given)
     if isinstance(path, str):
-        from mipaudit.reading.sheets.roc_points import read_roc_points
-        from mipaudit.statements.text.printable_names import safe_name
-
-        points = read_roc_points(path)
-        curve = sampled_tradeoff(points.fpr.tolist(), points.tpr.tolist())
-        return NamedCurve(name=safe_name(points.source.name), curve=curve), (points.source,)
-    return NamedCurve(name=_GIVEN, curve=sampled_tradeoff(*_points(given))), ()
-
-
-def _points(given: Any) -> tuple[Sequence[float], Sequence[float]]:  # noqa: ANN401
-    sequences = list(given) if isinstance(given, (tuple, list)) else []
-    require(len(sequences) == len(("fpr", "tpr")), "claimed_curve", _FORMS)
-    fprs, tprs = ([number("claimed_curve", value) for value in one] for one in sequences)
+        return path
+    try:
+        fprs, tprs = (tuple(map(float, one)) for one in given)
+    except (TypeError, ValueError):
+        raise ValueError(_FORMS) from None
     inside = all(0 <= fpr <= tpr <= 1 for fpr, tpr in zip(fprs, tprs, strict=False))
-    require(0 < len(fprs) == len(tprs) and inside, "claimed_curve", _FORMS)
+    if not (0 < len(fprs) == len(tprs) and inside):
+        raise ValueError(_FORMS)
     return fprs, tprs
+
+
+def called(given: str | tuple[Rates, Rates] | None) -> str | None:
+    """Return what a report says of a claimed curve."""
+    return _GIVEN if isinstance(given, tuple) else given
+
+
+def named_curve(given: str | tuple[Rates, Rates]) -> NamedCurve:
+    """Return the curve.
+
+    Raises:
+        InputError: the file cannot be read as points of an ROC.
+    """
+    from mipaudit.maths.privacy.points_of_curve import sampled_tradeoff
+
+    if not isinstance(given, str):
+        fprs, tprs = given
+        return NamedCurve(name=_GIVEN, curve=sampled_tradeoff(fprs, tprs))
+    from mipaudit.reading.sheets.roc_points import read_roc_points
+
+    points = read_roc_points(given)
+    curve = sampled_tradeoff(points.fpr.tolist(), points.tpr.tolist())
+    return NamedCurve(name=safe_name(points.source.name), curve=curve, source=points.source)

@@ -18,38 +18,34 @@ from mipaudit.statements.policy import delta_reason
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.counts.totals import AttackTable
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import StatementValidity
 
 _Method = Literal["conditional", "clopper-pearson", "bayes", "gdp"]
 
 
-def counts_statements(
-    table: AttackTable, question: EpsilonQuestion
-) -> tuple[EpsilonStatement, ...]:
+def counts_statements(table: AttackTable, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return the limit that decides, and the others beside it."""
-    chosen = _deciding(question)
+    chosen = _deciding(asked)
     methods: list[_Method] = ["conditional", "clopper-pearson"]
-    if question.assume_gdp:
+    if asked.assume_gdp:
         methods.append("gdp")
     ordered = [chosen, *(method for method in methods if method != chosen)]
-    return tuple(
-        _statement(table, question, method, decides=method == chosen) for method in ordered
-    )
+    return tuple(_statement(table, asked, method, decides=method == chosen) for method in ordered)
 
 
-def curve_is_refuted_by_counts(table: AttackTable, question: EpsilonQuestion) -> bool:
+def curve_is_refuted_by_counts(table: AttackTable, asked: EpsilonOptions) -> bool:
     """Tell whether the counts refute a claimed mu or trade-off curve, if there is one."""
-    curve = question.tradeoff
+    curve = asked.tradeoff
     return curve is not None and counts_refute_curve(
-        *_four(table), curve, confidence=question.confidence
+        *_four(table), curve, confidence=asked.confidence
     )
 
 
-def _deciding(question: EpsilonQuestion) -> _Method:
-    match question.method:
+def _deciding(asked: EpsilonOptions) -> _Method:
+    match asked.method:
         case "bayes" | "gdp":
-            return question.method
+            return asked.method
         case "split-cp":
             return "clopper-pearson"
         case _:
@@ -57,11 +53,11 @@ def _deciding(question: EpsilonQuestion) -> _Method:
 
 
 def _statement(
-    table: AttackTable, question: EpsilonQuestion, method: _Method, *, decides: bool
+    table: AttackTable, asked: EpsilonOptions, method: _Method, *, decides: bool
 ) -> EpsilonStatement:
-    lower, mu, numerator, validity = _limit(table, question, method, question.delta)
-    pure = 0.0 if method == "gdp" else _limit(table, question, method, 0.0)[0]
-    estimate = _estimate(table, question.delta, method)
+    lower, mu, numerator, validity = _limit(table, asked, method, asked.delta)
+    pure = 0.0 if method == "gdp" else _limit(table, asked, method, 0.0)[0]
+    estimate = _estimate(table, asked.delta, method)
     return EpsilonStatement(
         score=None,
         method=method,
@@ -71,7 +67,7 @@ def _statement(
         lower_reason=None if lower > 0 else _why_none(pure),
         estimate=estimate,
         mu_lower=mu,
-        confidence=question.confidence,
+        confidence=asked.confidence,
         attack=JudgedAttack(
             direction=None,
             numerator=numerator,
@@ -98,14 +94,14 @@ def _estimate(table: AttackTable, delta: float, method: _Method) -> float:
 
 
 def _limit(
-    table: AttackTable, question: EpsilonQuestion, method: _Method, delta: float
+    table: AttackTable, asked: EpsilonOptions, method: _Method, delta: float
 ) -> tuple[float, float | None, Literal["member", "holdout", "both"], StatementValidity]:
     """Return the limit, the limit of mu, the class that counts and what it is worth."""
-    four, alpha = _four(table), 1 - question.confidence
+    four, alpha = _four(table), 1 - asked.confidence
     match method:
         case "conditional":
             lower, numerator = conditional_from_counts(
-                *four, numerator=question.numerator, delta=delta, alpha=alpha
+                *four, numerator=asked.counted_class, delta=delta, alpha=alpha
             )
             return lower, None, numerator, "finite-sample"
         case "clopper-pearson":
@@ -115,7 +111,7 @@ def _limit(
             lower = credible_epsilon(*four, delta=delta, alpha=alpha)
             return lower, None, "both", "credible"
         case "gdp":
-            mu = refuted_mu(*rate_limits(*_four(table), alpha=1 - question.confidence))
+            mu = refuted_mu(*rate_limits(*_four(table), alpha=1 - asked.confidence))
             return GaussianDP(mu=mu).epsilon_at(delta), mu, "both", "assumes-gdp"
         case _:
             assert_never(method)

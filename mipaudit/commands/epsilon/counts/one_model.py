@@ -14,23 +14,24 @@ from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.epsilon.question import EpsilonQuestion
+    from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 
 def advantage_statements(
-    source: ScoreSource, question: EpsilonQuestion, *, jobs: int | None
+    source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice
 ) -> tuple[EpsilonStatement, ...]:
     """Return the epsilon that the lower limit of each score's advantage implies."""
-    counts = count_columns(source, seed=question.seed, workers=Workers(Engine(jobs=jobs)))
-    confidence = question.confidence_of_one(len(source.columns))
+    counts = count_columns(source, seed=seed, workers=Workers(Engine(jobs=asked.jobs)))
+    confidence = asked.confidence_of_one(len(source.columns))
     return tuple(
         _statement(
-            Evidence(score=column.name, counts=one, prior=0.5, seed=seed),
-            question,
+            Evidence(score=column.name, counts=one, prior=0.5, seed=used),
+            asked,
             confidence,
         )
-        for column, one, seed in zip(source.columns, counts.columns, counts.seeds, strict=True)
+        for column, one, used in zip(source.columns, counts.columns, counts.seeds, strict=True)
     )
 
 
@@ -41,10 +42,8 @@ def hypothetical(statements: tuple[EpsilonStatement, ...]) -> tuple[EpsilonState
     )
 
 
-def _statement(
-    evidence: Evidence, question: EpsilonQuestion, confidence: float
-) -> EpsilonStatement:
-    lower = _implied(evidence.lower(1 - confidence), question.delta)
+def _statement(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> EpsilonStatement:
+    lower = _implied(evidence.lower(1 - confidence), asked.delta)
     return EpsilonStatement(
         score=safe_name(evidence.score),
         method="advantage",
@@ -52,7 +51,7 @@ def _statement(
         decides=False,
         lower=lower,
         lower_reason=None if lower else "the advantage that was found is within chance",
-        estimate=_implied(evidence.held_out.value, question.delta),
+        estimate=_implied(evidence.held_out.value, asked.delta),
         mu_lower=None,
         confidence=confidence,
         attack=None,

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import NamedTuple
 
-from mipaudit.options.plain_values import require, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-TABLE: Final = ("tp", "fn", "fp", "tn")
-_LARGEST_COUNT: Final = 10**9
+from mipaudit.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackTable:
+class AttackTable(NamedTuple):
     """Guesses of an attack that was fixed beforehand, on independent runs."""
 
     tp: int
@@ -24,8 +16,7 @@ class AttackTable:
     tn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryTotals:
+class CanaryTotals(NamedTuple):
     """Guesses about canaries of which only the totals are known."""
 
     canaries: int
@@ -33,54 +24,45 @@ class CanaryTotals:
     correct: int
 
 
-def attack_table(given: Mapping[str, Any]) -> AttackTable | None:
+def attack_table(
+    tp: int | None, fn: int | None, fp: int | None, tn: int | None
+) -> AttackTable | None:
     """Return the counts of independent runs, or None where none is given.
 
     Raises:
         UsageError: not all four, or no run of a kind.
     """
-    if all(given[name] is None for name in TABLE):
+    if tp is None and fn is None and fp is None and tn is None:
         return None
-    require(
-        all(given[name] is not None for name in TABLE),
-        "counts",
-        "The counts of an attack are --tp, --fn, --fp and --tn, all four.",
-    )
-    tp, fn, fp, tn = (_count(name, given[name]) for name in TABLE)
-    require(
-        tp + fn > 0 and fp + tn > 0,
-        "counts",
-        "There must be runs with the record (tp + fn) and runs without it (fp + tn).",
-    )
-    return AttackTable(tp=tp, fn=fn, fp=fp, tn=tn)
+    if tp is None or fn is None or fp is None or tn is None:
+        raise UsageError(
+            "counts", "The counts of an attack are `tp`, `fn`, `fp` and `tn`, all four."
+        )
+    if not (tp + fn > 0 and fp + tn > 0):
+        raise UsageError(
+            "counts",
+            "There must be runs with the record (`tp` + `fn`) and runs without it (`fp` + `tn`).",
+        )
+    return AttackTable(tp, fn, fp, tn)
 
 
-def canary_totals(given: Mapping[str, Any]) -> CanaryTotals | None:
+def canary_totals(
+    canaries: int | None, guesses: int | tuple[int, int] | None, correct: int | None
+) -> CanaryTotals | None:
     """Return the counts of one run, or None where none is given.
 
     Raises:
-        UsageError: not all three, or no whole numbers.
+        UsageError: not all three, or guesses of two kinds.
     """
-    names = ("canaries", "guesses", "correct")
-    if given["canaries"] is None and given["correct"] is None:
+    if canaries is None and correct is None:
         return None
-    require(
-        all(given[name] is not None for name in names),
-        "counts",
-        "The counts of one run are --canaries, --guesses and --correct, all three.",
-    )
-    require(
-        not isinstance(given["guesses"], (tuple, list)),
-        "guesses",
-        "Beside --canaries, --guesses takes one number: all guesses made.",
-    )
-    canaries, guesses, correct = (_count(name, given[name]) for name in names)
-    return CanaryTotals(canaries=canaries, guesses=guesses, correct=correct)
-
-
-def _count(name: str, value: object) -> int:
-    count = whole(name, value)
-    require(
-        0 <= count <= _LARGEST_COUNT, name, f"--{name} must be at least 0 and at most 1000000000."
-    )
-    return count
+    if canaries is None or guesses is None or correct is None:
+        raise UsageError(
+            "counts",
+            "The counts of one run are `canaries`, `guesses` and `correct`, all three.",
+        )
+    if isinstance(guesses, tuple):
+        raise UsageError(
+            "guesses", "Beside `canaries`, `guesses` takes one number: all guesses made."
+        )
+    return CanaryTotals(canaries, guesses, correct)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Self
 
@@ -10,11 +13,12 @@ from mipaudit.errors import UsageError
 from mipaudit.output.destination import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from mipaudit.commands.epsilon.report import EpsilonReport
+    from mipaudit.commands.epsilon.report import EpsilonReport, ProfilePoint
 
 _FORMS: Final = (".csv", ".json")
+_COLUMNS: Final = ("score", "delta", "lower", "estimate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +43,36 @@ class ProfileFile:
         """
         suffix = PurePath(name).suffix.lower()
         if suffix not in _FORMS:
-            raise UsageError("curve", f"--curve takes a file name that ends in {_ENDS}.")
-        place = Destination.open(name, inputs=inputs, option="--curve")
+            raise UsageError(
+                "curve", f"`curve` takes a file name that ends in {', '.join(_FORMS)}."
+            )
+        place = Destination.open(name, inputs=inputs, option="`curve`")
         if report.path is not None and report.path == place.path:
             raise UsageError(
                 "same_file",
                 "The report and the curve need a file each.",
-                hint="Name different files for -o and --curve.",
+                hint="Name different files for `output` and `curve`.",
             )
         return cls(place=place, form=suffix.removeprefix("."))
 
     def write(self, report: EpsilonReport) -> None:
         """Write the points."""
-        from mipaudit.commands.epsilon.pages.profile import encode_profile
-
         self.place.write(encode_profile(report.profile or (), self.form))
 
 
-_ENDS: Final = ", ".join(_FORMS)
+def encode_profile(points: Sequence[ProfilePoint], form: str) -> bytes:
+    """Return the points in a form.
+
+    Args:
+        points: by score, of rising delta.
+        form: ``csv``: one row per point with the columns score, delta, lower, estimate;
+            or ``json``: a list of objects with these keys.
+    """
+    rows = [asdict(point) for point in points]
+    if form == "json":
+        return json.dumps(rows, indent=1, allow_nan=False).encode("ascii") + b"\n"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8")

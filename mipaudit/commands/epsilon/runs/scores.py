@@ -14,47 +14,47 @@ from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.inputs import ScoredRows
-    from mipaudit.commands.epsilon.question import EpsilonQuestion, MethodName
+    from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
     from mipaudit.commands.epsilon.runs.limit import ChosenAttack
     from mipaudit.maths.epsilon.bands import RocBand
 
 _DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 
-def runs_statements(rows: ScoredRows, question: EpsilonQuestion) -> tuple[EpsilonStatement, ...]:
+def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
-    methods: list[MethodName] = [question.method]
-    if question.assume_gdp and question.method != "gdp":
+    methods: list[MethodName] = [asked.method]
+    if asked.assume_gdp and asked.method != "gdp":
         methods.append("gdp")
     return tuple(
-        _statement(name, limit, decides=method == question.method)
+        _statement(name, limit, decides=method == asked.method)
         for method in methods
-        for name, limit in _limits(rows, question, method)
+        for name, limit in _limits(rows, asked, method)
     )
 
 
-def curve_is_refuted(rows: ScoredRows, question: EpsilonQuestion) -> bool:
+def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
     """Tell whether the runs refute a claimed mu or trade-off curve, if there is one."""
-    curve = question.tradeoff
+    curve = asked.tradeoff
     return curve is not None and any(
         runs_refute_curve(
             members,
             holdout,
             curve,
-            confidence=question.confidence_of_one(len(rows.names)),
+            confidence=asked.confidence_of_one(len(rows.names)),
             rng=np.random.default_rng(seed),
-            splits=question.splits,
+            splits=asked.splits,
         )
         for (_, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
     )
 
 
-def runs_profile(rows: ScoredRows, question: EpsilonQuestion) -> tuple[ProfilePoint, ...]:
+def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[ProfilePoint, ...]:
     """Return epsilon at many deltas, the named one among them."""
-    deltas = sorted({*_DELTAS, question.delta})
+    deltas = sorted({*_DELTAS, asked.delta})
     points: list[ProfilePoint] = []
     for name, members, holdout in rows.columns():
-        confidence = question.confidence_of_one(len(rows.names))
+        confidence = asked.confidence_of_one(len(rows.names))
         curve = epsilon_curve(members, holdout, deltas, confidence=confidence)
         points.extend(
             ProfilePoint(
@@ -76,20 +76,20 @@ def _estimate(band: RocBand, delta: float, n_members: int, n_holdout: int) -> fl
 
 
 def _limits(
-    rows: ScoredRows, question: EpsilonQuestion, method: MethodName
+    rows: ScoredRows, asked: EpsilonOptions, method: MethodName
 ) -> list[tuple[str, EpsilonLimit]]:
-    confidence = question.confidence_of_one(len(rows.names))
+    confidence = asked.confidence_of_one(len(rows.names))
     return [
         (
             name,
             epsilon_runs(
                 members,
                 holdout,
-                delta=question.delta,
+                delta=asked.delta,
                 confidence=confidence,
                 method=method,
                 rng=np.random.default_rng(seed),
-                splits=question.splits,
+                splits=asked.splits,
             ),
         )
         for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)

@@ -1,0 +1,362 @@
+"""What ``mipaudit epsilon`` may be asked, and by which design.
+
+An option belongs to a design by the class that it stands in.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from mipaudit.commands.epsilon.counts.claimed_curve import NamedCurve, called, claimed, named_curve
+from mipaudit.commands.epsilon.counts.totals import (
+    AttackTable,
+    CanaryTotals,
+    attack_table,
+    canary_totals,
+)
+from mipaudit.commands.epsilon.report import DesignKind
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import Option, Options, Range, declared
+from mipaudit.options.groups.scores import Classes, Columns, Scores
+from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.working import Seeded, Work
+from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, SHARE
+from mipaudit.options.texts.whole_numbers import one_or_two, whole_number
+
+if TYPE_CHECKING:
+    from mipaudit.maths.privacy.tradeoff import TradeOff
+
+MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
+NumeratorChoice = Literal["either", "member", "holdout", "both"]
+_MOST_SPLITS: Final = 1000
+_MOST_STEPS: Final = 10**7
+_RAREST: Final = 1e-3
+_COUNT: Final = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
+_Count = partial(Option, metavar="N", within=_COUNT, read=whole_number)
+_DESIGNS: Final = (
+    "  independent-runs  a row is one run of the mechanism, with the record or without: "
+    "certifies epsilon.\n"
+    "  one-run           a row is a canary of one run, included by its own coin: "
+    "certifies epsilon.\n"
+    "  one-model         a row is a member or holdout record of one model: certifies nothing."
+)
+_COMBINABLE: Final = ("conditional", "gdp", "split-cp")
+_OF_SCORES_ALONE: Final = ("grid-cp", "bands")
+
+
+class _Any(Options):
+    design: Annotated[
+        DesignKind | None, Option("--design", "How the scores came about. No default.")
+    ] = None
+    delta: Annotated[float, Option("--delta", "Of every epsilon.", metavar="D", within=SHARE)] = (
+        1e-5
+    )
+    confidence: Annotated[
+        float, Option("--confidence", "Of the limit.", metavar="C", within=CONFIDENCE)
+    ] = 0.95
+    claimed_epsilon: Annotated[
+        float | None,
+        Option(
+            "--claimed-epsilon",
+            "A claim to refute, at `delta`.",
+            metavar="E",
+            within=NOT_NEGATIVE,
+        ),
+    ] = None
+
+
+class _Certifying(Options):
+    claimed_mu: Annotated[
+        float | None,
+        Option(
+            "--claimed-mu",
+            "A claim of Gaussian differential privacy.",
+            metavar="MU",
+            within=NOT_NEGATIVE,
+        ),
+    ] = None
+    claimed_curve: Annotated[
+        Any,
+        Option(
+            "--claimed-curve",
+            "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
+            "curve that mipaudit bounds writes.",
+            metavar="FILE",
+            read=claimed,
+            told=called,
+            is_input=True,
+            in_python="Or a pair of sequences, FPR and TPR.",
+        ),
+    ] = None
+    true_epsilon: Annotated[
+        float | None,
+        Option(
+            "--true-epsilon",
+            "Plan for this truth. Default: twice the claim.",
+            metavar="E",
+            within=NOT_NEGATIVE,
+            only_with="claimed_epsilon",
+        ),
+    ] = None
+    assume_gdp: Annotated[
+        bool, Option("--assume-gdp", "Add what holds only if the mechanism is Gaussian.")
+    ] = False
+
+
+class _Runs(Options):
+    method: Annotated[
+        MethodName,
+        Option("--method", "Independent runs: how. bayes is credible; gdp needs `assume_gdp`."),
+    ] = "conditional"
+    splits: Annotated[
+        int,
+        Option(
+            "--splits",
+            "Independent runs: combine N random splits.",
+            metavar="N",
+            within=Range(lambda n: 1 <= n <= _MOST_SPLITS, "at least 1 and at most 1000"),
+        ),
+    ] = 1
+    tp: Annotated[int | None, _Count("--tp", "Runs with the record called so.")] = None
+    fn: Annotated[int | None, _Count("--fn", "Runs with the record not called so.")] = None
+    fp: Annotated[int | None, _Count("--fp", "Runs without the record called runs with it.")] = None
+    tn: Annotated[int | None, _Count("--tn", "Runs without the record not called so.")] = None
+    numerator: Annotated[
+        NumeratorChoice | None,
+        Option(
+            "--numerator",
+            "Whose right guesses count, of these counts. Default: either class, at half the error "
+            "each.",
+            only_with="tp",
+        ),
+    ] = None
+    curve: Annotated[
+        bool, Option(None, "Add epsilon at many deltas to the report, jointly valid.")
+    ] = False
+
+
+class _OneRun(Options):
+    guesses: Annotated[
+        int | tuple[int, int] | None,
+        Option(
+            "--guesses",
+            "One run: how many canaries to guess, or how many in and how many out, fixed "
+            "beforehand. Default: several numbers that share the error.",
+            metavar="R|K+,K-",
+            read=one_or_two,
+        ),
+    ] = None
+    member_side: Annotated[
+        Literal["auto", "high", "low"],
+        Option("--member-side", "One run: where included score, if known beforehand."),
+    ] = "auto"
+    canaries: Annotated[
+        int | None, _Count("--canaries", "Canaries of one run, with `guesses`.", metavar="M")
+    ] = None
+    correct: Annotated[
+        int | None, _Count("--correct", "How many of the guesses are right.", metavar="V")
+    ] = None
+    inclusion_rate: Annotated[
+        float | None,
+        Option(
+            "--inclusion-rate",
+            "One run: with what probability each coin included its canary, if that is known, say "
+            "0.5. Default: every rate that the canaries included do not speak against.",
+            metavar="S",
+            within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
+        ),
+    ] = None
+    run_column: Annotated[
+        str | None,
+        Option(
+            "--run-col",
+            "The run of a row: several runs, each with coins of its own and their number fixed "
+            "beforehand, are one audit. Needs `key_column`, the canary.",
+            metavar="NAME",
+            only_with="key_column",
+        ),
+    ] = None
+
+
+# What has no meaning with a design.
+_FOREIGN: Final[Mapping[DesignKind, tuple[type[Options], ...]]] = {
+    "independent-runs": (_OneRun,),
+    "one-run": (_Runs,),
+    "one-model": (_Runs, _OneRun, _Certifying),
+}
+_OF_SCORES: Final = (
+    *("splits", "curve", "member_side", "run_column", "hash_inputs"),
+    *(one.name for one in declared(Columns)),
+)
+
+
+class EpsilonOptions(Scores, Classes, _Any, _Certifying, _Runs, _OneRun, Columns, Seeded, Work):
+    """Scores, or counts in their place, how they came about, and a claim."""
+
+    HELP = """Say which epsilon of differential privacy the data refute.
+
+A lower confidence limit on epsilon at delta, valid after the search for the best
+attack. What it certifies depends on how the scores came about, so --design must say:
+
+\b
+  independent-runs  a row is one run of the mechanism, with the record or without
+  one-run           a row is a canary of one run, included by its own coin
+  one-model         a row is a member or holdout record of one model: certifies nothing
+
+\b
+Examples:
+  mipaudit epsilon runs.parquet --design independent-runs
+      The largest epsilon at delta 1e-5 that is refuted with 95% confidence.
+  mipaudit epsilon runs.parquet --design independent-runs --claimed-epsilon 1 --delta 0
+      A claim: exit 1 if it is refuted, else 0, with what the runs could have found.
+  mipaudit epsilon canaries.csv --design one-run --guesses 200,200
+      The 200 highest scores are guessed in, the 200 lowest out.
+  mipaudit epsilon canaries.csv --design one-run --claimed-curve dpsgd.csv
+      A whole guarantee, as mipaudit bounds --curve dpsgd.csv writes it.
+  mipaudit epsilon --design independent-runs --tp 500 --fn 0 --fp 0 --tn 500
+  mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
+      From counts, of an attack that was fixed beforehand.
+"""
+
+    def check(self) -> None:
+        """Refuse what belongs to another design, or to scores where there are counts."""
+        super().check()
+        foreign = (one.name for group in _FOREIGN[self.kind] for one in declared(group))
+        if idle := self._first_of(foreign):
+            raise UsageError("other_design", f"`{idle}` has no meaning with `design` {self.kind}.")
+        if self.counted:
+            self._check_counts()
+        if self.nan == "drop" and self.kind != "one-model":
+            raise UsageError(
+                "nan",
+                "`nan` drop would make the limit untrue: a missing score is an output too, and "
+                "runs or canaries may not be left out for what came out of them.",
+                hint="Use `nan` category, which takes it as the lowest score.",
+            )
+        self._check_method()
+        self._check_claim()
+
+    def _first_of(self, names: Iterable[str]) -> str | None:
+        """Return the first of these options that has another value than its default."""
+        defaults = {one.name: one.default for one in declared(type(self))}
+        return next((name for name in names if getattr(self, name) != defaults[name]), None)
+
+    def _check_counts(self) -> None:
+        if idle := self._first_of(_OF_SCORES):
+            raise UsageError("needs_scores", f"`{idle}` needs scores, not counts.")
+        if any(one is not None for one in (self.data, self.members, self.holdout)):
+            raise UsageError("two_inputs", "Scores and counts are given; one of them is enough.")
+        if self.table is not None and self.method in _OF_SCORES_ALONE:
+            raise UsageError("needs_scores", f"`method` {self.method} needs scores.")
+        guessed_right = 0 if self.totals is None else self.totals.correct
+        # A whole curve is tested guess by guess.
+        if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
+            raise UsageError(
+                "correct",
+                "A trade-off curve, of a mu too, is tested for at most 10000000 right guesses.",
+                hint="Test an epsilon, or make fewer guesses.",
+            )
+
+    def _check_method(self) -> None:
+        if self.method == "gdp" and not self.assume_gdp:
+            raise UsageError(
+                "assume_gdp",
+                "`method` gdp is valid only for a mechanism that is Gaussian: add `assume_gdp` if "
+                "it is.",
+                hint="On randomized response or Laplace noise its limit is above the truth nearly "
+                "always.",
+            )
+        if self.kind == "independent-runs" and self.assume_gdp and self.delta == 0:
+            raise UsageError(
+                "delta",
+                "`assume_gdp` needs a delta above 0: Gaussian noise has no epsilon at delta 0.",
+            )
+        if self.splits > 1 and self.method not in _COMBINABLE:
+            raise UsageError("splits", f"`splits` is for the methods {', '.join(_COMBINABLE)}.")
+
+    def _check_claim(self) -> None:
+        epsilon, mu = self.claimed_epsilon, self.claimed_mu
+        if sum(one is not None for one in (epsilon, mu, self.claimed_curve)) > 1:
+            raise UsageError(
+                "one_claim", "One claim at a time: an epsilon, a mu or a trade-off curve."
+            )
+        if self.true_epsilon is not None and self.true_epsilon <= (epsilon or 0.0):
+            raise UsageError(
+                "true_epsilon",
+                "`true_epsilon` must be above `claimed_epsilon`: it is what the claim would hide.",
+            )
+        if self.delta == 1 and (epsilon is not None or mu is not None):
+            raise UsageError("delta", "At delta 1 every mechanism keeps every claim.")
+
+    @cached_property
+    def kind(self) -> DesignKind:
+        """The design, which is one run where there are canaries: nothing else has them."""
+        if self.design is None and self.canaries is None:
+            raise UsageError(
+                "no_design",
+                "Say with `design` how the scores came about: it settles what they can certify.",
+                hint=_DESIGNS,
+            )
+        return self.design or "one-run"
+
+    @property
+    def counted(self) -> bool:
+        """Whether there are counts in place of scores."""
+        counts = (self.tp, self.fn, self.fp, self.tn, self.canaries, self.correct)
+        return any(one is not None for one in counts)
+
+    @cached_property
+    def table(self) -> AttackTable | None:
+        """The counts of independent runs; None where none is given."""
+        return attack_table(self.tp, self.fn, self.fp, self.tn)
+
+    @cached_property
+    def totals(self) -> CanaryTotals | None:
+        """The counts of one run; None where none is given."""
+        return canary_totals(self.canaries, self.guesses, self.correct)
+
+    @property
+    def counted_class(self) -> NumeratorChoice:
+        """Whose right guesses count, of the counts of independent runs."""
+        return self.numerator or "either"
+
+    @property
+    def direction(self) -> Literal["high", "low"] | None:
+        """Where canaries score that one run includes; None tries both."""
+        return None if self.member_side == "auto" else self.member_side
+
+    @property
+    def claims_curve(self) -> bool:
+        """Whether a bound of every attacker's ROC is claimed, be it by mu or by its points."""
+        return self.claimed_mu is not None or self.claimed_curve is not None
+
+    @cached_property
+    def named_curve(self) -> NamedCurve | None:
+        """The curve that is claimed by its points, read."""
+        return None if self.claimed_curve is None else named_curve(self.claimed_curve)
+
+    @property
+    def tradeoff(self) -> "TradeOff | None":
+        """The trade-off curve that is claimed, be it by mu or by its points."""
+        if self.claimed_mu is not None:
+            from mipaudit.maths.privacy.mechanism import GaussianDP
+
+            return GaussianDP(mu=self.claimed_mu)
+        return None if self.named_curve is None else self.named_curve.curve
+
+    def confidence_of_one(self, columns: int) -> float:
+        """Return the confidence of each of so many limits that hold jointly (Bonferroni)."""
+        return 1 - (1 - self.confidence) / columns
+
+
+class EpsilonShown(Shown):
+    """The report with its verdict on a claim, and the curve beside it."""
+
+    curve: Annotated[
+        str | None,
+        Option("--curve", "Write epsilon at many deltas there, as .csv or .json.", metavar="FILE"),
+    ] = None
+    exit_zero: Annotated[
+        bool,
+        Option("--exit-zero", "Exit 0 also when the claim is refuted.", recorded=False),
+    ] = False
