@@ -54,7 +54,7 @@ demo: setup
 	$(BIN)/mipaudit estimate sample_data/leaky.parquet
 
 test: setup
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .
