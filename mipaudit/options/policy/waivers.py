@@ -7,7 +7,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.options.plain_values import require
 from mipaudit.options.policy.keys import check_keys, quantity_of, share_of, text_of
 from mipaudit.statements.policy import Waiver
@@ -42,13 +41,18 @@ def _waiver(name: str, given: Mapping[str, Any], prior: float) -> Waiver:
         f"{name}: 'reason' and 'person' must say something.",
     )
     metric = text_of("waivers", name, given, "metric")
+    if metric is not None:
+        # Here, since most policies waive none.
+        from mipaudit.maths.metrics.names import parse_metric
+
+        metric = parse_metric(metric, prior=prior).name
     return Waiver(
         quantity=quantity_of("waivers", name, given),
         reason=reason,
         person=person,
         expires=_day(name, given["expires"]),
         score=text_of("waivers", name, given, "score"),
-        metric=None if metric is None else parse_metric(metric, prior=prior).name,
+        metric=metric,
         fpr=share_of("waivers", name, given, "fpr"),
         group=text_of("waivers", name, given, "group"),
     )
