@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
     from mipaudit.reading.source.audited import AuditedInput, ScoreColumn
-    from mipaudit.reading.source.partitions import Partition, Partitions
+    from mipaudit.reading.source.part import Partition, Partitions
     from mipaudit.summaries.grids.counts import GridColumn
     from mipaudit.summaries.plan import Plan, ScoreKind
     from mipaudit.summaries.tally import ColumnCounts

@@ -16,7 +16,7 @@ import numpy as np
 
 from mipaudit.counting.columns import Counts, Meter, count_over
 from mipaudit.engine.fold import fold
-from mipaudit.reading.source.changed_partition import changed
+from mipaudit.reading.source.derived_source import changed
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order, canonical_rows
 from mipaudit.summaries.plan import kept_exactly

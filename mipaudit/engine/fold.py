@@ -28,7 +28,7 @@ from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes.bad_parts import BadPartsError
-from mipaudit.reading.source.partitions import FaultyRowsError, Partitions
+from mipaudit.reading.source.part import FaultyRowsError, Partitions
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from mipaudit.engine.workers import Remote
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
 
 _AHEAD: Final = 2
 # So often a worker may be lost with the same partition.

@@ -19,7 +19,7 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
     from mipaudit.summaries.rows import Rows
 
 # So many for each worker keep all busy to the end, though some are slower than others.

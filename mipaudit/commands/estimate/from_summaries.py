@@ -10,8 +10,8 @@ from mipaudit.counting.columns import Counts, require_spread
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.groups.scores import Classes, Columns
 from mipaudit.options.plain_values import require
-from mipaudit.reading.rows.faults import empty_class_error
-from mipaudit.reading.summaries.inputs import listed, read_summaries
+from mipaudit.reading.rows.left_out import empty_class_error
+from mipaudit.reading.summaries.file import listed, read_summaries
 from mipaudit.reading.summaries.source import add_up, counts_content
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance

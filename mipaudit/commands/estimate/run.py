@@ -27,7 +27,7 @@ def answer_estimate(asked: EstimateOptions) -> Report:
     from mipaudit.counting.scores import count_all
     from mipaudit.engine.workers import Workers, engine_of
     from mipaudit.reading.source.request import read_request
-    from mipaudit.reading.summaries.inputs import are_summaries
+    from mipaudit.reading.summaries.file import are_summaries
     from mipaudit.statements.provenance import provenance
 
     alone = read_blind(asked)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.mechanisms.clipping import Ball
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.commands.noise.report import Applied, NoiseReport
-    from mipaudit.reading.sheets.pairs import Pairs
-    from mipaudit.reading.sheets.splits import Splits
+    from mipaudit.reading.sheets.splits import Pairs, Splits
     from mipaudit.statements.origin import InputFile
 
 # What the report says of a promise by itself, the calibration need not repeat.
@@ -129,7 +128,7 @@ def _refuse_scores(splits: Splits) -> None:
 def _pairs(path: str | None, splits: Splits) -> Pairs | None:
     if path is None:
         return None
-    from mipaudit.reading.sheets.pairs import read_pairs
+    from mipaudit.reading.sheets.splits import read_pairs
 
     return read_pairs(path, columns=splits.columns if splits.named else ())
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.candidate import Candidate
     from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
     from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimate
-    from mipaudit.reading.sheets.pairs import Pairs
-    from mipaudit.reading.sheets.splits import Splits
+    from mipaudit.reading.sheets.splits import Pairs, Splits
 
 _MOST_LISTED: Final = 1000
 

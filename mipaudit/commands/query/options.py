@@ -12,8 +12,7 @@ from mipaudit.options.groups.working import ChosenSeed, Followed
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.seed_choice import SeedGiven, seed_given
 from mipaudit.options.texts.column_lists import column_list
-from mipaudit.reading.rows.output import RowFormat
-from mipaudit.reading.rows.record_file import record_format
+from mipaudit.reading.rows.output import RowFormat, record_format
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST_MEMORY: Final = 1 << 24

@@ -24,7 +24,7 @@ def answer_query(asked: QueryOptions) -> QueryReport:
         MissingExtraError: faiss is not installed.
     """
     from mipaudit.commands.query.tables_to_scores import query_tables
-    from mipaudit.reading.rows.record_file import record_file
+    from mipaudit.reading.rows.output import record_file
 
     answer = query_tables(asked)
     report = answer.report()

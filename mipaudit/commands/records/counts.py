@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.records.risk.cells import RecordCells
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.rows_of_chunk import Assembly
-    from mipaudit.reading.source.partitions import Partitions
+    from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
     from mipaudit.summaries.group_tally import Grouping
     from mipaudit.summaries.plan import Plan, ScoreKind

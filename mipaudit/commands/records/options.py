@@ -15,8 +15,7 @@ from mipaudit.options.policy.limits import check_limits, of_records
 from mipaudit.options.policy.waivers import check_waivers
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.options.texts.column_lists import column_list
-from mipaudit.reading.rows.output import RowFormat
-from mipaudit.reading.rows.record_file import record_format, require_csv
+from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit, Waiver
 
 # A path, or an open binary file.

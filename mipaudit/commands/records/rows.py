@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.records.report import Direction
     from mipaudit.commands.records.risk.cells import RecordCells
     from mipaudit.commands.records.risk.risk import RecordRisks
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
     from mipaudit.summaries.rows import Rows
 
 _ROW: Final = ("row",)

@@ -50,8 +50,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         OutputError: the records cannot be written.
     """
     from mipaudit.commands.records.rows import REPEATING
-    from mipaudit.reading.rows.output import write_rows
-    from mipaudit.reading.rows.record_file import record_file
+    from mipaudit.reading.rows.output import record_file, write_rows
 
     form = asked.form
     if form is None:

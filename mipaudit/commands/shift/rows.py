@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.shift.tables.source import FeatureSource
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.left_out import Intake
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.rows import Rows

@@ -24,7 +24,7 @@ from mipaudit.counting.columns import require_classes, require_identities, requi
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.source.changed_partition import shifted
+from mipaudit.reading.source.derived_source import shifted
 from mipaudit.reading.summaries.arrays import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.reading.summaries.file import (
     SCHEMA,
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.summarize.terms import SummaryTerms
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.changed_partition import ChangedPartition
-    from mipaudit.reading.source.partitions import Partitions
+    from mipaudit.reading.source.derived_source import ChangedPartition
+    from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import Setting

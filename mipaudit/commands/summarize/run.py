@@ -88,7 +88,7 @@ def summarize(  # noqa: PLR0913 - one keyword for each option of the command
     from mipaudit.engine.workers import Engine, Workers
     from mipaudit.reading.source.any_input import column_names
     from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.reading.summaries.inputs import listed, read_summaries
+    from mipaudit.reading.summaries.file import listed, read_summaries
     from mipaudit.statements.provenance import settings_from
 
     reading: dict[str, Any] = {

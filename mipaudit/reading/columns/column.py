@@ -1,9 +1,16 @@
-"""One column of a chunk of rows, as numpy arrays."""
+"""One column of a chunk of rows, as numpy arrays.
+
+Days, points in time, times of day and durations as numbers of days.
+
+Arrow stores them as whole numbers of some unit. A point in time without a zone, and a
+text without one, counts from 1970 as if in UTC; one with a zone is in UTC.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -14,13 +21,11 @@ from mipaudit.reading.bytes.hashing import mix64, words64
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.dates import Moment
 
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
-
 # Beyond it, different integers are the same float64.
 _EXACT = 2**53
 # Marks of numbers that lose digits.
@@ -28,6 +33,14 @@ FRACTIONS, INTEGERS = 1, 2
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # A string is a score only as a category: 53 bits fit a float64 exactly.
 _SCORE_BITS = 53
+Moment = Literal["day", "zoned", "time", "duration"]
+_DATE: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}:?\d{2})?"
+)
+_SECONDS_A_DAY: Final = 86_400
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY: Final = timedelta(days=1)
+_UNITS_A_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,3 +262,68 @@ def _words(values: NDArray[Any]) -> NDArray[np.uint64]:
     if values.dtype == np.uint64:
         return values
     return values.astype(np.int64).view(np.uint64)
+
+
+def moment_of(kind: pa.DataType) -> Moment | None:
+    """Return what an Arrow type says of time: ``day`` with or without a time; None for nothing."""
+    from pyarrow import types
+
+    if types.is_timestamp(kind):
+        return "day" if kind.tz is None else "zoned"
+    if types.is_date(kind):
+        return "day"
+    if types.is_time(kind):
+        return "time"
+    return "duration" if types.is_duration(kind) else None
+
+
+def moment_days(ticks: NDArray[np.int64], kind: pa.DataType) -> NDArray[np.float64]:
+    """Return days, shape (n,): the same for the same moment in any unit.
+
+    Args:
+        ticks: as stored, shape (n,).
+        kind: their Arrow type, of which `moment_of` is not None.
+    """
+    a_day = _ticks_a_day(kind)
+    # Whole days first: nanoseconds since 1970 are beyond what a float64 tells apart.
+    whole, rest = np.divmod(ticks, a_day)
+    return np.asarray(whole + rest / a_day, dtype=np.float64)
+
+
+def _ticks_a_day(kind: pa.DataType) -> int:
+    from pyarrow import types
+
+    if types.is_date32(kind):
+        return 1
+    if types.is_date64(kind):
+        return _SECONDS_A_DAY * 1000
+    return _SECONDS_A_DAY * _UNITS_A_SECOND[kind.unit]
+
+
+def tick_dtype(kind: pa.DataType) -> str:
+    """Return numpy's name of the stored whole numbers: ``int32`` or ``int64``."""
+    return f"int{kind.bit_width}"
+
+
+def is_day(word: str) -> bool:
+    """Tell whether a text has the form of a day, 2024-05-31, with or without a time."""
+    return _DATE.fullmatch(word.strip()) is not None
+
+
+def are_days(words: Sequence[str]) -> bool:
+    """Tell whether there are words, and all are days of the calendar."""
+    return bool(words) and word_days(words) is not None
+
+
+def word_days(words: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return days since 1970; None where a word is no day of the calendar (ISO 8601)."""
+    if not all(map(is_day, words)):
+        return None
+    try:
+        moments = [datetime.fromisoformat(word.strip()) for word in words]
+    except ValueError:
+        return None
+    aware = (m if m.tzinfo is not None else m.replace(tzinfo=UTC) for m in moments)
+    # As of stored ticks, so that both forms of a moment are the same number.
+    since = [moment - _START for moment in aware]
+    return np.array([one.days + (one - timedelta(one.days)) / _DAY for one in since])

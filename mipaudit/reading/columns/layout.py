@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.id_names import id_kind, splits_audits
-from mipaudit.reading.columns.score_names import is_id_like
+from mipaudit.reading.columns.names import id_kind, is_id_like, splits_audits
 from mipaudit.reading.columns.score_selection import (
     candidate_columns,
     find_column,

@@ -14,7 +14,7 @@ from mipaudit.reading.columns.membership import (
     rule_from_value,
 )
 from mipaudit.reading.columns.score_selection import shown_names
-from mipaudit.reading.rows.faults import empty_class_error, label_error
+from mipaudit.reading.rows.left_out import empty_class_error, label_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.id_names import id_kind
 from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.score_names import (
+from mipaudit.reading.columns.names import (
     ends_as_id,
     hints_score,
+    id_kind,
     is_answer,
     is_id_like,
     is_plain_word,

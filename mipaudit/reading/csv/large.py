@@ -26,10 +26,16 @@ from mipaudit.reading.columns.column import (
 )
 from mipaudit.reading.columns.column_cache import column_arrays, compact_column, slice_column
 from mipaudit.reading.columns.layout import merged_kind
-from mipaudit.reading.csv.cell_digits import needs_text
-from mipaudit.reading.csv.cells import FALSE, MISSING, TRUE, column_kind, parse_keys, parse_numbers
-from mipaudit.reading.csv.diagnosis import diagnose_csv
-from mipaudit.reading.csv.dialect import csv_rows, plain_stream
+from mipaudit.reading.csv.cells import (
+    FALSE,
+    MISSING,
+    TRUE,
+    column_kind,
+    needs_text,
+    parse_keys,
+    parse_numbers,
+)
+from mipaudit.reading.csv.dialect import csv_rows, diagnose_csv, plain_stream
 from mipaudit.reading.csv.stream import CountedStream as _CountedStream
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name

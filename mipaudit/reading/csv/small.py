@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Numbers
-from mipaudit.reading.columns.score_names import is_score_like
+from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import is_cell, is_known
-from mipaudit.reading.csv.cell_digits import needs_text
 from mipaudit.reading.csv.cells import (
     column_kind,
     looks_numeric,
+    needs_text,
     parse_booleans,
     parse_keys,
     parse_labels,
     parse_numbers,
 )
-from mipaudit.reading.csv.diagnosis import diagnose_csv, is_blank
-from mipaudit.reading.csv.dialect import csv_rows
+from mipaudit.reading.csv.dialect import csv_rows, diagnose_csv, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

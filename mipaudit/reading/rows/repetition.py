@@ -9,7 +9,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_hashes
-from mipaudit.reading.columns.id_names import id_kind
+from mipaudit.reading.columns.names import id_kind
 from mipaudit.reading.rows.left_out import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name

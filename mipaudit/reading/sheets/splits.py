@@ -1,4 +1,9 @@
-"""Released vectors over random splits: one row per split, one column per coordinate."""
+"""Released vectors: over random splits, or with one record swapped for another.
+
+Released vectors over random splits: one row per split, one column per coordinate.
+
+Vectors released with one record swapped for another: two rows per pair.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +18,24 @@ from mipaudit.reading.sheets.coordinates import coordinate_hints, read_coordinat
 from mipaudit.reading.sheets.opening import array_sheet, only_blob, open_sheet
 from mipaudit.reading.sheets.sheet import PartSheet
 from mipaudit.statements.origin import InputFile
+from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.columns.column import Hashes
     from mipaudit.reading.sheets.coordinates import Coordinates
     from mipaudit.reading.sheets.sheet import Sheet
 
 # What messages call splits that are in memory.
 _IN_MEMORY: Final = "the splits"
+PAIR_COLUMN: Final = "pair_id"
+SIDE_COLUMN: Final = "side"
+RECORD_COLUMN: Final = "record"
+_SIDES: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +113,7 @@ def _splits(found: Coordinates, sheet: Sheet, source: InputFile) -> Splits:
 
 def _sheet_of(data: object) -> Sheet:
     if hasattr(data, "__arrow_c_stream__"):
-        from mipaudit.reading.source.frame_part import open_arrow
+        from mipaudit.reading.source.in_memory import open_arrow
 
         return PartSheet(part=open_arrow(data, _IN_MEMORY))
     try:
@@ -134,3 +145,162 @@ def describe_unchanged(blob: Blob, rows: int) -> InputFile:
             hint="Read a copy that nobody writes to.",
         )
     return described
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs:
+    """The vectors of P pairs, in the order in which the pairs first appear.
+
+    Attributes:
+        columns: the d names of the coordinates.
+        one: shape (P, d), finite: the side that the first row is on.
+        other: shape (P, d), finite: the other side.
+        records: which record was swapped, as codes 0, 1, ... by first appearance,
+            shape (P,); None without a column ``record``.
+        named: whether the file names its columns, which is always so.
+        skipped: columns that were passed over.
+        source: the file, with its rows and its hash.
+    """
+
+    columns: tuple[str, ...]
+    one: NDArray[np.float64]
+    other: NDArray[np.float64]
+    records: NDArray[np.intp] | None
+    named: bool
+    skipped: tuple[str, ...]
+    source: InputFile
+
+
+def read_pairs(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str] = ()) -> Pairs:
+    """Read pairs of vectors, formats as for ``read_splits``.
+
+    The columns ``pair_id`` and ``side`` say which two rows belong together; every pair
+    has exactly one row on each of two sides. ``record`` is optional.
+
+    Args:
+        path: a file, or ``-`` for standard input.
+        columns: the coordinates by name; by default all columns but row labels.
+        ignore: columns that are left out.
+
+    Raises:
+        UsageError: as ``read_splits``.
+        InputError: as ``read_splits``; ``no_pair_columns``, ``missing_labels``,
+            ``many_sides``, ``incomplete_pairs`` or ``record_differs``.
+    """
+    blob = only_blob(path)
+    try:
+        with coordinate_hints():
+            sheet = open_sheet(blob)
+            roles = _roles(sheet, blob.name)
+            labels = sheet.keys(tuple(roles.values()))
+            matching = _match({role: labels[name] for role, name in roles.items()}, blob.name)
+            found = read_coordinates(
+                sheet, blob.name, columns=columns, ignore=ignore, reserved=roles.values()
+            )
+        return Pairs(
+            columns=found.columns,
+            one=found.values[matching.one],
+            other=found.values[matching.other],
+            records=matching.records,
+            named=sheet.named,
+            skipped=found.skipped,
+            source=describe_unchanged(blob, len(found.values)),
+        )
+    finally:
+        blob.close()
+
+
+def _roles(sheet: Sheet, source: str) -> dict[str, str]:
+    """Return the columns by role; their names may be written in any case."""
+    folded = {field.name.strip().casefold(): field.name for field in reversed(sheet.fields)}
+    wanted = (PAIR_COLUMN, SIDE_COLUMN, RECORD_COLUMN)
+    roles = {role: folded[role] for role in wanted if role in folded}
+    absent = [role for role in (PAIR_COLUMN, SIDE_COLUMN) if role not in roles]
+    if absent or not sheet.named:
+        raise InputError(
+            "no_pair_columns",
+            f"{source}: there is no column {quoted_name(absent[0] if absent else PAIR_COLUMN)}.",
+            hint="Pairs need the columns pair_id and side beside the coordinates.",
+        )
+    for name in roles.values():
+        unreadable = name in sheet.lists or any(
+            field.name == name and field.kind == "other" for field in sheet.fields
+        )
+        if unreadable:
+            raise InputError(
+                "unreadable_column",
+                f"{source}: column {quoted_name(name)} holds neither numbers nor text.",
+            )
+    return roles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Matching:
+    """The row of each pair on each side, and its record."""
+
+    one: NDArray[np.intp]
+    other: NDArray[np.intp]
+    records: NDArray[np.intp] | None
+
+
+def _match(labels: Mapping[str, Hashes], source: str) -> _Matching:
+    for role, column in labels.items():
+        _refuse_missing(role, column, source)
+    sides = _codes(labels[SIDE_COLUMN].values)
+    count = int(sides.max()) + 1
+    if count != _SIDES:
+        raise InputError(
+            "many_sides",
+            f"{source}: column 'side' has {count} different labels; two are expected.",
+        )
+    pairs = _codes(labels[PAIR_COLUMN].values)
+    total = int(pairs.max()) + 1
+    cells = np.bincount(_SIDES * pairs + sides, minlength=_SIDES * total).reshape(total, _SIDES)
+    wrong = int(np.count_nonzero((cells != 1).any(axis=1)))
+    if wrong:
+        raise InputError(
+            "incomplete_pairs",
+            f"{source}: {wrong} of {total} pairs have not exactly one row on each side.",
+        )
+    # Every pair is once on each side, so sorting by pair lines the sides up.
+    rows = np.lexsort((sides, pairs)).reshape(total, _SIDES)
+    one, other = rows[:, 0], rows[:, 1]
+    records = labels.get(RECORD_COLUMN)
+    return _Matching(
+        one=one,
+        other=other,
+        records=None if records is None else _records(records.values, one, other, source),
+    )
+
+
+def _refuse_missing(role: str, column: Hashes, source: str) -> None:
+    if column.missing is None or not column.missing.any():
+        return
+    count = int(np.count_nonzero(column.missing))
+    first = int(np.argmax(column.missing)) + 1
+    raise InputError(
+        "missing_labels",
+        f"{source}: column {quoted_name(role)} is empty in {count} rows, "
+        f"first in data row {first}.",
+    )
+
+
+def _records(
+    hashes: NDArray[np.uint64], one: NDArray[np.intp], other: NDArray[np.intp], source: str
+) -> NDArray[np.intp]:
+    differing = int(np.count_nonzero(hashes[one] != hashes[other]))
+    if differing:
+        raise InputError(
+            "record_differs",
+            f"{source}: in {differing} of {one.size} pairs the two rows name different records.",
+            hint="Write the record that is swapped in both rows of its pair.",
+        )
+    return _codes(hashes[one])
+
+
+def _codes(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return equal hashes as equal codes, 0, 1, ... by first appearance."""
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse]

@@ -40,7 +40,7 @@ def open_input(
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.reading.source.memory_opening import open_arrays, open_frame, open_frames
+    from mipaudit.reading.source.in_memory import open_arrays, open_frame, open_frames
     from mipaudit.reading.source.opening import open_scores
 
     _check_nan(request)

@@ -1,4 +1,7 @@
-"""An input seen through a map of its scores: fewer columns, or others made of them."""
+"""An input seen through a map of its scores: fewer columns, or others made of them.
+
+A part of an input whose rows are changed as they come: moved, or with other scores.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,57 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mipaudit.reading.source.changed_partition import changed
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from mipaudit.reading.rows.left_out import Intake
     from mipaudit.reading.source.audited import ScoreColumn
-    from mipaudit.reading.source.changed_partition import ChangedPartition
-    from mipaudit.reading.source.partitions import Partitions
-    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.reading.source.part import Partitions
+    from mipaudit.reading.source.source import PiecePartition, ScoreSource
     from mipaudit.summaries.rows import Rows
 
     Columns = tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangedPartition:
+    """A part, and what becomes of each batch of its rows; it can travel if ``change`` can."""
+
+    partition: PiecePartition
+    change: Callable[[Rows], Rows]
+
+    @property
+    def part(self) -> str:
+        """The name of the part."""
+        return self.partition.part
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether the rows must be read in this process."""
+        return self.partition.stays
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the changed rows in order."""
+        return map(self.change, self.partition.batches(intake))
+
+
+def changed(
+    partitions: Partitions[PiecePartition], change: Callable[[Rows], Rows]
+) -> Partitions[ChangedPartition]:
+    """Return the partitions with every batch of rows changed."""
+    return partitions.mapped(lambda one: ChangedPartition(partition=one, change=change))
+
+
+def shifted(partitions: Partitions[PiecePartition], first_row: int) -> Partitions[ChangedPartition]:
+    """Return the partitions as a larger input has them, of which they start at ``first_row``."""
+    return changed(partitions, partial(_moved, by=first_row))
+
+
+def _moved(rows: Rows, *, by: int) -> Rows:
+    return replace(rows, first_row=rows.first_row + by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,15 +1,25 @@
-"""From a request to an opened input: which files, which columns, which class."""
+"""From a request to an opened input: which files, which columns, which class.
+
+Opens each file by its first bytes, many at once where they are far away.
+
+Cheap looks at a whole input before it is audited.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded, input_changed
-from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob
+from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
+from mipaudit.reading.bytes.blob import (
+    ZIP_MAGIC,
+    MemoryBlob,
+    TemporaryBlob,
+    blob_format,
+    each_at_once,
+)
 from mipaudit.reading.bytes.buffers import claim_buffers
 from mipaudit.reading.bytes.paths import check_different, find_blobs
-from mipaudit.reading.columns.inspection import check_where
 from mipaudit.reading.columns.layout import (
     common_precision,
     differing_types,
@@ -30,8 +40,8 @@ from mipaudit.reading.rows.rows_of_chunk import Assembly
 from mipaudit.reading.rows.unit_standing import stand_for_units
 from mipaudit.reading.source.audited import ScoreColumn, VectorScore
 from mipaudit.reading.source.part import Load
-from mipaudit.reading.source.part_opening import open_parts
 from mipaudit.reading.source.source import Group, ScoreSource
+from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +50,7 @@ if TYPE_CHECKING:
     from mipaudit.reading.bytes.paths import FoundBlob
     from mipaudit.reading.columns.column import Field, Kind
     from mipaudit.reading.columns.layout import Layout
+    from mipaudit.reading.columns.where import Where
     from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.summaries.plan import ScoreKind
@@ -47,6 +58,86 @@ if TYPE_CHECKING:
     Loader = Callable[[Sequence[Load]], None]
 
 _STDIN_IN_MEMORY = 4 << 20
+
+
+def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
+    """Return the parts, and what has a header alone: fine unless nothing else is there."""
+    blobs = [one.blob for one in files]
+    parts: list[Part] = []
+    bare: list[Blob] = []
+    opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
+    bad = [one for one in opened if isinstance(one, BadPartsError)]
+    if bad:
+        raise BadPartsError.together(bad)
+    for blob, part in zip(blobs, _with_keys(opened, files), strict=True):
+        if isinstance(part, InputError):
+            if blob is blobs[-1] and not parts:
+                raise part
+            bare.append(blob)
+        else:
+            parts.append(part)
+    return tuple(parts), tuple(bare)
+
+
+def _with_keys(
+    opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
+) -> Sequence[Part | InputError]:
+    """Return the parts with the columns that their folders name."""
+    if not any("=" in folder for one in files for folder in one.folders):
+        return opened
+    from mipaudit.reading.parquet.hive import HivePart, folder_keys
+
+    keys = folder_keys([(one.blob.name, one.folders) for one in files])
+    return [
+        part if isinstance(part, InputError) else HivePart(part, own)
+        for part, own in zip(opened, keys, strict=True)
+    ]
+
+
+def _open_or_error(blob: Blob) -> Part | InputError:
+    """Return the part, or the error of a file with a header alone or one that is damaged."""
+    try:
+        return open_part(blob)
+    except InputError as error:
+        found = named_fault(error, blob.name)
+        if error.code != "no_rows" and not isinstance(found, BadPartsError):
+            raise
+        return found
+
+
+def open_part(blob: Blob) -> Part:
+    """Open one file by its first bytes."""
+    found = blob_format(blob)
+    if found == "csv":
+        _refuse_archive(blob)
+    if found == "parquet":
+        from mipaudit.reading.parquet.parquet import open_parquet
+
+        return open_parquet(blob)
+    from mipaudit.reading.csv.part import CsvPart
+
+    return CsvPart(blob, found)
+
+
+def _refuse_archive(blob: Blob) -> None:
+    """Refuse a zip archive, which may well be a summary under another name."""
+    with blob.open() as stream:
+        head = stream.read(len(ZIP_MAGIC))
+    if head == ZIP_MAGIC:
+        raise InputError(
+            "zip_file",
+            f"{blob.name}: a zip archive, not a table of scores.",
+            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
+        )
+
+
+def check_where(source: ScoreSource, where: Where) -> None:
+    """Raise InputError ``no_rows`` when ``where`` keeps no row; stops at the first kept."""
+    for partition in source.every_row():
+        for chunk in partition.chunks((where.column,)):
+            if where.mask(chunk.columns[where.column]).any():
+                return
+    raise InputError("no_rows", f"--where: no row of column {quoted_name(where.column)} matches.")
 
 
 def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:

@@ -9,16 +9,17 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
 from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.score_selection import UNUSED
-from mipaudit.reading.rows.faults import empty_class_error, fault_of
 from mipaudit.reading.rows.left_out import (
     Intake,
+    empty_class_error,
+    fault_of,
     intake_findings,
     merge_intakes,
     precision_findings,
     types_finding,
 )
 from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.source.partitions import FaultyRowsError, Partitions
+from mipaudit.reading.source.part import FaultyRowsError, Partitions
 from mipaudit.statements.copies import COPY_COLUMN, copy_findings
 from mipaudit.statements.origin import InputFile
 

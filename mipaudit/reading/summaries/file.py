@@ -2,18 +2,22 @@
 
 A file holds either *cuts* (where the scores lie, in cells of many records) or *counts*
 (by cells that all sites agree on), and who made it from what. Neither holds a score.
+
+Summary files as the user names them: paths, globs, or what `summarize` returned.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import numpy as np
 
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.plain_values import path_of
 from mipaudit.reading.bytes.array_archive import (
     DamagedArchiveError,
     array_bytes,
@@ -22,7 +26,10 @@ from mipaudit.reading.bytes.array_archive import (
     unpack,
 )
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - msgspec reads the annotations
-from mipaudit.statements.origin import InputFile, Setting  # noqa: TC001
+from mipaudit.statements.origin import (
+    InputFile,  # noqa: TC001
+    Setting,  # noqa: TC001
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.plan import ScoreKind  # noqa: TC001
@@ -40,6 +47,7 @@ _FAMILY: Final = "mipaudit.summary/"
 _LARGEST_FILE: Final = 64 << 20
 # Of all arrays of a file: many times as many as any run writes.
 _MOST_NUMBERS: Final = 1 << 24
+SUFFIX: Final = ".summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,3 +224,58 @@ def bad_summary(name: str) -> InputError:
         f"{name}: not a whole summary file.",
         hint="Was it damaged or edited? Make it again with mipaudit summarize.",
     )
+
+
+def listed(data: Any) -> list[Any]:  # noqa: ANN401 - one input or several
+    """Return what was given as a list: one path, or several in a list or a tuple."""
+    return list(data) if isinstance(data, (list, tuple)) else [data]
+
+
+def are_summaries(data: Any) -> bool:  # noqa: ANN401 - whatever was given as scores
+    """Tell whether the input is summaries: by their name, or because they are in memory.
+
+    Raises:
+        UsageError: ``mixed_inputs``: some are, some are not.
+    """
+    found = [_is_summary(one) for one in listed(data)]
+    if any(found) and not all(found):
+        raise UsageError(
+            "mixed_inputs",
+            "Summaries and scores are given together.",
+            hint="Summarize the scores too: mipaudit summarize SCORES -o part.summary.",
+        )
+    return any(found)
+
+
+def read_summaries(data: Iterable[Any]) -> tuple[SummaryFile, ...]:
+    """Return the summaries, in the order of their names where a glob finds several.
+
+    Raises:
+        InputError: a file is not there, cannot be read, or is no summary.
+    """
+    files: list[SummaryFile] = []
+    for one in data:
+        if isinstance(one, SummaryFile):
+            files.append(one)
+        else:
+            files += _read(str(path_of(one)))
+    return tuple(files)
+
+
+def _is_summary(one: object) -> bool:
+    if isinstance(one, SummaryFile):
+        return True
+    return isinstance(one, (str, PathLike)) and str(path_of(one)).endswith(SUFFIX)
+
+
+def _read(spec: str) -> list[SummaryFile]:
+    from mipaudit.reading.bytes.paths import input_blobs
+
+    found = []
+    for blob in input_blobs(spec, in_memory=1 << 26):
+        try:
+            with blob.open() as stream:
+                found.append(read_summary(blob.name, stream.read()))
+        finally:
+            blob.close()
+    return found

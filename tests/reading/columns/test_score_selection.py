@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Field
-from mipaudit.reading.columns.score_names import is_id_like, is_score_like
+from mipaudit.reading.columns.names import is_id_like, is_score_like
 from mipaudit.reading.columns.score_selection import (
     candidate_columns,
     find_column,

@@ -296,7 +296,7 @@ def test_whole_decimals_are_integers(fails, read, save):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_digits_of_decimals_against_python(seed):
-    from mipaudit.reading.parquet.decimal_digits import decimal_floats, merges_decimals
+    from mipaudit.reading.parquet.arrow import decimal_floats, merges_decimals
 
     rng = np.random.default_rng(seed)
     numbers = [

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.id_names import id_kind, splits_audits
+from mipaudit.reading.columns.names import id_kind, splits_audits
 from mipaudit.reading.rows import repetition
-from mipaudit.reading.source.memory_opening import open_frame, open_frames
+from mipaudit.reading.source.in_memory import open_frame, open_frames
 from mipaudit.reading.source.request import ReadRequest
 
 _IDS = (

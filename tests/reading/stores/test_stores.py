@@ -16,8 +16,7 @@ import pytest
 from mipaudit.errors import MipauditError
 from mipaudit.reading.bytes import blob as blobs
 from mipaudit.reading.bytes.paths import find_blobs
-from mipaudit.reading.source.opening import open_scores
-from mipaudit.reading.source.part_opening import open_part
+from mipaudit.reading.source.opening import open_part, open_scores
 from mipaudit.reading.source.request import ReadRequest
 from mipaudit.reading.stores import opening as store_opening
 from mipaudit.reading.stores import remote_store

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.compare.queries.pairs import Meeting
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
     from mipaudit.summaries.plan import ScoreKind
 
 _CLASSES: Final = 5

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.compare.queries.counts import Passes
     from mipaudit.reading.rows.left_out import Intake
-    from mipaudit.reading.source.partitions import Partition
+    from mipaudit.reading.source.part import Partition
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.rows import Rows

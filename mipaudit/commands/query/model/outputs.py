@@ -28,7 +28,7 @@ from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
 from mipaudit.reading.sheets.opening import content_kind, only_blob, open_sheet
 from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet
 from mipaudit.reading.sheets.splits import describe_unchanged
-from mipaudit.reading.source.frame_part import open_arrow
+from mipaudit.reading.source.in_memory import open_arrow
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.reading.columns.column import Column, Kind
-    from mipaudit.reading.columns.dates import Moment
+    from mipaudit.reading.columns.column import Column, Kind, Moment
     from mipaudit.reading.source.part import Part
 
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})

@@ -12,7 +12,7 @@ from mipaudit.commands.query.tables.columns import number_word
 from mipaudit.commands.query.tables.plain_word import AS_WRITTEN, PlainWord, plain_word
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
-from mipaudit.reading.columns.dates import are_days, word_days
+from mipaudit.reading.columns.column import are_days, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:

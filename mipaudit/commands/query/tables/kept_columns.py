@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.score_names import is_score_like
+from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
 from mipaudit.statements.text.printable_names import quoted_name
 

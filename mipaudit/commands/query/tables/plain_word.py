@@ -10,7 +10,7 @@ import numpy as np
 
 from mipaudit.commands.query.tables.columns import number_word
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
-from mipaudit.reading.columns.dates import word_days
+from mipaudit.reading.columns.column import word_days
 from mipaudit.reading.csv.cells import FALSE, TRUE, is_number
 
 if TYPE_CHECKING:

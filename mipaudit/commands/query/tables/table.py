@@ -13,7 +13,7 @@ from mipaudit.reading.columns.score_selection import find_column, is_candidate
 from mipaudit.reading.csv.cells import MISSING
 from mipaudit.reading.csv.part import CsvPart
 from mipaudit.reading.sheets.coordinates import is_row_label
-from mipaudit.reading.source.part_opening import open_part
+from mipaudit.reading.source.opening import open_part
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -159,7 +159,7 @@ def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path
 
 
 def _frame_part(role: Role, source: object) -> Part:
-    from mipaudit.reading.source.frame_part import open_arrow
+    from mipaudit.reading.source.in_memory import open_arrow
 
     return open_arrow(source, f"the {role}' frame" if role == "members" else f"the {role} frame")
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureKind, mixed_column
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Labels, Numbers, column_hashes
-from mipaudit.reading.columns.dates import are_days, is_day
+from mipaudit.reading.columns.column import Labels, Numbers, are_days, column_hashes, is_day
 from mipaudit.reading.columns.layout import common_precision, stored_fields, unreadable_column
 from mipaudit.statements.text.printable_names import quoted_name
 

@@ -12,9 +12,9 @@ from mipaudit.reading.bytes.buffers import claim_buffers
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.columns.layout import merge_fields, merged_kind, unreadable_column
 from mipaudit.reading.columns.membership import CANDIDATES
-from mipaudit.reading.columns.score_names import is_id_like
+from mipaudit.reading.columns.names import is_id_like
 from mipaudit.reading.columns.score_selection import find_column
-from mipaudit.reading.source.part_opening import open_part
+from mipaudit.reading.source.opening import open_part
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.plan import kept_exactly
 
@@ -70,7 +70,7 @@ def _parts(
     given: object, blobs: Sequence[Blob], *, side: bool
 ) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     if not isinstance(given, str):
-        from mipaudit.reading.source.frame_part import open_arrow
+        from mipaudit.reading.source.in_memory import open_arrow
 
         return (open_arrow(given, "the members' frame" if side else "the holdout frame"),), ()
     parts: list[Part] = []

@@ -13,8 +13,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob
-from mipaudit.reading.columns.column import Labels, column_hashes, column_scores
-from mipaudit.reading.columns.dates import word_days
+from mipaudit.reading.columns.column import Labels, column_hashes, column_scores, word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.errors import InputError
 from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv.cell_digits import loses_digits, lost_digits, needs_text
+from mipaudit.reading.csv.cells import loses_digits, lost_digits, needs_text
 
 WIDE = "0." + "5" * 17
 

@@ -1,4 +1,9 @@
-"""Frames, Arrow tables and numpy arrays as parts of the input."""
+"""What is in memory: frames, Arrow tables and numpy arrays, as parts of the input and opened.
+
+Frames, Arrow tables and numpy arrays as parts of the input.
+
+Opens what is in memory: arrays, data frames, Arrow tables.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,9 @@ from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Numbers,
 from mipaudit.reading.columns.column_cache import ChunkStore, slice_column
 from mipaudit.reading.csv.cells import column_kind
 from mipaudit.reading.csv.dialect import unique_names
+from mipaudit.reading.source.opening import open_groups
 from mipaudit.reading.source.part import CHUNK_ROWS, stored_pieces
+from mipaudit.reading.source.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from mipaudit.reading.source.part import Piece
+    from mipaudit.reading.source.request import NanPolicy
+    from mipaudit.reading.source.source import ScoreSource
 
 # What is in memory already costs nothing more to keep there.
 _UNLIMITED = 1 << 62
@@ -190,3 +199,61 @@ def _masks(values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_] | Non
     if not isinstance(values, np.ma.MaskedArray):
         return None
     return np.ma.getmaskarray(values).reshape(shape)
+
+
+def open_arrays(
+    members: ArrayLike,
+    holdout: ArrayLike,
+    *,
+    names: Sequence[str] = (),
+    nan: NanPolicy = "error",
+) -> ScoreSource:
+    """Open the scores of both classes from arrays.
+
+    Args:
+        members: shape (n,) or (n, d), numbers or booleans.
+        holdout: shape (m,) or (m, d).
+        names: of the d scores; by default ``score``, or ``score_0`` and so on.
+        nan: what to do with a missing score.
+
+    Raises:
+        InputError: a wrong shape or type, or a class without scores.
+    """
+    parts = (array_part("members", members, names), array_part("holdout", holdout, names))
+    widths = [len(part.fields) for part in parts]
+    if widths[0] != widths[1]:
+        raise InputError(
+            "columns_differ",
+            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
+        )
+    titles = tuple(field.name for field in parts[0].fields)
+    request = ReadRequest(score_columns=titles, nan=nan)
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
+
+
+def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
+    """Open a pandas or polars frame, or an Arrow table.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+        request: how to understand it; its files are not looked at.
+
+    Raises:
+        InputError: the frame cannot be audited as it is.
+    """
+    return open_groups([(None, (open_arrow(frame),))], request)
+
+
+def open_frames(members: object, holdout: object, request: ReadRequest) -> ScoreSource:
+    """Open one frame for each class; their columns are paired by name.
+
+    Args:
+        members: anything with ``__arrow_c_stream__``.
+        holdout: the same.
+        request: how to understand them; its files are not looked at.
+
+    Raises:
+        InputError: the frames cannot be audited as they are.
+    """
+    parts = (open_arrow(members, "the members' frame"), open_arrow(holdout, "the holdout frame"))
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)

@@ -12,8 +12,7 @@ import mipaudit
 from mipaudit.commands.shift.options import ShiftOptions
 from mipaudit.commands.shift.tables.opening import open_tables
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import column_scores
-from mipaudit.reading.columns.dates import is_day, moment_of, word_days
+from mipaudit.reading.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.reading.parquet.arrow import ArrowReader
 
 START = datetime(1970, 1, 1)  # noqa: DTZ001 - as stored without a zone
