@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.query.kind import Query
     from mipaudit.commands.query.options import QueryOptions
     from mipaudit.commands.query.scores import Approximation, Scored
-    from mipaudit.commands.query.tables.same_records import SameRecords
+    from mipaudit.commands.query.search.row_hashes import SameRecords
     from mipaudit.reading.rows.output import RowFormat
     from mipaudit.statements.origin import InputFile
 

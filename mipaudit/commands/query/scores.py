@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.commands.query.search.approximate import recall
 from mipaudit.commands.query.search.classifier import fit_classifier
 from mipaudit.commands.query.search.density import fit_density_ratio
 from mipaudit.commands.query.search.neighbours import Neighbours
-from mipaudit.commands.query.search.recall import recall
-from mipaudit.commands.query.search.released_rows import released_rows
-from mipaudit.commands.query.search.row_hashes import row_hashes
+from mipaudit.commands.query.search.row_hashes import released_rows, row_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.query.kind import Query
+    from mipaudit.commands.query.search.approximate import Recall
     from mipaudit.commands.query.search.points import Geometry, Points
-    from mipaudit.commands.query.search.recall import Recall
-    from mipaudit.commands.query.search.released_rows import ReleasedRows
+    from mipaudit.commands.query.search.row_hashes import ReleasedRows
     from mipaudit.summaries.identity.seed import SeedChoice
 
     Floats = NDArray[np.float64]

@@ -13,9 +13,9 @@ from mipaudit.commands.query.report import QueriedColumn, QueriedTable
 from mipaudit.commands.query.scores import Scoring
 from mipaudit.commands.query.search.approximate import require_faiss
 from mipaudit.commands.query.search.points import Points
+from mipaudit.commands.query.search.row_hashes import same_records
 from mipaudit.commands.query.tables.encoding import fit_encoding, unseen_rows
 from mipaudit.commands.query.tables.kept_columns import check_kept, read_kept
-from mipaudit.commands.query.tables.same_records import same_records
 from mipaudit.commands.query.tables.table import common_columns, open_table, refuse_same_files
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS

@@ -10,7 +10,7 @@ from mipaudit.commands.query.scores import Scoring
 from mipaudit.commands.query.search.classifier import fit_classifier
 from mipaudit.commands.query.search.density import fit_density_ratio
 from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.search.released_rows import released_rows
+from mipaudit.commands.query.search.row_hashes import released_rows
 from mipaudit.errors import UsageError
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 

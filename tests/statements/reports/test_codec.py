@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import mipaudit
-from mipaudit.commands.verify.difference import pairs
+from mipaudit.commands.verify.agreement import pairs
 from mipaudit.errors import InputError
 from mipaudit.statements.reports.codec import from_json, to_json
 from mipaudit.statements.reports.kinds import KINDS

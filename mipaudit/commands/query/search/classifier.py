@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.query.search.density import drawn
-from mipaudit.commands.query.search.indicators import dense_features
+from mipaudit.commands.query.search.points import dense_features
 from mipaudit.maths.learners import Boosting, RobustScale, fit_boosting, fit_logistic, robust_scale
 
 if TYPE_CHECKING:

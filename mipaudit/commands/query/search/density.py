@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.query.search.indicators import dense_features
+from mipaudit.commands.query.search.points import dense_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,4 +1,9 @@
-"""Rows as 64-bit hashes, to find equal ones; what they find is checked."""
+"""Rows by their hashes: equal ones, which is checked, and an order that follows from them alone.
+
+Who writes the tables would otherwise choose, at a seed that he knows, which rows are drawn,
+and so the scores, by the order of the rows. Members and holdout have no part in it: what a
+query says of a record must not depend on whom it is asked of.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mipaudit.commands.query.search.points import Points
+from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.search.points import Points
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,3 +90,84 @@ def _equal(
     for codes, others in zip(left.codes.T, right.codes.T, strict=True):
         same &= codes[i] == others[j]
     return same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedRows:
+    """Synthetic and reference rows in their own order.
+
+    Attributes:
+        synthetic: what was released.
+        reference: records of neither; none where there is no such table.
+        seed: in use, 64 bits.
+    """
+
+    synthetic: Points
+    reference: Points
+    seed: int
+
+
+def released_rows(synthetic: Points, reference: Points | None, choice: SeedChoice) -> ReleasedRows:
+    """Return the rows in the order of their hashes, and the seed that they decide.
+
+    Args:
+        synthetic: what was released.
+        reference: records of neither, or None.
+        choice: of the seed.
+    """
+    other = synthetic.take(slice(0)) if reference is None else reference
+    both = Points(
+        numbers=np.concatenate([synthetic.numbers, other.numbers]),
+        codes=np.concatenate([synthetic.codes, other.codes]),
+    )
+    released = np.arange(len(both)) < len(synthetic)
+    words = [
+        *(np.ascontiguousarray(column).view(np.uint64) for column in both.numbers.T),
+        *(column.astype(np.uint64) for column in both.codes.T),
+    ]
+    columns = [
+        # Columns are taken in the order of their names, which is that of the table.
+        ContentColumn(name=f"{at:09}", values=column, labels=True)
+        for at, column in enumerate(words)
+    ]
+    found = canonical_order(columns, released, row_hashes(both))
+    inside = released[found.order]
+    return ReleasedRows(
+        synthetic=both.take(found.order[inside]),
+        reference=both.take(found.order[~inside]),
+        seed=choice.in_use(found.content),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SameRecords:
+    """Which records are in which other table.
+
+    Attributes:
+        copied: whether each record is in the synthetic table, members first, shape (n,).
+        shared: how many members are among the holdout records.
+        referenced: how many members, and how many holdout records, are in the reference
+            table; zeros without one.
+    """
+
+    copied: NDArray[np.bool_]
+    shared: int
+    referenced: tuple[int, int]
+
+
+def same_records(tables: Mapping[str, Points]) -> SameRecords:
+    """Return which records are in which other table.
+
+    Args:
+        tables: ``members``, ``holdout``, ``synthetic`` and perhaps ``reference``, their
+            records not scaled.
+    """
+    members, holdout = tables["members"], tables["holdout"]
+    reference = tables.get("reference")
+    return SameRecords(
+        copied=np.concatenate([copies(one, tables["synthetic"]) for one in (members, holdout)]),
+        shared=int(copies(members, holdout).sum()),
+        referenced=(0, 0)
+        if reference is None
+        else (int(copies(members, reference).sum()), int(copies(holdout, reference).sum())),
+    )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.commands.query.search.indicators import bucket_count, write_indicators
 from mipaudit.commands.query.search.nearest_rows import NearestRows
+from mipaudit.commands.query.search.points import bucket_count, write_indicators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

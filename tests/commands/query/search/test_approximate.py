@@ -8,9 +8,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from mipaudit.commands.query.search.approximate import recall
 from mipaudit.commands.query.search.neighbours import Neighbours
 from mipaudit.commands.query.search.points import Geometry
-from mipaudit.commands.query.search.recall import recall
 from mipaudit.errors import InputError, MissingExtraError
 
 PLENTY = 1 << 33

@@ -121,12 +121,12 @@ Examples:
         holdout = (self.holdout_logits, self.holdout_probabilities)
         reference = (self.reference_logits, self.reference_probabilities)
         others = (self.holdout_reference_logits, self.holdout_reference_probabilities)
-        _require_one_kind(members, holdout)
-        _require_one_kind(reference, others)
         _require_one("the members" if self.has_holdout else "the outputs", members)
         _require_at_most_one("the holdout", holdout)
         _require_at_most_one("the reference model", reference)
         _require_at_most_one("the reference model", others)
+        _require_one_kind(members, holdout)
+        _require_one_kind(reference, others)
         require(
             self.has_holdout or all(one is None for one in (self.holdout_labels, *others)),
             "no_holdout",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mipaudit.commands.verify.difference import pairs
+from mipaudit.commands.verify.agreement import pairs
 
 
 def statuses(report, other):
