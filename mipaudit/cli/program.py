@@ -89,7 +89,7 @@ COMMANDS: Final = {
     "shift": BY_NAME["shift"].summary,
     "bounds": BY_NAME["bounds"].summary,
     "noise": BY_NAME["noise"].summary,
-    "simulate": "Draw a score file of which the truth is known.",
+    "simulate": BY_NAME["simulate"].summary,
     "validate": "Check on your own machine that every interval holds.",
     "reproduce": "Compute the figures of the papers anew.",
     "render": BY_NAME["render"].summary,

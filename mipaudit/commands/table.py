@@ -161,5 +161,12 @@ TABLE: Final = (
         run="mipaudit.commands.noise.command:run_noise",
         shown="mipaudit.commands.noise.options:NoiseShown",
     ),
+    Command(
+        "simulate",
+        "Draw a score file of which the truth is known.",
+        asked="mipaudit.commands.simulate.options:SimulateOptions",
+        run="mipaudit.commands.simulate.command:run_simulate",
+        shown="mipaudit.commands.simulate.options:SimulateShown",
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

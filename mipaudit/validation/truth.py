@@ -12,6 +12,8 @@ SCENARIOS_SCHEMA: Final = "mipaudit.scenarios/1"
 
 Kind = Literal["scores", "canaries", "splits"]
 Order = Literal["shuffled", "sorted", "members-first"]
+# numpy's hypergeometric draws end there.
+LARGEST: Final = 10**9 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

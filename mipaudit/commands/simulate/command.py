@@ -1,112 +1,77 @@
-"""``mipaudit simulate``."""
+"""``mipaudit simulate``: the scores, and the truth beside them."""
 
-# Annotations are objects here, not strings, which typer would compile: twice for each option.
+from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-import typer
-
-from mipaudit.options import common_options as c
-from mipaudit.options import shared_options as o
+from mipaudit.commands.simulate.run import list_scenarios, simulation
+from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination
+from mipaudit.output.notes import note
+from mipaudit.output.presentation import encode
 
-HELP: Final = """Draw a score file of which the truth is known.
+if TYPE_CHECKING:
+    from mipaudit.commands.simulate.options import SimulateOptions, SimulateShown
+    from mipaudit.commands.simulate.run import Simulation
+    from mipaudit.validation.truth import ScenarioList, TruthReport
 
-Every scenario is a law of scores with closed forms: what the best attacker can reach,
-the AUC, the TPR at low FPR, and epsilon where a mechanism makes the scores. Audit the
-file and compare: this is how to check mipaudit, or any other tool, on your own machine.
-
-\b
-Examples:
-  mipaudit simulate --list
-      All scenarios. Names in capitals stand for numbers: laplace-EPS is laplace-2.5.
-  mipaudit simulate laplace-1 -o scores.parquet
-      1,000 members and 1,000 holdout records; the truth is printed, and written to
-      scores.parquet.truth.json.
-  mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
-  mipaudit simulate laplace-1 -q | mipaudit estimate -
-  mipaudit simulate izzo-prop9-14 -o splits.csv
-      Random splits, for mipaudit noise --from splits.csv.
-"""
+_SUFFIX: Final = ".truth.json"
 
 
-def _optional(name: str, help: str) -> Any:  # noqa: A002, ANN401 - typer says so too
-    return typer.Option(name, metavar="N", help=help, show_default=False)
-
-
-def simulate(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    context: typer.Context,
-    scenario: Annotated[
-        str | None,
-        typer.Argument(metavar="SCENARIO", help="Its name, from --list.", show_default=False),
-    ] = None,
-    show_list: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--list", help="Show all scenarios.")
-    ] = False,
-    truth_only: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--truth-only", help="Say what is true, and draw nothing.")
-    ] = False,
-    n_members: Annotated[int | None, _optional("--n-members", "Members. Default: 1000.")] = None,
-    n_holdout: Annotated[
-        int | None, _optional("--n-holdout", "Holdout records. Default: 1000.")
-    ] = None,
-    n_canaries: Annotated[
-        int | None, _optional("--n-canaries", "Canaries, in one run. Default: 1000.")
-    ] = None,
-    n_splits: Annotated[int | None, _optional("--n-splits", "Random splits. Default: 256.")] = None,
-    prior: c.PriorOption = 0.5,
-    order: Annotated[
-        Literal["shuffled", "sorted", "members-first"],
-        typer.Option("--order", help="Of the rows; sorted is by score."),
-    ] = "shuffled",
-    seed: o.SeedOption = 0,
-    format: c.FormatOption = "table",  # noqa: A002
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside "
-            "it. Default: CSV to standard output, the truth to stderr.",
-        ),
-    ] = None,
-    sha256: c.Sha256Option = True,  # noqa: FBT002
-    quiet: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("-q", "--quiet", help="No notes, and no truth on stderr.")
-    ] = False,
-    verbose: c.VerboseOption = False,  # noqa: FBT002
-) -> int:
+def run_simulate(asked: SimulateOptions, shown: SimulateShown) -> int:
     """Draw the file and say what is true of it; return the exit code."""
-    from mipaudit.cli.settings.settings import settings_of
-    from mipaudit.commands.simulate import run as api
-    from mipaudit.commands.simulate.files import write_report, write_simulated
-    from mipaudit.options.plain_values import require
-    from mipaudit.output.notes import tame_warnings
-
-    tame_warnings(verbose=verbose)
-    require(
-        (scenario is None) == show_list,
-        "scenario",
-        "Give the name of one scenario, or --list.",
-        "For example: mipaudit simulate laplace-1 -o scores.parquet",
-    )
-    if scenario is None:
-        write_report(api.list_scenarios(), format, output, sha256=sha256)
+    if (asked.scenario is None) != shown.show_list:
+        raise UsageError(
+            "scenario",
+            "Give the name of one scenario, or `show_list`.",
+            hint="For example: mipaudit simulate laplace-1 -o scores.parquet",
+        )
+    if shown.show_list:
+        _write_report(list_scenarios(), shown)
         return exit_code.OK
-    planned = api.simulation(
-        scenario,
-        n_members=n_members,
-        n_holdout=n_holdout,
-        n_canaries=n_canaries,
-        n_splits=n_splits,
-        prior=prior,
-        seed=seed,
-        order=order,
-        settings=settings_of(context),
-    )
-    if truth_only:
-        write_report(planned.truth, format, output, sha256=sha256)
+    planned = simulation(asked)
+    if shown.truth_only:
+        _write_report(planned.truth, shown)
     else:
-        write_simulated(planned, output, format=format, quiet=quiet)
+        _write_simulated(planned, shown)
     return exit_code.OK
+
+
+def _write_simulated(simulation: Simulation, shown: SimulateShown) -> None:
+    """Draw the scores, write them with their truth beside, and show the truth.
+
+    Both places are checked before anything is drawn, and both files are there in the end
+    or neither is.
+
+    Raises:
+        UsageError: a file name that stands for no form.
+        OutputError: a place cannot be written to.
+    """
+    output = shown.output
+    if output is None or output == "-":
+        scores = Destination.open(None)
+        with scores.stream() as file:
+            simulation.write(file, "csv")
+        truth = encode(simulation.truth, shown.format, to_file=True)
+        note(truth.decode().rstrip("\n"), quiet=shown.quiet)
+        return
+    from mipaudit.reading.rows.output import row_format
+
+    form = row_format(output)
+    if form is None:
+        raise UsageError(
+            "output", "`output` takes a file name that ends in .csv, .csv.gz or .parquet here."
+        )
+    scores, sidecar = Destination.open(output), Destination.open(output + _SUFFIX)
+    with scores.stream() as file:
+        simulation.write(file, form)
+        # Scores without their truth would be worth nothing.
+        sidecar.write(encode(simulation.truth, "json", to_file=True))
+    Destination.open(None).write(encode(simulation.truth, shown.format, to_file=False))
+    note("The scores are written, and their truth beside them.", quiet=shown.quiet)
+
+
+def _write_report(report: TruthReport | ScenarioList, shown: SimulateShown) -> None:
+    destination = Destination.open(shown.output, sha256=shown.sha256)
+    destination.write(encode(report, shown.format, to_file=destination.path is not None))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, get_args
+from typing import TYPE_CHECKING, BinaryIO, Final
 
+from mipaudit.commands.simulate.options import SimulateOptions
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import number, one_of, require, whole
-from mipaudit.validation.truth import Order, ScenarioList, TruthReport
+from mipaudit.options.public import public
+from mipaudit.validation.truth import LARGEST, ScenarioList, TruthReport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
 
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.origin import Setting
     from mipaudit.validation.scenarios.drawing import Drawing
+    from mipaudit.validation.scenarios.scenario import Scenario
 
 _SIZES: Final = {
     "n_members": "members",
@@ -53,67 +52,36 @@ class Simulation:
         write_rows(file, self.drawing.chunks(), form, columns=self.truth.columns)
 
 
-def simulate(  # noqa: PLR0913 - one keyword for each setting
-    scenario: str,
-    *,
-    n_members: int | None = None,
-    n_holdout: int | None = None,
-    n_canaries: int | None = None,
-    n_splits: int | None = None,
-    prior: float = 0.5,
-    seed: int = 0,
-    order: Order = "shuffled",
-    settings: Sequence[Setting] | None = None,
-) -> Simulated:
+def answer_simulate(asked: SimulateOptions) -> Simulated:
     """Draw a table of which the truth is known.
 
-    Args:
-        scenario: its name; :func:`list_scenarios` has them all. Some names carry
-            parameters: ``laplace-2.5``.
-        n_members: members to draw, at least 1; by default what the scenario says.
-        n_holdout: holdout records to draw, likewise.
-        n_canaries: canaries to draw, for one-run designs.
-        n_splits: random splits to draw, for tables of splits.
-        prior: probability that a challenged record is a member, in (0, 1); the truth
-            depends on it, the table does not.
-        seed: at least 0; the same seed draws the same table.
-        order: of the rows: ``shuffled``, ``sorted`` by the (first) score, ``members-first``.
-        settings: where each setting came from; by default, from this call.
+    The truth depends on the prior, the table does not. The same seed draws the same table.
 
     Raises:
         UsageError: there is no such scenario, or a setting is out of its range.
     """
-    given = {name: value for name, value in locals().items() if name != "settings"}
     from mipaudit.reading.rows.output import table_of
 
-    planned = simulation(settings=settings, **given)
+    planned = simulation(asked)
     table = table_of(planned.drawing.chunks(), columns=planned.truth.columns)
     return Simulated(table=table, truth=planned.truth)
 
 
-def simulation(
-    scenario: str,
-    *,
-    prior: float,
-    seed: int,
-    order: Order,
-    settings: Sequence[Setting] | None,
-    **sizes: int | None,
-) -> Simulation:
-    """Check the settings of :func:`simulate`, and return what can be drawn."""
-    from mipaudit.statements.provenance import provenance, settings_from
+def simulation(asked: SimulateOptions) -> Simulation:
+    """Return what can be drawn, and what is true of it.
+
+    Raises:
+        UsageError: there is no such scenario, or a setting has no meaning for it.
+    """
+    from mipaudit.statements.provenance import provenance
     from mipaudit.validation.scenarios.catalogue import scenario as find
     from mipaudit.validation.scenarios.drawing import Drawing
 
-    if settings is None:
-        given = {"scenario": scenario, **sizes, "prior": prior, "seed": seed, "order": order}
-        settings = settings_from(given, source="api")
-    require(isinstance(scenario, str), "scenario", "The scenario is given by its name.")
-    found = find(scenario)
-    chance, start = _prior(prior), _seed(seed)
-    one_of("order", order, get_args(Order))
-    rows = _rows(found.name, found.sizes, sizes)
-    _check_order(order, found.kind, sum(rows.values()))
+    if asked.scenario is None:
+        raise UsageError("scenario", "Give the name of one scenario.")
+    found = find(asked.scenario)
+    rows = _rows(found, asked)
+    _check_order(found, asked, sum(rows.values()))
     splits = found.kind == "splits"
     truth = TruthReport(
         command="simulate",
@@ -124,13 +92,13 @@ def simulation(
         parameters=dict(found.parameters),
         columns=found.columns,
         rows=rows,
-        order=None if splits else order,
-        prior=None if splits else chance,
-        truths=found.truths(chance),
+        order=None if splits else asked.order,
+        prior=None if splits else asked.prior,
+        truths=found.truths(asked.prior),
         notes=found.notes,
-        provenance=provenance(seed=start, inputs=(), settings=settings),
+        provenance=provenance(seed=asked.seed, inputs=(), settings=asked.recorded()),
     )
-    drawing = Drawing(scenario=found, rows=rows, order=order, seed=start)
+    drawing = Drawing(scenario=found, rows=rows, order=asked.order, seed=asked.seed)
     return Simulation(drawing=drawing, truth=truth)
 
 
@@ -146,61 +114,43 @@ def list_scenarios() -> ScenarioList:
     )
 
 
-def _prior(value: object) -> float:
-    prior = number("prior", value)
-    require(0 < prior < 1, "prior", "The prior must be above 0 and below 1.")
-    return prior
-
-
-def _seed(value: object) -> int:
-    seed = whole("seed", value)
-    require(seed >= 0, "seed", "The seed must be a whole number, at least 0.")
-    return seed
-
-
-def _rows(name: str, default: Mapping[str, int], given: Mapping[str, Any]) -> dict[str, int]:
+def _rows(found: Scenario, asked: SimulateOptions) -> dict[str, int]:
     """Return how many rows of each class to draw."""
-    from mipaudit.validation.scenarios.drawing import LARGEST
-
-    rows = dict(default)
-    for setting, value in given.items():
-        if value is None:
+    rows = dict(found.sizes)
+    for setting, what in _SIZES.items():
+        size: int | None = getattr(asked, setting)
+        if size is None:
             continue
-        if _SIZES[setting] not in default:
-            wanted = " and ".join(_option(key) for key, what in _SIZES.items() if what in default)
+        if what not in rows:
+            wanted = " and ".join(f"`{key}`" for key, what in _SIZES.items() if what in rows)
             raise UsageError(
                 setting,
-                f"{_option(setting)} has no meaning for the scenario {name}.",
+                f"`{setting}` has no meaning for the scenario {found.name}.",
                 hint=f"Its size is set by {wanted}.",
             )
-        size = whole(setting, value)
-        require(
-            1 <= size <= LARGEST,
-            setting,
-            f"{_option(setting)} must be a whole number from 1 to {LARGEST:,}.",
-        )
-        rows[_SIZES[setting]] = size
-    require(sum(rows.values()) <= LARGEST, "rows", f"At most {LARGEST:,} rows are drawn in all.")
+        rows[what] = size
+    if sum(rows.values()) > LARGEST:
+        raise UsageError("rows", f"At most {LARGEST:,} rows are drawn in all.")
     return rows
 
 
-def _check_order(order: Order, kind: str, rows: int) -> None:
+def _check_order(found: Scenario, asked: SimulateOptions, rows: int) -> None:
     from mipaudit.validation.scenarios.drawing import LARGEST_SORTED
 
-    require(
-        kind != "splits" or order == "shuffled",
-        "order",
-        "Random splits have no order: they are independent.",
-        "Leave out --order.",
-    )
-    held = order == "sorted" or (kind == "canaries" and order != "shuffled")
-    require(
-        not held or rows <= LARGEST_SORTED,
-        "order",
-        f"Rows in the order {order} are held in memory: at most {LARGEST_SORTED:,} of them.",
-        "Draw fewer, or leave out --order.",
-    )
+    order = asked.order
+    if found.kind == "splits" and order != "shuffled":
+        raise UsageError(
+            "order",
+            "Random splits have no order: they are independent.",
+            hint="Leave out `order`.",
+        )
+    held = order == "sorted" or (found.kind == "canaries" and order != "shuffled")
+    if held and rows > LARGEST_SORTED:
+        raise UsageError(
+            "order",
+            f"Rows in the order {order} are held in memory: at most {LARGEST_SORTED:,} of them.",
+            hint="Draw fewer, or leave out `order`.",
+        )
 
 
-def _option(setting: str) -> str:
-    return "--" + setting.replace("_", "-")
+simulate = public(SimulateOptions, answer_simulate)

@@ -9,7 +9,9 @@ from mipaudit.options.declare import Option, Options
 from mipaudit.options.ranges import CONFIDENCE, PROBABILITY
 
 
-class _Prior(Options):
+class Prior(Options):
+    """How often members are challenged."""
+
     prior: Annotated[
         float,
         Option(
@@ -35,7 +37,7 @@ class Confidence(Options):
     ] = 0.95
 
 
-class Game(_Prior, Confidence):
+class Game(Prior, Confidence):
     """How often members are challenged, and how sure the limits are."""
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 CHUNK: Final = 1 << 20
 # Rows that may be held at once, where an order needs all of them.
 LARGEST_SORTED: Final = 1 << 25
-# numpy's hypergeometric draws end there.
-LARGEST: Final = 10**9 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,89 @@
+"""What ``mipaudit simulate`` may be asked."""
+
+from typing import Annotated, Final
+
+from mipaudit.options.declare import Option, Options, Range
+from mipaudit.options.groups.game import Prior
+from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.working import FixedSeed
+from mipaudit.validation.truth import LARGEST, Order
+
+_SIZE: Final = Range(lambda n: 1 <= n <= LARGEST, f"from 1 to {LARGEST:,}")
+
+
+class _Scenario(Options, kw_only=False):
+    scenario: Annotated[
+        str | None,
+        Option(
+            "SCENARIO",
+            "Its name, from the list.",
+            in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",
+        ),
+    ] = None
+
+
+class _Drawing(Options):
+    n_members: Annotated[
+        int | None, Option("--n-members", "Members; 1,000 by default.", metavar="N", within=_SIZE)
+    ] = None
+    n_holdout: Annotated[
+        int | None,
+        Option("--n-holdout", "Holdout records; 1,000 by default.", metavar="N", within=_SIZE),
+    ] = None
+    n_canaries: Annotated[
+        int | None,
+        Option(
+            "--n-canaries", "Canaries, in one run; 1,000 by default.", metavar="N", within=_SIZE
+        ),
+    ] = None
+    n_splits: Annotated[
+        int | None,
+        Option("--n-splits", "Random splits; 256 by default.", metavar="N", within=_SIZE),
+    ] = None
+    order: Annotated[Order, Option("--order", "Of the rows; sorted is by score.")] = "shuffled"
+
+
+class SimulateOptions(_Scenario, _Drawing, Prior, FixedSeed, Recorded):
+    """A scenario, and how many rows of it."""
+
+    HELP = """Draw a score file of which the truth is known.
+
+Every scenario is a law of scores with closed forms: what the best attacker can reach,
+the AUC, the TPR at low FPR, and epsilon where a mechanism makes the scores. Audit the
+file and compare: this is how to check mipaudit, or any other tool, on your own machine.
+
+\b
+Examples:
+  mipaudit simulate --list
+      All scenarios. Names in capitals stand for numbers: laplace-EPS is laplace-2.5.
+  mipaudit simulate laplace-1 -o scores.parquet
+      1,000 members and 1,000 holdout records; the truth is printed, and written to
+      scores.parquet.truth.json.
+  mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
+  mipaudit simulate laplace-1 -q | mipaudit estimate -
+  mipaudit simulate izzo-prop9-14 -o splits.csv
+      Random splits, for mipaudit noise --from splits.csv.
+"""
+
+
+class SimulateShown(Shown):
+    """What is made of the scenario, and where it goes."""
+
+    show_list: Annotated[bool, Option("--list", "Show all scenarios.")] = False
+    truth_only: Annotated[bool, Option("--truth-only", "Say what is true, and draw nothing.")] = (
+        False
+    )
+    output: Annotated[
+        str | None,
+        Option(
+            "-o/--output",
+            "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
+            "Default: CSV to standard output, the truth to stderr.",
+            metavar="FILE",
+            recorded=False,
+        ),
+    ] = None
+    quiet: Annotated[
+        bool, Option("-q/--quiet", "No notes, and no truth on stderr.", recorded=False)
+    ] = False
