@@ -264,9 +264,8 @@ Examples:
 
     def check(self) -> None:
         """Refuse queries that are none, or that lack what they compare with."""
-        queries = self.queries  # the first thing to be told of
+        queries, _ = self.queries, self.form
         super().check()
-        record_format(self.output, self.output_format, what="scores", example="scores")
         alone = self.reference is None
         compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
         require(
@@ -298,7 +297,7 @@ Examples:
     @property
     def form(self) -> RowFormat | None:
         """The form of the score file; None for no file."""
-        return record_format(self.output, self.output_format)
+        return record_format(self.output, self.output_format, what="scores", example="scores")
 
 
 def _require_neighbours(queries: Sequence[Query]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode
+from mipaudit.reading.rows.output import record_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,15 +37,8 @@ def write_scores(asked: AskedT, shown: ScoresShown, answer: Callable[[AskedT], M
         text = encode(made.report, shown.format, to_file=True).decode().rstrip("\n")
         note(text, quiet=shown.quiet)
         return exit_code.OK
-    from mipaudit.reading.rows.output import row_format
-
-    form = row_format(shown.output)
-    if form is None:
-        raise UsageError(
-            "output",
-            "The scores go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint="For example: -o scores.parquet. The report itself goes to standard output.",
-        )
+    form = record_format(shown.output, None, what="scores", example="scores")
+    assert form is not None  # noqa: S101 - there is a file
     scores = Destination.open(shown.output, inputs=asked.inputs(), private=True)
     report = Destination.open(None)
     made = answer(asked)
