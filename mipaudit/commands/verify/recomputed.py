@@ -110,7 +110,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
         report.command != "shift" or (asked.has_scores and not asked.input),
         "no_input",
         "A report of shift is verified from the two tables of records.",
-        "Give `members` and `holdout`.",
+        "Give `members` FILE `holdout` FILE.",
     )
     if wanted and not asked.has_scores:
         raise UsageError(
