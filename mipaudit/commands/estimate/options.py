@@ -9,11 +9,9 @@ from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Game, Neighbours
 from mipaudit.options.groups.judging import AskedPolicy, ScorePolicy
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
-from mipaudit.options.groups.working import BadParts, Engines, Seeded
+from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.ranges import BELOW_ONE, NOT_NEGATIVE, PROBABILITY
-from mipaudit.options.seed_choice import seed_choice
-from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
     from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
@@ -39,14 +37,6 @@ class _Data(Options, kw_only=False):
 
 
 class _Limits(Options):
-    strict: Annotated[
-        bool,
-        Option(
-            "--strict",
-            "Finite-sample limits where there are any; only the AUC stays approximate.",
-            in_python="Without a `seed` one is drawn.",
-        ),
-    ] = False
     joint: Annotated[
         bool, Option("--joint", "Share the error over all rows: their limits hold together.")
     ] = False
@@ -172,7 +162,7 @@ class EstimateOptions(
     _Metrics,
     _Blind,
     BadParts,
-    Seeded,
+    StrictlySeeded,
     Engines,
 ):
     """The scores, what is said of them, a claim and a policy."""
@@ -221,8 +211,3 @@ Examples:
     def judged(self) -> AskedPolicy:
         """The policy, with the metrics that are asked for or limited."""
         return self.policy_at(self.prior, self.min_recall, self.metric)
-
-    @cached_property
-    def chosen_seed(self) -> SeedChoice:
-        """The choice of the seed: what `strict` proves is proved over a fresh one."""
-        return seed_choice(self.seed, strict=self.strict)

@@ -48,6 +48,7 @@ class _Strict(Options):
         Option(
             "--strict",
             "Finite-sample limits where there are any; only the AUC stays approximate.",
+            in_python="Without a `seed` one is drawn.",
         ),
     ] = False
 
