@@ -79,7 +79,7 @@ COMMANDS: Final = {
     "records": BY_NAME["records"].summary,
     "epsilon": BY_NAME["epsilon"].summary,
     "check": BY_NAME["check"].summary,
-    "summarize": "Count scores into a small file that adds up with others.",
+    "summarize": BY_NAME["summarize"].summary,
     "query": BY_NAME["query"].summary,
     "compare": BY_NAME["compare"].summary,
     "attack": BY_NAME["attack"].summary,

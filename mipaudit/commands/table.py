@@ -95,6 +95,13 @@ TABLE: Final = (
         shown="mipaudit.commands.query.model.options:ScoresShown",
     ),
     Command(
+        "summarize",
+        "Count scores into a small file that adds up with others.",
+        asked="mipaudit.commands.summarize.options:SummarizeOptions",
+        run="mipaudit.commands.summarize.command:run_summarize",
+        shown="mipaudit.commands.summarize.options:SummarizeShown",
+    ),
+    Command(
         "render",
         "Write a report in another form, or judge it by other limits.",
         asked="mipaudit.commands.render.options:RejudgeOptions",

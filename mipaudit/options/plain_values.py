@@ -32,33 +32,12 @@ def number(code: str, value: object, accepted: str | None = None) -> float:
     raise UsageError(code, accepted or f"{code} must be a number.")
 
 
-def optional(code: str, value: object, accepted: str | None = None) -> float | None:
-    """Return a plain float, or None for None; ``accepted`` as for :func:`number`."""
-    return None if value is None else number(code, value, accepted)
-
-
 def whole(code: str, value: object) -> int:
     """Return a plain whole number."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise UsageError(code, f"{code} must be a whole number.") from None
-
-
-def whole_number(code: str, value: object) -> int:
-    """Return a whole number that may be written as a float: 1e4."""
-    found = number(code, value)
-    require(math.isfinite(found) and found == int(found), code, f"{code} must be a whole number.")
-    return int(found)
-
-
-def pair(code: str, value: object) -> tuple[float, float] | None:
-    """Return a pair (TPR, FPR) of plain floats, or None for None."""
-    if value is None:
-        return None
-    if isinstance(value, (tuple, list)) and len(value) == len(("tpr", "fpr")):
-        return number(code, value[0]), number(code, value[1])
-    raise UsageError(code, f"{code} must be a pair (TPR, FPR).")
 
 
 def path_of(value: Any) -> Any:  # noqa: ANN401 - a path, or data in memory

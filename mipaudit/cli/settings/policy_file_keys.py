@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from mipaudit.cli.settings.environment import variable_name
 from mipaudit.errors import UsageError
-from mipaudit.options.seed_text import SEED_METAVAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -173,7 +172,7 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if option.is_flag:
         holds, accepted = isinstance(value, bool), "true or false"
-    elif option.metavar == SEED_METAVAR:
+    elif (option.metavar or "").startswith("INTEGER|"):  # or a word: a number has no quotes
         value = str(value) if number and isinstance(value, int) else value
         holds = isinstance(value, str) and (value == "fresh" or value.lstrip("-").isdecimal())
         accepted = "a whole number, or the text 'fresh'"

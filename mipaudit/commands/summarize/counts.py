@@ -49,13 +49,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.summarize.terms import SummaryTerms
+    from mipaudit.commands.summarize.options import SummarizeOptions
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.source.derived_source import ChangedPartition
     from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.statements.estimate import Finding
-    from mipaudit.statements.origin import Setting
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.sites.cuts import Cuts
 
@@ -68,17 +67,13 @@ class Summarizer:
 
     Attributes:
         source: the input.
-        terms: what changes the summary.
-        settings: recorded in it.
-        hash_inputs: sha256 of inputs over 64 MiB too.
+        asked: what changes the summary.
         workers: who reads.
         meter: called with the rows of each batch, or None.
     """
 
     source: ScoreSource
-    terms: SummaryTerms
-    settings: tuple[Setting, ...]
-    hash_inputs: bool
+    asked: SummarizeOptions
     workers: Workers
     meter: Callable[[int], None] | None
 
@@ -89,7 +84,7 @@ class Summarizer:
             InputError: the input has no rows left, or a discrete score too many values.
         """
         seed = self._drawn()
-        found = self._own_cuts(seed, alone=False, least=self.terms.least)
+        found = self._own_cuts(seed, alone=False, least=self.asked.min_cell)
         return self._file(
             "cuts",
             seed=seed,
@@ -98,7 +93,7 @@ class Summarizer:
             discrete=[one.discrete for one in found.columns],
             arrays=cuts_arrays(found),
             least=found.least,
-            findings=stated_findings(self.terms.seed),
+            findings=stated_findings(self.asked.stated_seed),
         )
 
     def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
@@ -109,7 +104,7 @@ class Summarizer:
         """
         seeds = self._seeds(sites)
         cuts = [cuts_of(one) for one in sites] or [self._alone(seeds.own)]
-        plan = shared_plan(cuts, prior=self.terms.prior)
+        plan = shared_plan(cuts, prior=self.asked.prior)
         summary = self._counted(plan, seeds)
         require_spread(summary.columns[0])
         least = least_of(cuts)
@@ -126,7 +121,7 @@ class Summarizer:
             least=least,
             infinite=[one.infinite for one in summary.columns],
             plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
-            findings=stated_findings(self.terms.seed, sites, seeds.own),
+            findings=stated_findings(self.asked.stated_seed, sites, seeds.own),
         )
         if sites:
             check_place(file, sites)
@@ -159,12 +154,12 @@ class Summarizer:
         check_apart(sites)
 
     def _partitions(self) -> Partitions[ChangedPartition]:
-        return shifted(self.source.partitions(), self.terms.first_row)
+        return shifted(self.source.partitions(), self.asked.start)
 
     def _drawn(self) -> int:
         """Return a seed for rows that have none."""
-        terms = self.terms
-        return drawn_seed(terms.seed, terms.first_row, self._names([False] * self._width))
+        asked = self.asked
+        return drawn_seed(asked.stated_seed, asked.start, self._names([False] * self._width))
 
     @property
     def _width(self) -> int:
@@ -178,21 +173,21 @@ class Summarizer:
             UsageError: another seed was stated than the cuts were made with.
         """
         names = self._names([False] * self._width)
-        if not self.terms.keyed:
+        if not self.asked.keyed:
             seeds = position_seeds(self._drawn(), sites)
-            first = self.terms.first_row
+            first = self.asked.start
             mine = [one for one in seeds.spans if one.first_row <= first < one.stop]
             for span in mine:
-                require_own_seed(self.terms.seed, span.first_row, names, span.seed)
+                require_own_seed(self.asked.stated_seed, span.first_row, names, span.seed)
             return replace(seeds, own=mine[0].seed) if mine else seeds
         found = own_cuts(
-            self.source.inputs(hash_all=self.hash_inputs) if sites else (),
+            self.source.inputs(hash_all=self.asked.hash_inputs) if sites else (),
             sites,
             lambda one: cuts_arrays(self._own_cuts(one.seed, alone=False, least=one.least)),
         )
         if found is None:
             return SiteSeeds(own=self._drawn())
-        require_own_seed(self.terms.seed, 0, names, found.seed)
+        require_own_seed(self.asked.stated_seed, 0, names, found.seed)
         return SiteSeeds(own=found.seed)
 
     def _counted(self, plan: Plan, seeds: SiteSeeds) -> Summary:
@@ -217,7 +212,7 @@ class Summarizer:
             self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
 
     def _alone(self, seed: int) -> Cuts:
-        return self._own_cuts(seed, alone=True, least=self.terms.least)
+        return self._own_cuts(seed, alone=True, least=self.asked.min_cell)
 
     def _own_cuts(self, seed: int, *, alone: bool, least: int | None) -> Cuts:
         """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
@@ -235,7 +230,7 @@ class Summarizer:
         return make_cuts(
             sample,
             kinds,
-            discrete=self.terms.discrete,
+            discrete=self.asked.discrete,
             seed=seed,
             burn_in=burn_in,
             least=least,
@@ -266,16 +261,16 @@ class Summarizer:
         plan: str | None = None,
         findings: Sequence[Finding] = (),
     ) -> SummaryFile:
-        terms = self.terms
+        asked = self.asked
         # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
         told = [count - count % (least or 1) for count in infinite or ()]
         rows = self.source.rows_hint or 0
-        inputs = self.source.inputs(hash_all=self.hash_inputs) if arrays else ()
+        inputs = self.source.inputs(hash_all=self.asked.hash_inputs) if arrays else ()
         if least is not None:
             require_sizes(sizes, least)
             rows = hushed_rows(rows, sum(sizes), least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
-        extent = Extent(first_row=terms.first_row, rows=rows)
+        extent = Extent(first_row=asked.start, rows=rows)
         return SummaryFile(
             name=_HERE,
             manifest=Manifest(
@@ -286,11 +281,11 @@ class Summarizer:
                 scores=self._names(discrete, told or None),
                 n_members=sizes[0],
                 n_holdout=sizes[1],
-                keyed=terms.keyed,
-                extents=() if terms.keyed else (extent,),
+                keyed=asked.keyed,
+                extents=() if asked.keyed else (extent,),
                 seed=seed,
                 burn_in=burn_in,
-                prior=None if content == "cuts" else terms.prior,
+                prior=None if content == "cuts" else asked.prior,
                 least=least,
                 plan=plan,
                 member_column=self.source.member_column,
@@ -300,7 +295,7 @@ class Summarizer:
                     *findings,
                 ),
                 inputs=inputs,
-                settings=self.settings,
+                settings=asked.recorded(),
                 arrays=checksums(arrays),
             ),
             arrays=arrays,

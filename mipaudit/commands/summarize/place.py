@@ -33,8 +33,8 @@ def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
             if not inside:
                 raise InputError(
                     "moved_rows",
-                    f"{site.name} was made from the same file with another --first-row.",
-                    hint="Count with the --first-row that the cuts were made with.",
+                    f"{site.name} was made from the same file with another `first_row`.",
+                    hint="Count with the `first_row` that the cuts were made with.",
                 )
 
 
@@ -50,7 +50,7 @@ def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
             raise InputError(
                 "moved_rows",
                 f"{site.name} was made from the same file with another key.",
-                hint="Count with the --key-col or --unit-col that the cuts were made with.",
+                hint="Count with the `key_column` or `unit_column` that the cuts were made with.",
             )
 
 

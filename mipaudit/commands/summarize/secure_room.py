@@ -20,7 +20,7 @@ def require_sizes(sizes: tuple[int, int], least: int) -> None:
         raise InputError(
             "too_few_rows",
             f"One class has fewer than {least} records, and how many there are is told.",
-            hint="Put parts together first, or ask for a smaller --min-cell.",
+            hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
 
 
@@ -48,7 +48,7 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "too_few_rows",
             f"Too few rows to cut a score where every count is of at least {least} records.",
-            hint="Put parts together first, or ask for a smaller --min-cell.",
+            hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()
     if smallest is not None and smallest < least:
@@ -56,6 +56,6 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "small_counts",
             f"{count_text(small)} counts are of fewer than {least} records each.",
-            hint="This input is too small for this --min-cell, or unlike the cuts: "
+            hint="This input is too small for this `min_cell`, or unlike the cuts: "
             "put parts together, or ask for a smaller one.",
         )

@@ -133,7 +133,7 @@ def require_own_seed(
         raise UsageError(
             "seed",
             "The cuts of these rows were made with another seed.",
-            hint="Leave --seed out where --cuts are given: they have the seed.",
+            hint="Leave `seed` out where `cuts` are given: they have the seed.",
         )
 
 

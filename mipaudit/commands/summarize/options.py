@@ -1,0 +1,148 @@
+"""What ``mipaudit summarize`` may be asked."""
+
+import operator
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.game import Prior
+from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
+from mipaudit.options.groups.shown import Said
+from mipaudit.options.groups.working import Engines, Seeded
+from mipaudit.options.plain_values import require
+from mipaudit.options.ranges import at_least
+
+
+def _row(given: Any) -> int:  # noqa: ANN401 - typed, or of Python
+    """Return a position, which may be typed as 1e10."""
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise ValueError("must be a whole number") from None
+
+
+class _Data(Options, kw_only=False):
+    data: Annotated[
+        Data,
+        Option(
+            "SCORES...",
+            "CSV (also .gz, .zst) or Parquet files, directories or globs of parts, or - for "
+            "standard input.",
+            repeated=True,
+            recorded=False,
+            is_input=True,
+        ),
+    ] = None
+
+
+class _Site(Options):
+    cuts: Annotated[
+        Sequence[Any],
+        Option(
+            "--cuts",
+            "Count by the cells of these cuts; repeat, with those of every site.",
+            metavar="FILE",
+            recorded=False,
+            is_input=True,
+            in_python="Or what summarize returned with `cuts_only`.",
+        ),
+    ] = ()
+    cuts_only: Annotated[
+        bool, Option("--cuts-only", "Write where the scores lie, and no counts.")
+    ] = False
+    first_row: Annotated[
+        int | None,
+        Option(
+            "--first-row",
+            "Position of the first row in the whole, where it is not 0.",
+            metavar="N",
+            read=_row,
+            typed=float,
+            within=at_least(0),
+        ),
+    ] = None
+    min_cell: Annotated[
+        int | None,
+        Option(
+            "--min-cell",
+            "Fewest records of any count in the file, where it must have a bound.",
+            metavar="N",
+            within=at_least(2),
+        ),
+    ] = None
+
+
+class SummarizeOptions(_Data, Classes, Columns, _Site, Prior, Discreteness, Seeded, Engines):
+    """The rows of a site, and how they are counted."""
+
+    HELP = """Count scores into a small file that adds up with those of other parts.
+
+A summary holds counts, and no record's score. mipaudit estimate reads any number of
+them together: from parts that were counted at different times, on different machines,
+or at sites that may not see each other's data. For the counts to add up, every part is
+counted by the same cells: each site first says where its scores lie (--cuts-only), and
+then counts by the cuts of all sites (--cuts).
+
+\b
+Examples:
+  mipaudit summarize scores.parquet -o scores.summary
+      All of one input; then: mipaudit estimate scores.summary
+  mipaudit summarize a.csv --cuts-only -o a.cuts
+      What site a tells the others: round cut points and counts of 10 records or more.
+  mipaudit summarize b.csv --first-row 1e10 --cuts-only -o b.cuts
+      Site b's rows stand elsewhere in the whole: positions must not overlap.
+  mipaudit summarize a.csv --cuts a.cuts --cuts b.cuts -o a.summary
+      Site a counts by the cuts of both; b likewise, with its --first-row. Then:
+      mipaudit estimate a.summary b.summary
+  mipaudit summarize large.parquet --min-cell 10 -o large.summary
+      For a secure room: no count in the file is of fewer than 10 records.
+"""
+
+    def check(self) -> None:
+        """Refuse what the cuts, or keys, already say."""
+        super().check()
+        require(
+            not (self.cuts and self.cuts_only),
+            "cuts_only",
+            "Cuts are given, and cuts are asked for.",
+            "Leave out `cuts_only` to count by the cuts.",
+        )
+        require(
+            not (self.keyed and self.first_row is not None),
+            "first_row",
+            "Keys tell rows apart already: a first row says nothing beside them.",
+            "Leave out `first_row`, or `key_column`.",
+        )
+        require(
+            self.min_cell is None or not self.cuts,
+            "min_cell",
+            "The cuts say already how small a count may be.",
+            "Give `min_cell` where the cuts are made.",
+        )
+
+    @property
+    def keyed(self) -> bool:
+        """Tell whether rows are told apart by a key, not by their position."""
+        return self.key_column is not None or self.unit_column is not None
+
+    @property
+    def start(self) -> int:
+        """The position of the first row in the whole."""
+        return self.first_row or 0
+
+    @property
+    def stated_seed(self) -> int | None:
+        """The number that was stated; None where the site draws its own."""
+        chosen = self.chosen_seed
+        return chosen.number if chosen.origin == "stated" else None
+
+
+class SummarizeShown(Said):
+    """Where the summary goes."""
+
+    output: Annotated[
+        str | None,
+        Option("-o/--output", "Where to write. Needed.", metavar="FILE", recorded=False),
+    ] = None
