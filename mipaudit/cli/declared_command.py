@@ -44,12 +44,11 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
     from mipaudit.cli.spare_imports import spare_imports
     from mipaudit.output.notes import tame_warnings
 
+    spare_imports()
     try:
         how: Any = options_from(context.params, shown)
         tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))
-        if any(one is not None for one in what.inputs()):
-            spare_imports()  # whoever reads scores needs scipy
         if row.run is not None:
             return int(named(row.run)(what, how))
         return int(named(row.write)(what, how, named(str(row.answer))))

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import LazyLoader, find_spec, module_from_spec
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-# scipy's first import takes every public name of numpy and with them the Fortran
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+# Their first import takes every public name of numpy and with them the Fortran
 # wrapper generator and the test tools: a third of the time it takes.
+_GREEDY: Final = frozenset({"scipy", "pandas"})
 _PARTS: Final = ("f2py", "testing", "ma", "ctypeslib", "typing", "polynomial")
+
+
+class _BeforeGreedy:
+    """Stands before all finders of modules, to know when one of ``_GREEDY`` is looked for."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> None:
+        """Find nothing; the finders behind it do."""
+        del path, target
+        if name in _GREEDY:
+            _put_off()
+
+
+_FINDER: Final = _BeforeGreedy()
 
 
 def spare_imports() -> None:
@@ -16,6 +35,13 @@ def spare_imports() -> None:
 
     For a process of our own alone: whoever imports the package keeps numpy as it is.
     """
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+def _put_off() -> None:
+    from importlib.util import LazyLoader, find_spec, module_from_spec
+
     import numpy as np
 
     for part in _PARTS:
