@@ -21,7 +21,7 @@ from mipaudit.options.groups.scores import Classes, Columns, Scores
 from mipaudit.options.groups.shown import Shown
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, SHARE
-from mipaudit.options.texts.whole_numbers import one_or_two, whole_number
+from mipaudit.options.texts.number_list import one_or_two, whole_number
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
