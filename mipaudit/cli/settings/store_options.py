@@ -33,7 +33,7 @@ def store_options() -> list[TyperOption]:
 def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401, ARG001
     if not value or context.resilient_parsing:
         return
-    from mipaudit.reading.stores.terms import ALLOW_SCHEME, allowed_schemes
+    from mipaudit.reading.stores.address import ALLOW_SCHEME, allowed_schemes
 
     # A name with a blank in it would pass for two.
     names = ["?" if set(name) & set(" \t\n") else name for name in value]
@@ -44,7 +44,7 @@ def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: 
 def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401, ARG001
     if value is None or context.resilient_parsing:
         return
-    from mipaudit.reading.stores.terms import STORE_TIMEOUT, store_seconds
+    from mipaudit.reading.stores.address import STORE_TIMEOUT, store_seconds
 
     _set(context, STORE_TIMEOUT, value)
     store_seconds()

@@ -27,8 +27,9 @@ Format = Literal["csv", "gzip", "zstd", "parquet"]
 HASHED_WHOLE: Final = 64 << 20
 _END: Final = 1 << 20
 _BLOCK: Final = 1 << 20
-# What is read ahead of a store: little at first, then more and more.
+# What is read ahead of a store: little at first, then so many times more each time.
 _AHEAD_LEAST: Final = 1 << 14
+_AHEAD_GROWTH: Final = 16
 AHEAD_MOST: Final = 4 << 20
 # Inputs that are waited for at the same time.
 _MANY: Final = 16
@@ -272,7 +273,7 @@ class PositionedReader(io.RawIOBase):
         size = len(view)
         if size <= AHEAD_MOST:
             size = min(size, self._step)
-            self._step = min(4 * self._step, AHEAD_MOST)
+            self._step = min(_AHEAD_GROWTH * self._step, AHEAD_MOST)
         data = self.read(size)
         view[: len(data)] = data
         return len(data)

@@ -8,20 +8,17 @@ import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import each_at_once, file_blob, stream_blob
-from mipaudit.reading.stores.address import local_path, parse_address
+from mipaudit.reading.bytes.blob import file_blob, stream_blob
+from mipaudit.reading.stores.address import MAGIC, is_visible, local_path, no_parts, parse_address
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.stores.address import Address
-
-_MAGIC: Final = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,23 +55,14 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
         return [FoundBlob(blob=_stdin_blob(in_memory))]
     address = parse_address(spec)
     if address is not None:
-        return _remote_blobs(address, in_memory)
+        from mipaudit.reading.stores.objects import remote_blobs
+
+        far = remote_blobs(address, in_memory=in_memory)
+        return [FoundBlob(blob=blob, folders=folders) for blob, folders in far]
     return [
         FoundBlob(blob=_path_blob(path, in_memory), folders=folders)
         for path, folders in _expanded(spec)
     ]
-
-
-def _remote_blobs(address: Address, in_memory: int) -> list[FoundBlob]:
-    from mipaudit.reading.stores.remote_blob import remote_blob
-    from mipaudit.reading.stores.remote_paths import remote_files
-
-    def found(one: tuple[str, tuple[str, ...]]) -> FoundBlob:
-        path, folders = one
-        blob = remote_blob(address.store_only(), path, in_memory=in_memory)
-        return FoundBlob(blob=blob, folders=folders)
-
-    return each_at_once(found, remote_files(address), remote=True)
 
 
 def _stdin_blob(in_memory: int) -> Blob:
@@ -156,12 +144,12 @@ def _expanded(spec: str) -> list[tuple[Path, tuple[str, ...]]]:
         return [(part, part.relative_to(path).parts[:-1]) for part in found]
     if path.exists():
         return [(path, ())]
-    if _MAGIC & set(spec):
+    if MAGIC & set(spec):
         matched = [Path(name) for name in glob.glob(spec, recursive=True)]  # noqa: PTH207
         # What the user spelt out is wanted, also where it begins with an underscore.
         spelt = set(path.parts)
-        shown = [p for p in matched if all(map(_visible, set(p.parts) - spelt))]
-        fixed = next(at for at, part in enumerate(path.parts) if _MAGIC & set(part))
+        shown = [p for p in matched if all(map(is_visible, set(p.parts) - spelt))]
+        fixed = next(at for at, part in enumerate(path.parts) if MAGIC & set(part))
         found = _ordered([p for p in shown if p.is_file()], spec)
         return [(part, part.parts[fixed:-1]) for part in found]
     raise InputError(
@@ -169,25 +157,17 @@ def _expanded(spec: str) -> list[tuple[Path, tuple[str, ...]]]:
     )
 
 
-def _visible(name: str) -> bool:
-    return not name.startswith((".", "_"))
-
-
 def _directory_parts(root: Path) -> list[Path]:
     parts: list[Path] = []
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if _visible(name)]
-        parts += [Path(folder, name) for name in names if _visible(name)]
+        folders[:] = [name for name in folders if is_visible(name)]
+        parts += [Path(folder, name) for name in names if is_visible(name)]
     return [path for path in parts if path.is_file()]
 
 
 def _ordered(parts: list[Path], spec: str) -> tuple[Path, ...]:
     if not parts:
-        raise InputError(
-            "no_parts",
-            f"{safe_name(spec, longest=400)}: no file to read there "
-            "(hidden files and names that start with _ are left out).",
-        )
+        raise no_parts(safe_name(spec, longest=400))
     return tuple(sorted(parts, key=os.fsencode))
 
 

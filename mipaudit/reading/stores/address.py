@@ -1,19 +1,30 @@
-"""The address of something in a store: ``s3://bucket/key``, ``https://host/path``."""
+"""Addresses such as ``s3://bucket/key``, and on what terms stores are asked.
+
+The terms, which schemes are read and how long an answer is waited for, are in the environment,
+as all else that stores are made from: they reach every process that opens a part.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import unquote
 
-from mipaudit.errors import UsageError
-from mipaudit.reading.stores.terms import allowed_schemes
+from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.text.printable_names import public_path, safe_name
 
+ALLOW_SCHEME: Final = "MIPAUDIT_ALLOW_SCHEME"
+STORE_TIMEOUT: Final = "MIPAUDIT_STORE_TIMEOUT"
+DEFAULT_SECONDS: Final = 30.0
+_MOST_SECONDS: Final = 86_400.0
+# What makes a pattern of a path.
+MAGIC: Final = frozenset("*?[")
 _LONGEST: Final = 400
 # Two letters at least: one is a drive of Windows.
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_NAME: Final = r"[A-Za-z][A-Za-z0-9+.-]+"
+_SCHEME: Final = re.compile(rf"({_NAME})://")
 _SAME_STORE: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az"}
 _WEB: Final = frozenset({"http", "https"})
 _KEYS_ARE_RAW: Final = frozenset({"s3", "gs", "az"})
@@ -91,12 +102,9 @@ def parse_address(spec: str) -> Address | None:
             hint="Set them as environment variables: addresses end up in logs.",
         )
     if not authority and store in {*_KEYS_ARE_RAW, "http"}:
-        raise UsageError("empty_path", f"{scheme}:// names no {_container(store)}.")
+        container = {"http": "server", "az": "container"}.get(store, "bucket")
+        raise UsageError("empty_path", f"{scheme}:// names no {container}.")
     return Address(store=store, scheme=scheme, authority=authority, path=path, query=query)
-
-
-def _container(store: str) -> str:
-    return {"http": "server", "az": "container"}.get(store, "bucket")
 
 
 def local_path(spec: str) -> str:
@@ -115,3 +123,52 @@ def local_path(spec: str) -> str:
             "A file:// address names a file of this machine: file:///folder/scores.parquet.",
         )
     return unquote(f"/{path}")
+
+
+def is_visible(name: str) -> bool:
+    """Tell whether a file or folder is read where nobody spelt it out."""
+    return not name.startswith((".", "_"))
+
+
+def no_parts(name: str) -> InputError:
+    """Return the error for a folder or pattern without files."""
+    return InputError(
+        "no_parts",
+        f"{name}: no file to read there (hidden files and names that start with _ are left out).",
+    )
+
+
+def allowed_schemes() -> frozenset[str]:
+    """Return the schemes that are read beside those that always are, in lower case.
+
+    Raises:
+        UsageError: ``allow_scheme``: one is none.
+    """
+    found = os.environ.get(ALLOW_SCHEME, "").split()
+    if not all(re.fullmatch(_NAME, one) for one in found):
+        raise UsageError(
+            "allow_scheme",
+            "--allow-scheme wants the name of a scheme, in letters.",
+            hint="For example: --allow-scheme sftp, without ://.",
+        )
+    return frozenset(one.lower() for one in found)
+
+
+def store_seconds() -> float:
+    """Return how many seconds a store may take to connect, and between two bytes.
+
+    Raises:
+        UsageError: ``store_timeout``: no number, or outside (0, 86,400].
+    """
+    text = os.environ.get(STORE_TIMEOUT, "").strip() or str(DEFAULT_SECONDS)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise UsageError(
+            "store_timeout",
+            "--store-timeout wants a number of seconds above 0 and at most 86,400.",
+            hint="For example: --store-timeout 120.",
+        )
+    return seconds

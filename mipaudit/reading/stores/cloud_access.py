@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from mipaudit.errors import UsageError
-from mipaudit.reading.stores.terms import store_seconds
+from mipaudit.reading.stores.address import store_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,106 +2,202 @@
 
 from __future__ import annotations
 
+import math
+import re
+from html import unescape
 from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import quote, unquote
 
-from mipaudit.reading.stores.fault import ShortReadError
-from mipaudit.reading.stores.remote_store import Entry, ObjectState
+from mipaudit.errors import InputError
+from mipaudit.reading.stores.address import store_seconds
+from mipaudit.reading.stores.remote_store import Entry, ObjectState, Store
 
 if TYPE_CHECKING:
     from mipaudit.reading.stores.address import Address
 
-# What changes when an object is written again, in the words of different stores.
+# What changes when an object is written again, in the words of different stores: first those
+# that another content would change for certain.
+_CONTENT_STAMPS: Final = ("ETag", "Content-MD5")
 _STAMPS: Final = (
-    *("ETag", "etag", "e_tag", "Content-MD5", "md5Hash", "checksum", "generation", "version_id"),
+    *(*_CONTENT_STAMPS, "etag", "e_tag", "md5Hash", "checksum", "generation", "version_id"),
     *("Last-Modified", "LastModified", "last_modified", "mtime", "updated", "modified", "created"),
 )
+_HEADERS: Final = {"Accept-Encoding": "identity"}
+_PARTIAL_CONTENT: Final = 206
+# What an address may hold; percent signs too, where they are escapes already.
+_PLAIN: Final = "/:=&?~#+!$,;'@()*[]%"
+_LOOSE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-class FsspecStore:
+class FsspecStore(Store):
     """A file system of fsspec, from one place of it on."""
 
-    credentials = None
-    tries_again = False
+    _deepest = math.inf
 
     def __init__(self, address: Address, system: Any, root: str) -> None:  # noqa: ANN401 - fsspec has no types
         """Keep the system, and where in it the paths begin."""
-        self.address = address
+        super().__init__(address)
         self._system = system
         self._root = root.rstrip("/")
 
-    def shown(self, path: str) -> str:
-        """Return ``path`` as it is."""
-        return path
-
     def look(self, path: str) -> Entry | None:
-        """Return what is at ``path``."""
+        """Return what is at ``path`` now, None for nothing."""
+        self._system.invalidate_cache()
         try:
             info = self._system.info(self._full(path))
         except FileNotFoundError:
             return None
-        return Entry(path=path.rstrip("/"), is_folder=info["type"] == "directory")
+        return Entry(path.rstrip("/"), info["type"] == "directory")
 
     def children(self, path: str) -> list[Entry]:
         """Return what lies in a folder."""
         try:
-            found = self._system.ls(self._full(path), detail=True, refresh=True)
-        except TypeError:  # not every system keeps listings to refresh
             found = self._system.ls(self._full(path), detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [
-            Entry(path=self._relative(info["name"]), is_folder=info["type"] == "directory")
-            for info in found
-        ]
+        entries = [Entry(self._relative(info), info["type"] == "directory") for info in found]
+        return [entry for entry in entries if entry.path != path.strip("/")]
 
     def below(self, path: str) -> list[Entry]:
-        """Return all objects below a folder."""
-        found = self._system.find(self._full(path))
-        return [Entry(path=self._relative(name), is_folder=False) for name in found]
+        """Return all objects below a folder, at any depth.
+
+        fsspec's own ways down leave out the folders that cannot be listed.
+        """
+        found: list[Entry] = []
+        folders = [(path, 0)]
+        while folders:
+            folder, depth = folders.pop()
+            for entry in self.children(folder):
+                if not entry.is_folder:
+                    found.append(entry)
+                elif depth < self._deepest:
+                    folders.append((entry.path, depth + 1))
+        return found
 
     def state(self, path: str) -> ObjectState:
         """Return the size and a stamp."""
-        return object_state(self._system.info(self._full(path)))
+        return _state(self._system.info(self._full(path)))
 
-    def ranges(self, path: str, size: int) -> FsspecRanges:  # noqa: ARG002 - others need it
-        """Open an object."""
-        return FsspecRanges(self._system, self._full(path))
+    def fetch(self, path: str, offset: int, size: int) -> bytes:
+        """Return a part of an object, in one request."""
+        data: bytes = self._system.cat_file(self._full(path), start=offset, end=offset + size)
+        return data
 
     def stream(self, path: str) -> IO[bytes]:
-        """Open an object."""
+        """Open an object to read all of it, once."""
         stream: IO[bytes] = self._system.open(self._full(path), "rb")
         return stream
 
     def _full(self, path: str) -> str:
         return f"{self._root}/{path}".rstrip("/") or "/"
 
-    def _relative(self, name: str) -> str:
-        name = str(self._system._strip_protocol(name))  # noqa: SLF001 - fsspec's own way
+    def _relative(self, info: dict[str, Any]) -> str:
+        name = str(self._system._strip_protocol(info["name"]))  # noqa: SLF001 - fsspec's own way
         return name.removeprefix(self._root).strip("/")
 
 
-class FsspecRanges:
-    """Ranges of one object, one request each."""
+class WebStore(FsspecStore):
+    """A web server: files by ranged requests, folders by the pages that list them."""
 
-    def __init__(self, system: Any, path: str) -> None:  # noqa: ANN401
-        """Keep both."""
-        self._system, self._path = system, path
+    # Links may lead round in circles.
+    _deepest = 16
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Read one range."""
-        data: bytes = self._system.cat_file(self._path, start=offset, end=offset + size)
-        if len(data) != size:
-            raise ShortReadError
-        return data
+    def __init__(self, address: Address) -> None:
+        """Make a client that honours proxies and .netrc, and never asks for compression."""
+        import aiohttp
+        from fsspec.implementations.http import HTTPFileSystem
 
-    def close(self) -> None:
-        """Hold nothing."""
+        wait = store_seconds()
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait)
+        system = HTTPFileSystem(
+            simple_links=False,
+            encoded=True,
+            headers=_HEADERS,
+            client_kwargs={"trust_env": True, "timeout": timeout},
+            skip_instance_cache=True,
+        )
+        super().__init__(address, system, f"{address.scheme}://{address.authority}")
+
+    def shown(self, path: str) -> str:
+        """Return ``path`` without its escapes and its query."""
+        return unquote(path.partition("?")[0])
+
+    def look(self, path: str) -> Entry | None:
+        """Return a folder where ``path`` ends in a slash, else the file there."""
+        if not path or path.endswith("/"):
+            return Entry(path.rstrip("/"), is_folder=True)
+        try:
+            self._system.info(self._full(path))
+        except FileNotFoundError as error:
+            # It stands for any fault. The server itself must have said that there is nothing.
+            if error.__cause__ is None or getattr(error.__cause__, "status", 0) in {404, 410}:
+                return None
+            raise
+        return Entry(path, is_folder=False)
+
+    def children(self, path: str) -> list[Entry]:
+        """Return what the page of a folder links to, below it."""
+        folder = f"{path.rstrip('/')}/" if path else ""
+        start = self._full(folder)
+        found: dict[str, Entry] = {}
+        for link in self._system.ls(start, detail=False):
+            name = re.split(r"[?#]", unescape(link), maxsplit=1)[0]
+            rest = name.removeprefix(start).removeprefix("./")
+            one = rest.rstrip("/")
+            if name.startswith(start) and one and "/" not in one and one not in {".", ".."}:
+                found[one] = Entry(f"{folder}{one}", rest.endswith("/"))
+        return list(found.values())
+
+    def state(self, path: str) -> ObjectState:
+        """Return size and etag.
+
+        Raises:
+            InputError: ``web_page``.
+        """
+        info = self._system.info(self._full(path))
+        if info.get("mimetype") == "text/html":
+            raise InputError(
+                "web_page",
+                f"{self.name(path)}: a web page, not a file of scores.",
+                hint="Is a log-in needed? The address of a folder ends in a slash.",
+            )
+        return _state(info)
+
+    def stream(self, path: str) -> IO[bytes]:
+        """Open a file to read all of it, once."""
+        stream: IO[bytes] = self._system.open(self._full(path), "rb", block_size=0, size=1)
+        return stream
+
+    def sends_parts(self, path: str, state: ObjectState) -> bool:
+        """Tell whether parts can be asked for, and a change between them would show.
+
+        The time of the last change counts in whole seconds: a server that gives nothing better
+        could send parts of two files. Some send the whole file when they are asked for a part.
+        """
+        from fsspec.asyn import sync
+
+        if not state.size:
+            return state.size is not None
+        if not state.stamp.startswith(_CONTENT_STAMPS):
+            return False
+        partly: bool = self.ask(
+            lambda path: sync(self._system.loop, self._answers_partly, self._full(path)), path
+        )
+        return partly
+
+    async def _answers_partly(self, url: str) -> bool:
+        session = await self._system.set_session()
+        headers = {**_HEADERS, "Range": "bytes=0-0"}
+        async with session.get(self._system.encode_url(url), headers=headers) as answer:
+            answer.raise_for_status()
+            partial: bool = answer.status == _PARTIAL_CONTENT
+            return partial
+
+    def _full(self, path: str) -> str:
+        return f"{self._root}/{quote(_LOOSE_PERCENT.sub('%25', path), safe=_PLAIN)}"
 
 
-def object_state(info: dict[str, Any]) -> ObjectState:
-    """Return the state that ``info`` tells."""
-    size = info.get("size")
+def _state(info: dict[str, Any]) -> ObjectState:
+    size = info.get("size") if info.get("partial") is not False else None
     stamp = next((f"{name} {info[name]}" for name in _STAMPS if info.get(name) is not None), "")
-    if size is None or info.get("partial") is False:
-        return ObjectState(size=None, stamp=stamp)
-    return ObjectState(size=int(size), stamp=stamp)
+    return ObjectState(None if size is None else int(size), stamp)

@@ -7,12 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import MipauditError, UsageError
+from mipaudit.reading.stores.address import STORE_TIMEOUT
 from mipaudit.reading.stores.fault import missing_library, store_error
-from mipaudit.reading.stores.terms import STORE_TIMEOUT
 
 if TYPE_CHECKING:
     from mipaudit.reading.stores.address import Address
-    from mipaudit.reading.stores.remote_store import Store
+    from mipaudit.reading.stores.cloud_store import CloudStore
+    from mipaudit.reading.stores.fsspec_store import FsspecStore
+
+    AnyStore = CloudStore | FsspecStore
 
 # What a store is built from, beside its address.
 _ENVIRONMENT: Final = (
@@ -22,7 +25,7 @@ _ENVIRONMENT: Final = (
 _EXTRAS: Final = {"http": "https"}
 
 
-def open_store(address: Address) -> Store:
+def open_store(address: Address) -> AnyStore:
     """Return the store of ``address``: the same one for the same environment and process.
 
     Raises:
@@ -41,18 +44,18 @@ def open_store(address: Address) -> Store:
 
 
 @lru_cache(maxsize=32)
-def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> Store:
+def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
     if address.store in {"s3", "gs", "az"}:
         from mipaudit.reading.stores.cloud_access import arrow_access
-        from mipaudit.reading.stores.cloud_store import ArrowStore
+        from mipaudit.reading.stores.cloud_store import CloudStore
 
         access = arrow_access(address)
         if access is not None:
-            return ArrowStore(address, access)
+            return CloudStore(address, access)
     return _fsspec_store(address)
 
 
-def _fsspec_store(address: Address) -> Store:
+def _fsspec_store(address: Address) -> FsspecStore:
     """Return the store of ``address``.
 
     Raises:
@@ -63,13 +66,13 @@ def _fsspec_store(address: Address) -> Store:
         import fsspec
     except ImportError:
         raise missing_library(address, _EXTRAS.get(address.store, "https")) from None
+    from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
+
     try:
         if address.is_web:
-            from mipaudit.reading.stores.web_store import WebStore
-
             return WebStore(address)
         base = f"{address.scheme}://{address.authority}/"
-        system, root = fsspec.core.url_to_fs(base)
+        return FsspecStore(address, *fsspec.core.url_to_fs(base))
     except ImportError:
         raise missing_library(address, _EXTRAS.get(address.store)) from None
     except ValueError:
@@ -83,6 +86,3 @@ def _fsspec_store(address: Address) -> Store:
         raise
     except Exception as error:  # noqa: BLE001 - libraries raise what they like
         raise store_error(error, address, address.name(""), credentials=None) from None
-    from mipaudit.reading.stores.fsspec_store import FsspecStore
-
-    return FsspecStore(address, system, str(root))

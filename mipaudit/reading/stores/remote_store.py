@@ -1,35 +1,33 @@
-"""A store of objects somewhere else: what it can be asked."""
+"""A store of objects somewhere else: how it is asked, and what it answers."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from mipaudit.errors import MipauditError
 from mipaudit.reading.stores.fault import ShortReadError, is_transient, store_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from mipaudit.reading.stores.address import Address
 
 # Seconds before each further try.
 _PAUSES: Final = (0.1, 0.5, 2.0)
 
+MoreT = ParamSpec("MoreT")
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """Something in a store: its path there, and whether others are below it."""
 
     path: str
     is_folder: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectState:
+class ObjectState(NamedTuple):
     """An object as it is now: bytes, and what changes when it is written again.
 
     ``size`` is None where parts of it cannot be asked for.
@@ -39,91 +37,61 @@ class ObjectState:
     stamp: str
 
 
-class Ranges(Protocol):
-    """Bytes of one object, by position; from one thread at a time."""
+class Store:
+    """What all stores have. Paths are relative to the bucket, container or server.
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Return ``size`` bytes from ``offset`` on."""
-        ...
+    Any error of the library underneath may come out of what they do: it is done by ``ask``.
 
-    def close(self) -> None:
-        """Release what is held."""
-        ...
-
-
-class Store(Protocol):
-    """What can be asked of a store. Paths are relative to its bucket or server.
-
-    Any error of the library underneath may come out: ask through ``ask_store``.
+    Attributes:
+        address: of something in the store.
+        credentials: whether some were found; None where that is not known.
+        tries_again: whether its library tries again by itself.
     """
 
-    @property
-    def address(self) -> Address:
-        """Of something in the store."""
-        ...
+    credentials: bool | None = None
+    tries_again = False
 
-    @property
-    def credentials(self) -> bool | None:
-        """Whether some were found; None where that is not known."""
-        ...
-
-    @property
-    def tries_again(self) -> bool:
-        """Whether its library tries again by itself."""
-        ...
+    def __init__(self, address: Address) -> None:
+        """Keep the address."""
+        self.address = address
 
     def shown(self, path: str) -> str:
-        """Return ``path`` as people write it: percent signs of a web address undone."""
-        ...
+        """Return ``path`` as people write it."""
+        return path
 
-    def look(self, path: str) -> Entry | None:
-        """Return what is at ``path``, None for nothing."""
-        ...
+    def name(self, path: str) -> str:
+        """Return what messages call ``path``, safe to print."""
+        return self.address.name(self.shown(path))
 
-    def children(self, path: str) -> Sequence[Entry]:
-        """Return what lies in a folder."""
-        ...
+    def ask(
+        self,
+        work: Callable[Concatenate[str, MoreT], ResultT],
+        path: str,
+        *more: MoreT.args,
+        **named: MoreT.kwargs,
+    ) -> ResultT:
+        """Return ``work(path, ...)``, tried again where the fault may pass.
 
-    def below(self, path: str) -> Sequence[Entry]:
-        """Return all objects below a folder, at any depth."""
-        ...
+        Raises:
+            MipauditError: the store failed, in our words.
+        """
+        for pause in (*_PAUSES, None):
+            try:
+                return work(path, *more, **named)
+            except MipauditError:
+                raise
+            except Exception as error:  # noqa: BLE001 - libraries raise what they like
+                lasting = self.tries_again and not isinstance(error, ShortReadError)
+                if pause is None or lasting or not is_transient(error):
+                    failure = store_error(
+                        error, self.address, self.name(path), credentials=self.credentials
+                    )
+                else:
+                    time.sleep(pause)
+                    continue
+            raise failure
+        raise AssertionError  # the last pause is None
 
-    def state(self, path: str) -> ObjectState:
-        """Return the state of an object."""
-        ...
-
-    def ranges(self, path: str, size: int) -> Ranges:
-        """Open an object to read parts of it."""
-        ...
-
-    def stream(self, path: str) -> IO[bytes]:
-        """Open an object to read all of it, once."""
-        ...
-
-
-def ask_store(store: Store, path: str, ask: Callable[[], ResultT]) -> ResultT:
-    """Return what ``ask`` returns, tried again where the fault may pass.
-
-    Args:
-        store: that is asked.
-        path: what it is asked about.
-        ask: calls the store.
-
-    Raises:
-        MipauditError: the store failed, in our words.
-    """
-    name = store.address.name(store.shown(path))
-    for pause in (*_PAUSES, None):
-        try:
-            return ask()
-        except MipauditError:
-            raise
-        except Exception as error:  # noqa: BLE001 - libraries raise what they like
-            lasting = store.tries_again and not isinstance(error, ShortReadError)
-            if pause is None or lasting or not is_transient(error):
-                failure = store_error(error, store.address, name, credentials=store.credentials)
-            else:
-                time.sleep(pause)
-                continue
-        raise failure
-    raise AssertionError  # the last pause is None
+    def sends_parts(self, path: str, state: ObjectState) -> bool:  # noqa: ARG002 - some ask
+        """Tell whether parts can be asked for, and a change between them would show."""
+        return state.size is not None

@@ -274,6 +274,23 @@ def test_faults_that_pass_are_tried_again(read, web, website):
         assert read(f"{there}/one.parquet") == read(f"{here}/one.parquet")
 
 
+def test_a_folder_that_cannot_be_listed_is_not_left_out(fails, memory, monkeypatch):
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    _, there = memory
+    listed = MemoryFileSystem.ls
+
+    def ls(system, path, *arguments, **options):
+        if path.endswith("member=1"):
+            raise ConnectionError
+        return listed(system, path, *arguments, **options)
+
+    with monkeypatch.context() as cut:
+        cut.setattr(MemoryFileSystem, "ls", ls)
+        for spec in ("/set", "/**/part*"):
+            assert fails("no_network", there + spec).message.startswith(there)
+
+
 def read_all(part):
     part.load({"loss", "member"}, set())
     for piece in part.pieces():

@@ -1,0 +1,189 @@
+"""From an address to the objects that it means, each as the bytes of one input."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import IO, TYPE_CHECKING, ClassVar
+
+from mipaudit.errors import InputError, MipauditError
+from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, each_at_once, stream_blob
+from mipaudit.reading.stores.address import MAGIC, is_visible, no_parts
+from mipaudit.reading.stores.fault import ShortReadError
+from mipaudit.reading.stores.opening import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mipaudit.reading.bytes.blob import Blob
+    from mipaudit.reading.stores.address import Address
+    from mipaudit.reading.stores.opening import AnyStore
+    from mipaudit.reading.stores.remote_store import ObjectState
+
+# The path of an object, and the folders that lead to it.
+Found = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteBlob:
+    """An object, with the state in which it was found: read by ranges, never held whole.
+
+    It can be sent to other processes and machines, which open it with the credentials of
+    their own environment.
+    """
+
+    remote: ClassVar[bool] = True
+
+    address: Address
+    path: str = field(repr=False)
+    name: str
+    size: int
+    stamp: str
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What no other object has."""
+        return self.address.store, self.address.place, self.path
+
+    def open(self) -> IO[bytes]:
+        """Return a reader that reads ahead."""
+        return io.BufferedReader(self._reader(ahead=True), AHEAD_MOST)
+
+    def open_ranges(self) -> io.RawIOBase:
+        """Return a reader that reads nothing but what it is asked for, at once."""
+        return self._reader(ahead=False)
+
+    def changed(self) -> bool:
+        """Compare size and etag, or the time of the last change."""
+        store = open_store(self.address)
+        try:
+            return store.ask(store.state, self.path) != (self.size, self.stamp)
+        except MipauditError:
+            return True
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+    def _reader(self, *, ahead: bool) -> PositionedReader:
+        store = open_store(self.address)
+        fetch = partial(store.ask, partial(_whole_part, store), self.path)
+        return PositionedReader(fetch, self.size, ahead=ahead)
+
+
+def _whole_part(store: AnyStore, path: str, offset: int, size: int) -> bytes:
+    data = store.fetch(path, offset, size)
+    if len(data) != size:
+        raise ShortReadError
+    return data
+
+
+def remote_blobs(address: Address, *, in_memory: int) -> list[tuple[Blob, tuple[str, ...]]]:
+    """Return the objects that ``address`` means, in bytewise path order.
+
+    Args:
+        address: of an object, a folder (searched to any depth; hidden files and names that
+            start with ``_`` are left out) or a pattern.
+        in_memory: most bytes of a stream that are kept in memory.
+
+    Returns:
+        Each with the names of the folders that lead to it from the folder that was named, or
+        from where the pattern begins to vary. One that cannot be read twice is fetched whole.
+
+    Raises:
+        InputError: ``no_such_file`` or ``no_parts``.
+        MipauditError: as ``Store.ask``.
+    """
+    store = open_store(address)
+
+    def opened(found: Found) -> tuple[Blob, tuple[str, ...]]:
+        path, folders = found
+        return _blob(store, path, in_memory), folders
+
+    return each_at_once(opened, _files(store, address), remote=True)
+
+
+def _blob(store: AnyStore, path: str, in_memory: int) -> Blob:
+    state = store.ask(store.state, path)
+    if state.size is None or not store.sends_parts(path, state):
+        return store.ask(partial(_streamed, store), path, state, in_memory)
+    return RemoteBlob(
+        address=store.address,
+        path=path,
+        name=store.name(path),
+        size=state.size,
+        stamp=state.stamp,
+    )
+
+
+def _streamed(store: AnyStore, path: str, state: ObjectState, in_memory: int) -> Blob:
+    with store.stream(path) as stream:
+        blob = stream_blob(store.name(path), stream, in_memory=in_memory)
+    if state.size not in {None, blob.size}:
+        blob.close()
+        raise ShortReadError
+    return blob
+
+
+def _files(store: AnyStore, address: Address) -> list[Found]:
+    path = f"{address.path}?{address.query}" if address.query else address.path
+    pattern = MAGIC - {"?"} if address.is_web else MAGIC
+    varies = bool(pattern & set(address.path))
+    entry = None if varies and address.is_web else store.ask(store.look, path)
+    if entry is not None and not entry.is_folder:
+        return [(path, ())]
+    if varies:
+        return _ordered(store, _matching(store, address.path), address)
+    if entry is None:
+        raise InputError("no_such_file", f"There is no file {store.name(path)}.")
+    return _ordered(store, _below(store, entry.path), address)
+
+
+def _ordered(store: AnyStore, found: Iterable[Found], address: Address) -> list[Found]:
+    parts = sorted(found, key=lambda one: store.shown(one[0]).encode("utf-8", "surrogateescape"))
+    if not parts:
+        raise no_parts(address.name(address.path))
+    return parts
+
+
+def _names(store: AnyStore, path: str) -> tuple[str, ...]:
+    return tuple(store.shown(part) for part in path.split("/") if part)
+
+
+def _below(store: AnyStore, folder: str) -> Iterator[Found]:
+    """Yield the visible objects below ``folder``."""
+    depth = len(_names(store, folder))
+    for entry in store.ask(store.below, folder):
+        names = _names(store, entry.path)[depth:]
+        if names and all(map(is_visible, names)):
+            yield entry.path, names[:-1]
+
+
+def _matching(store: AnyStore, pattern: str) -> Iterator[Found]:
+    parts = [part for part in pattern.split("/") if part]
+    first = next(at for at, part in enumerate(parts) if MAGIC & set(part))
+    # Two stars can reach a file in several ways.
+    for path in dict.fromkeys(_expanded(store, "/".join(parts[:first]), parts[first:])):
+        yield path, _names(store, path)[first:-1]
+
+
+def _expanded(store: AnyStore, folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield the objects below ``folder`` that match ``parts``, a name each; ``**`` any folders."""
+    part, rest = parts[0], parts[1:]
+    if part == "**" and rest:
+        yield from _expanded(store, folder, rest)
+    for entry in store.ask(store.children, folder):
+        if not _fits(store.shown(entry.path.rpartition("/")[2]), part):
+            continue
+        if not entry.is_folder and not rest:
+            yield entry.path
+        if entry.is_folder and part == "**":
+            yield from _expanded(store, entry.path, parts)
+        elif entry.is_folder and rest:
+            yield from _expanded(store, entry.path, rest)
+
+
+def _fits(name: str, part: str) -> bool:
+    # What is spelt out is wanted, also where it is hidden.
+    return name == part or (is_visible(name) and (part == "**" or fnmatchcase(name, part)))
