@@ -64,7 +64,7 @@ def test_a_report_of_shift_is_verified_from_two_tables(mipaudit, tmp_path):
     for wrong in ([], ["--input", "m.csv", "--input", "h.csv"], ["--input", "m.csv"]):
         done = mipaudit("verify", "shift.json", *wrong)
         assert done.returncode == 2
-        assert "Give --members and --holdout." in done.stderr
+        assert "--members FILE --holdout FILE" in done.stderr
         assert "--input" not in done.stderr
     right = mipaudit("verify", "shift.json", "--members", "m.csv", "--holdout", "h.csv")
     assert right.returncode == 0

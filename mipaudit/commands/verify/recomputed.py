@@ -116,7 +116,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
         raise UsageError(
             "no_input",
             "The scores are needed to compute the report again.",
-            hint="Add `input`, or `members` and `holdout`.",
+            hint="Add `input` SCORES, or `members` FILE `holdout` FILE.",
         )
     require(
         wanted or not asked.has_scores,
@@ -131,7 +131,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
         "The report is about a claimed ROC: its file is needed."
         if claimed
         else "The report is not about a claimed ROC.",
-        "Add `claimed_curve`." if claimed else "Leave `claimed_curve` out.",
+        "Add `claimed_curve` FILE." if claimed else "Leave `claimed_curve` out.",
     )
     require(
         report.command in _OF_SEVERAL or len(asked.input) <= 1,
@@ -177,7 +177,7 @@ def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> Any
         used == (asked.reference is not None),
         "reference",
         f"The report was made with{'' if used else 'out'} a reference table.",
-        "Add `reference`." if used else "Leave `reference` out.",
+        "Add `reference` FILE." if used else "Leave `reference` out.",
     )
     found = function_of("query")(
         members=asked.members,

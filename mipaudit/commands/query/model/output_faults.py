@@ -62,7 +62,7 @@ def not_given(name: str, wanted: str, what: str) -> InputError:
         "not_given",
         f"{name}: no column or array in it is called {quoted_name(wanted)}, and there is no file "
         f"of its own for {what}.",
-        hint=f"Add `{what}`, or save it with the outputs: as a column of a table, or by "
+        hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or by "
         "numpy.savez(path, logits=..., labels=..., member=...).",
     )
 

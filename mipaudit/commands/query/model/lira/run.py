@@ -142,7 +142,7 @@ def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
     require(
         len(main.arrays) > 1 and main.has(names),
         name,
-        f"`{name}` is not given, and the shadow file holds no array called {names[0]}.",
+        f"`{name}` FILE is not given, and the shadow file holds no array called {names[0]}.",
         "Give each input a file, or save all in one: numpy.savez(path, shadow=..., "
         "inclusion=..., target=..., member=...).",
     )
