@@ -6,7 +6,7 @@ value from the data: row numbers, counts and sanitised column names only.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Self
 
 EXIT_USAGE: Final = 2
 EXIT_INTERNAL: Final = 70
@@ -30,6 +30,12 @@ class MipauditError(Exception):
         self.code = code
         self.message = message
         self.hint = hint
+
+    def worded(self, message: str, hint: str | None) -> Self:
+        """Return the same error in other words, which ends the program as this one does."""
+        found = type(self)(self.code, message, hint=hint)
+        found.exit_code = self.exit_code
+        return found
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes in all its parts."""

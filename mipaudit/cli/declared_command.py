@@ -68,4 +68,4 @@ def _as_typed(error: MipauditError, context: typer.Context) -> MipauditError:
     typed = [one for one in context.command.params if one.opts[-1].startswith("-")]
     flags = {str(one.name): one.opts[-1] for one in typed}
     hint = None if error.hint is None else as_typed(error.hint, flags)
-    return type(error)(error.code, as_typed(error.message, flags), hint=hint)
+    return error.worded(as_typed(error.message, flags), hint)

@@ -90,7 +90,7 @@ COMMANDS: Final = {
     "bounds": BY_NAME["bounds"].summary,
     "noise": BY_NAME["noise"].summary,
     "simulate": BY_NAME["simulate"].summary,
-    "validate": "Check on your own machine that every interval holds.",
+    "validate": BY_NAME["validate"].summary,
     "reproduce": "Compute the figures of the papers anew.",
     "render": BY_NAME["render"].summary,
     "verify": BY_NAME["verify"].summary,
@@ -99,7 +99,7 @@ COMMANDS: Final = {
 }
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 # Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"validate", "reproduce"})
+_SUFFICIENT: Final = frozenset({"reproduce"})
 # Commands whose folder is not that of their name.
 _HOMES: Final = {
     "reproduce": "reproductions",

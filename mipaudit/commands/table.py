@@ -175,5 +175,13 @@ TABLE: Final = (
         run="mipaudit.commands.simulate.command:run_simulate",
         shown="mipaudit.commands.simulate.options:SimulateShown",
     ),
+    Command(
+        "validate",
+        "Check on your own machine that every interval holds.",
+        asked="mipaudit.commands.validate.options:ValidateOptions",
+        run="mipaudit.commands.validate.command:run_validate",
+        shown="mipaudit.options.groups.shown:Shown",
+        suffices=True,
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

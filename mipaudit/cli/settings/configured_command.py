@@ -57,7 +57,7 @@ class ConfiguredCommand(SingleValueCommand):
             if place is None:
                 raise
             hint = f"{error.hint} {place}" if error.hint else place
-            raise type(error)(error.code, error.message, hint=hint) from None
+            raise error.worded(error.message, hint) from None
         if left:
             from mipaudit.output.notes import note
 

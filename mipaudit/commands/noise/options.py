@@ -11,6 +11,7 @@ from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Shown
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.ranges import PROBABILITY, above, at_least
+from mipaudit.options.texts.files import file_path
 from mipaudit.options.texts.number_list import numbers
 
 ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
@@ -21,13 +22,6 @@ _STDIN: Final = "-"
 # Beyond it squares, times a large multiplier, leave the floats.
 LARGEST: Final = 1e50
 _SIZE: Final = above(0)
-
-
-def _file(given: Any) -> str:  # noqa: ANN401 - a path
-    path = path_of(given)
-    if not isinstance(path, str):
-        raise ValueError("must be a file")  # noqa: TRY004 - how readers refuse
-    return path
 
 
 def _path_alone(given: object) -> str | None:
@@ -122,7 +116,7 @@ class _Tables(Options):
             "--pairs",
             "Releases before and after a swap: pair_id, side, maybe record.",
             metavar="PAIRS",
-            read=_file,
+            read=file_path,
             only_with="splits",
             is_input=True,
             in_python="",
@@ -278,7 +272,7 @@ _RELEASE: Final = Option(
     "--apply",
     "A vector to add the noise to; `output` names the result.",
     metavar="RELEASE",
-    read=_file,
+    read=file_path,
     is_input=True,
     in_python="A file: CSV, Parquet, .npy or JSON. Its training set must be drawn independently "
     "of the splits'.",

@@ -1,120 +1,39 @@
-"""``mipaudit validate``."""
+"""``mipaudit validate``: the report, and control-C on the way to it."""
 
-# Annotations are objects here, not strings, which typer would compile: twice for each option.
+from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from os.path import realpath
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING
 
-import typer
-
+from mipaudit.commands.validate.run import answer_validate
+from mipaudit.commands.validate.tables import headline
 from mipaudit.errors import MipauditError, UsageError
-from mipaudit.options import common_options as c
-from mipaudit.options import shared_options as o
 from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination
+from mipaudit.output.notes import note
+from mipaudit.output.presentation import encode
+from mipaudit.output.progress import progress_bar
 
-HELP: Final = """Check on your own machine that every interval holds.
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-Draws files from distributions with known truth, audits each as `estimate` would, and
-counts how often every limit misses the truth. Other methods run beside ours, and some
-of them are known to be invalid: a run that does not catch them has failed. Exit code 0:
-no limit covers less than it promises; 1: one does, or an invalid method was not caught.
-
-\b
-Examples:
-  mipaudit validate
-      The short form: at most three minutes on two processors.
-  mipaudit validate --full --resume cells.jsonl -f markdown -o validation.md
-      The long form, about an hour; stop it when you like, and run it again to go on.
-  mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
-      Your own cells.
-  mipaudit validate --estimand auc --estimand tpr_at_fpr
-      Only these limits.
-"""
+    from mipaudit.commands.validate.options import ValidateOptions
+    from mipaudit.options.groups.shown import Shown
 
 
-def _optional(name: str, metavar: str, help: str) -> Any:  # noqa: A002, ANN401 - typer says so too
-    return typer.Option(name, metavar=metavar, help=help, show_default=False)
-
-
-def validate(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    context: typer.Context,
-    full: Annotated[  # noqa: FBT002
-        bool, typer.Option("--full/--quick", help="The long form, or the short one.")
-    ] = False,
-    estimands: Annotated[
-        list[str] | None,
-        _optional("--estimand", "NAME", "Only limits of this; repeat. Default: all."),
-    ] = None,
-    scenarios: Annotated[
-        list[str] | None,
-        _optional("--scenario", "NAME", "Only this distribution; repeat."),
-    ] = None,
-    replications: Annotated[
-        int | None,
-        _optional("--replications", "R", "Files per cell. Default: 1000, or 4000 with --full."),
-    ] = None,
-    sizes: Annotated[
-        str | None,
-        _optional("--sizes", "N,N,...", "Records per file, half of them members: 20 or more."),
-    ] = None,
-    priors: Annotated[
-        str | None, _optional("--priors", "P,P,...", "Priors, each in (0, 1).")
-    ] = None,
-    strict: Annotated[  # noqa: FBT002
-        bool, typer.Option("--strict", help="Check the finite-sample methods of --strict.")
-    ] = False,
-    seed: o.SeedOption = 0,
-    jobs: Annotated[
-        int | None,
-        _optional("--jobs", "N", "Processes. Default: one per processor; the answer is the same."),
-    ] = None,
-    resume: Annotated[
-        str | None,
-        _optional("--resume", "FILE", "Keep finished cells there, and go on from it."),
-    ] = None,
-    format: c.FormatOption = "table",  # noqa: A002
-    output: c.OutputOption = None,
-    sha256: c.Sha256Option = True,  # noqa: FBT002
-    quiet: c.QuietOption = False,  # noqa: FBT002
-    verbose: c.VerboseOption = False,  # noqa: FBT002
-) -> int:
+def run_validate(asked: ValidateOptions, shown: Shown) -> int:
     """Run it and write the report; return the exit code."""
-    from mipaudit.cli.settings.settings import settings_of
-    from mipaudit.commands.validate import run as api
-    from mipaudit.options.texts.number_list import parse_numbers, parse_whole_numbers
-    from mipaudit.output.destination import Destination
-    from mipaudit.output.notes import note, tame_warnings
-    from mipaudit.output.presentation import encode
-    from mipaudit.output.progress import progress_bar
-
-    tame_warnings(verbose=verbose)
-    _require_apart(output, resume)
-    destination = Destination.open(output, inputs=(resume,), sha256=sha256)
+    _require_apart(shown.output, asked.resume)
+    destination = Destination.open(shown.output, inputs=(asked.resume,), sha256=shown.sha256)
     with (
-        _kept_cells(resume),
-        progress_bar(quiet=quiet, doing="validating", estimate=True) as progress,
+        _kept_cells(asked.resume),
+        progress_bar(quiet=shown.quiet, doing="validating", estimate=True) as progress,
     ):
-        report = api.validate(
-            full=full,
-            estimands=tuple(estimands or ()),
-            scenarios=tuple(scenarios or ()),
-            replications=replications,
-            sizes=parse_whole_numbers(sizes, option="--sizes"),
-            priors=parse_numbers(priors, option="--priors") or (),
-            jobs=jobs,
-            seed=seed,
-            strict=strict,
-            resume=resume,
-            progress=progress,
-            settings=settings_of(context),
-        )
-    destination.write(encode(report, format, to_file=destination.path is not None))
+        report = answer_validate(asked.but(progress=progress))
+    destination.write(encode(report, shown.format, to_file=destination.path is not None))
     if destination.path is not None:
-        from mipaudit.commands.validate.tables import headline
-
-        note(headline(report), quiet=quiet)
+        note(headline(report), quiet=shown.quiet)
     return exit_code.OK if report.passed else exit_code.NOT_MET
 
 
@@ -124,7 +43,7 @@ def _require_apart(output: str | None, resume: str | None) -> None:
         raise UsageError(
             "output_is_input",
             "The report and the finished cells cannot go to one file.",
-            hint="Choose another file for -o.",
+            hint="Choose another file for `output`.",
         )
 
 

@@ -67,7 +67,7 @@ class Followed(Options):
 
     progress: Annotated[
         Progress | None,
-        Option(None, "Called with (rows done, rows in all or None).", recorded=False),
+        Option(None, "Called with (rows or other work done, and in all or None).", recorded=False),
     ] = None
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.errors import UsageError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -66,37 +64,25 @@ def numbers(given: str | Iterable[float]) -> tuple[float, ...]:
         ValueError: one of them is no number.
     """
     try:
-        return tuple(map(float, given.split(",") if isinstance(given, str) else given))
+        parts = given.split(",") if isinstance(given, str) else map(_plain, given)
+        return tuple(map(float, parts))
     except (TypeError, ValueError):
         raise ValueError("takes numbers, with commas between where typed") from None
 
 
-def parse_numbers(text: str | None, *, option: str) -> tuple[float, ...] | None:
-    """Return the numbers between commas, or None from None.
+def _plain(number: Any) -> Any:  # noqa: ANN401 - as Python gives it
+    if isinstance(number, (str, bytes)):
+        raise TypeError
+    return number
+
+
+def whole_numbers(given: str | Iterable[int]) -> tuple[int, ...]:
+    """Return the whole numbers in a comma list, or of a sequence.
 
     Raises:
-        UsageError: one of them is no number.
+        ValueError: one of them is no whole number.
     """
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(
-            option.lstrip("-").replace("-", "_"), f"{option} takes numbers with commas between."
-        ) from None
-
-
-def parse_whole_numbers(text: str | None, *, option: str) -> tuple[int, ...]:
-    """Return the whole numbers between commas; none from None.
-
-    Raises:
-        UsageError: one of them is no whole number.
-    """
-    found = parse_numbers(text, option=option) or ()
+    found = numbers(given)
     if not all(number.is_integer() for number in found):
-        raise UsageError(
-            option.lstrip("-").replace("-", "_"),
-            f"{option} takes whole numbers with commas between.",
-        )
-    return tuple(int(number) for number in found)
+        raise ValueError("takes whole numbers, with commas between where typed")
+    return tuple(map(int, found))

@@ -1,0 +1,112 @@
+"""What ``mipaudit validate`` may be asked."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from mipaudit.options.declare import Option, Options, Range
+from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.groups.working import FixedSeed, Followed
+from mipaudit.options.texts.files import file_path
+from mipaudit.options.texts.number_list import numbers, whole_numbers
+
+_FEWEST_RECORDS: Final = 20
+_MOST_RECORDS: Final = 10_000_000
+_MOST_REPLICATIONS: Final = 1_000_000
+_MOST_JOBS: Final = 1_024
+
+
+class _Cells(Options):
+    full: Annotated[bool, Option("--full", "The long form, or the short one.", off="--quick")] = (
+        False
+    )
+    estimands: Annotated[
+        Sequence[str],
+        Option("--estimand", "Only limits of this; repeat. Default: all.", metavar="NAME"),
+    ] = ()
+    scenarios: Annotated[
+        Sequence[str],
+        Option("--scenario", "Only this distribution; repeat.", metavar="NAME"),
+    ] = ()
+    replications: Annotated[
+        int | None,
+        Option(
+            "--replications",
+            "Files per cell; 1,000 by default, or 4,000 in the long form.",
+            metavar="R",
+            within=Range(
+                lambda n: 1 <= n <= _MOST_REPLICATIONS, f"from 1 to {_MOST_REPLICATIONS:,}"
+            ),
+        ),
+    ] = None
+    sizes: Annotated[
+        Sequence[int],
+        Option(
+            "--sizes",
+            "Records per file, half of them members.",
+            metavar="N,N,...",
+            within=Range(
+                lambda sizes: all(_FEWEST_RECORDS <= n <= _MOST_RECORDS for n in sizes),
+                f"each from {_FEWEST_RECORDS} to {_MOST_RECORDS:,}",
+            ),
+            read=whole_numbers,
+        ),
+    ] = ()
+    priors: Annotated[
+        Sequence[float],
+        Option(
+            "--priors",
+            "Probabilities that a challenged record is a member.",
+            metavar="P,P,...",
+            within=Range(lambda priors: all(0 < p < 1 for p in priors), "each above 0 and below 1"),
+            read=numbers,
+        ),
+    ] = ()
+    strict: Annotated[
+        bool, Option("--strict", "Check the finite-sample methods, those of strict audits.")
+    ] = False
+
+
+class _Run(Options):
+    jobs: Annotated[
+        int | None,
+        Option(
+            "--jobs",
+            "Processes. Default: one per processor; the answer is the same.",
+            metavar="N",
+            within=Range(lambda n: 1 <= n <= _MOST_JOBS, f"from 1 to {_MOST_JOBS:,}"),
+            recorded=False,
+        ),
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "--resume",
+            "Keep finished cells there, and go on from it.",
+            metavar="FILE",
+            read=file_path,
+            recorded=False,
+        ),
+    ] = None
+
+
+class ValidateOptions(_Cells, FixedSeed, _Run, Followed, Recorded):
+    """Which limits, on which files, and how they are run."""
+
+    HELP = """Check on your own machine that every interval holds.
+
+Draws files from distributions with known truth, audits each as `estimate` would, and
+counts how often every limit misses the truth. Other methods run beside ours, and some
+of them are known to be invalid: a run that does not catch them has failed. Exit code 0:
+no limit covers less than it promises; 1: one does, or an invalid method was not caught.
+
+\b
+Examples:
+  mipaudit validate
+      The short form: at most three minutes on two processors.
+  mipaudit validate --full --resume cells.jsonl -f markdown -o validation.md
+      The long form, about an hour; stop it when you like, and run it again to go on.
+  mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
+      Your own cells.
+  mipaudit validate --estimand auc --estimand tpr_at_fpr
+      Only these limits.
+"""
