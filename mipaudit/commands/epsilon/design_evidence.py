@@ -59,7 +59,7 @@ def evidence_from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
         from mipaudit.commands.epsilon.canaries.scores import runs_from_totals
 
         return _one_run(runs_from_totals(asked.totals, asked), asked, design)
-    from mipaudit.commands.epsilon.counts.counts import (
+    from mipaudit.commands.epsilon.counts.counted_attack import (
         counts_statements,
         curve_is_refuted_by_counts,
     )

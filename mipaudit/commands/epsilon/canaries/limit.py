@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.epsilon.canaries.fair_coin import FAIR_RATE, FairCoin, check_fair_coin
+from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, FairCoin, check_fair_coin
 from mipaudit.commands.epsilon.canaries.guesses import (
     Direction,
     GuessCount,

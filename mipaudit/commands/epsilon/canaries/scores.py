@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.commands.epsilon.canaries.fair_coin import FAIR_RATE
+from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE
 from mipaudit.commands.epsilon.canaries.limit import (
     OneRun,
     claim_p_value_one_run,
