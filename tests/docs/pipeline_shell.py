@@ -36,15 +36,15 @@ fi
 class Shell:
     """Runs scripts as a server does, in a folder with sample scores."""
 
-    def __init__(self, folder):
-        """Put the scores and the programs in place."""
+    def __init__(self, folder, programs):
+        """Put the scores and the programs in place; ``mipaudit`` is one of those given."""
         self.folder = folder / "work"
         self.programs = folder / "bin"
         self.folder.mkdir()
         self.programs.mkdir()
         shutil.copy(ROOT / "sample_data" / "leaky.parquet", self.folder / "scores.parquet")
-        runs = f"#!/bin/sh\nexec '{sys.executable}' -m mipaudit \"$@\"\n"
-        for name, text in {"mipaudit": runs, "podman": PODMAN, "python3": PYTHON}.items():
+        shutil.copy(programs / "mipaudit", self.programs)
+        for name, text in {"podman": PODMAN, "python3": PYTHON}.items():
             install(self.programs / name, text)
         kept = {key: value for key, value in os.environ.items() if key not in _UNWANTED}
         kept = {key: value for key, value in kept.items() if not key.startswith("MIPAUDIT_")}

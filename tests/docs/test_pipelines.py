@@ -47,8 +47,8 @@ HOOKS = {
 
 
 @pytest.fixture
-def shell(tmp_path):
-    return pipeline_shell.Shell(tmp_path)
+def shell(tmp_path, programs):
+    return pipeline_shell.Shell(tmp_path, programs)
 
 
 def block(how):
