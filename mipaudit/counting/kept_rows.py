@@ -8,11 +8,13 @@ Rows of one score and its groups in an order, and with a seed, that follow from 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.counting.columns import Counts, Meter, count_over
 from mipaudit.engine.fold import fold
@@ -23,10 +25,6 @@ from mipaudit.summaries.plan import kept_exactly
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
     from mipaudit.reading.source.audited import ScoreColumn, VectorScore

@@ -8,21 +8,19 @@ how they are stored changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.options.seed_choice import fresh_seed
 from mipaudit.statements.estimate import Finding
 from mipaudit.summaries.identity.content import DIGEST_BYTES, RowStream
-from mipaudit.summaries.identity.seed import Content
+from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.plan import kept_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.statements.origin import InputFile
-    from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.rows import Rows
 
 _STATED: Final = Finding(

@@ -9,7 +9,8 @@ processes take 0.45 for the text.
 
 from __future__ import annotations
 
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,9 +20,6 @@ from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded
 from mipaudit.reading.source.any_input import open_input
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
-
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.csv.part import CsvPart, ParsedCsv
     from mipaudit.reading.source.part import Load

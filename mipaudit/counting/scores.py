@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,16 @@ from mipaudit.counting.columns import (
     require_classes,
     require_identities,
 )
-from mipaudit.counting.kept_rows import column_blocks, count_kept, joined_counts, keep_input
+from mipaudit.counting.kept_rows import (
+    KeptInput,
+    column_blocks,
+    count_kept,
+    joined_counts,
+    keep_input,
+)
 from mipaudit.reading.source.derived_source import scalar_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mipaudit.counting.kept_rows import KeptInput
     from mipaudit.engine.workers import Workers
     from mipaudit.reading.source.audited import VectorScore
     from mipaudit.reading.source.source import ScoreSource

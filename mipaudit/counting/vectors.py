@@ -6,6 +6,7 @@ the derived scores of all vectors; the published estimator takes one more.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -20,8 +21,6 @@ from mipaudit.summaries.sample import VectorSurvey
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
-    Advance = Callable[[int], None] | None
+
+Advance = Callable[[int], None] | None
 
 _MACE_BINS: Final = 100
 

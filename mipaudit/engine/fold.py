@@ -14,29 +14,24 @@ from __future__ import annotations
 import pickle
 import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
+    Future,
     ThreadPoolExecutor,
     wait,
 )
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
-from mipaudit.engine.workers import Workers
+from mipaudit.engine.workers import Remote, Workers
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.bytes.bad_parts import BadPartsError
-from mipaudit.reading.source.part import FaultyRowsError, Partitions
+from mipaudit.reading.source.part import FaultyRowsError, Partition, Partitions
 from mipaudit.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
-
-    from mipaudit.engine.workers import Remote
-    from mipaudit.reading.source.part import Partition
 
 _AHEAD: Final = 2
 # So often a worker may be lost with the same partition.

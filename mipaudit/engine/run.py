@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
@@ -17,8 +18,6 @@ from mipaudit.reading.rows.left_out import Intake
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.reading.source.part import Partition
     from mipaudit.summaries.rows import Rows
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, get_args
@@ -17,7 +18,6 @@ from mipaudit.errors import MissingExtraError, UsageError
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Executor, Future
 
     from mipaudit.engine.process_pool import ProcessPool

@@ -21,11 +21,10 @@ from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.maths.kernel_density import Grid, grid_slack, kernel_advantage, linear_weights, smooth
 from mipaudit.maths.kernel_limit import bounded_upper
 from mipaudit.statements.estimate import Estimate
-from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, beyond, gains_of
+from mipaudit.summaries.grids.counts import HOLDOUT, MEMBER, PLACES, GridColumn, beyond, gains_of
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.summaries.grids.counts import GridColumn
     from mipaudit.summaries.grids.plan import Bandwidth
 
 _PUBLISHED: Final = "as published; not a valid interval for the advantage"

@@ -8,14 +8,13 @@ Rows by class of attackers: one table, or one for each class where names are lon
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mipaudit.statements.policy import class_words
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from mipaudit.statements.estimate import Attackers, Estimate
 
 Mood = Literal["good", "bad", "open", "plain"]

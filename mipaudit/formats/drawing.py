@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, Final
@@ -15,8 +16,6 @@ from mipaudit.errors import MissingExtraError
 from mipaudit.formats.document import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from matplotlib.figure import Figure
 
 # Inches. Narrower ones can still be read on a phone.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mipaudit.formats.document import Bullets, Heading
+from mipaudit.formats.document import Bullets, Case, Document, Heading
 from mipaudit.formats.wording import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mipaudit.formats.document import Case, Document
 
 _FAILING: Final = {"failed": "not_met", "open": "inconclusive"}
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, assert_never
+from collections.abc import Iterator
+from typing import Final, assert_never
 
-from mipaudit.formats.document import Bullets, Grid, Heading, Note, Pairs, Paragraph, Picture
+from mipaudit.formats.document import (
+    Block,
+    Bullets,
+    Document,
+    Grid,
+    Heading,
+    Note,
+    Pairs,
+    Paragraph,
+    Picture,
+)
 from mipaudit.formats.wording import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mipaudit.formats.document import Block, Document
 
 # What would be read as markup. An underscore is so only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")

@@ -9,17 +9,15 @@ What was read, as terms and texts: files, rows, membership, score columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Grid, Heading, Pairs
+from mipaudit.formats.document import Grid, Heading, Pairs, Section
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.formats.document import Section
     from mipaudit.statements.estimate import Design
     from mipaudit.statements.origin import InputFile, Provenance, Setting
 

@@ -11,11 +11,12 @@ Limits on named attackers as blocks, and as what a pipeline waits for.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.formats.document import Bullets, Case, Grid, Heading
+from mipaudit.formats.document import Bullets, Case, Grid, Heading, Mood, Section
 from mipaudit.formats.wording import AT_LEAST, AT_MOST, STATUS, plain, quoted
-from mipaudit.statements.policy import checked_name, checked_where
+from mipaudit.statements.policy import PolicyCheck, checked_name, checked_where
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -24,17 +25,12 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_text,
 )
-from mipaudit.statements.verdict import left_out_note, verdict_note, waiver_note
+from mipaudit.statements.verdict import Verdict, left_out_note, verdict_note, waiver_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from mipaudit.formats.document import Mood, Section
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.named_limit import StatedCheck
-    from mipaudit.statements.policy import PolicyCheck
-    from mipaudit.statements.verdict import Verdict
 
 CaseStatus = Literal["passed", "failed", "open", "skipped"]
 CASE_STATUS: Final[Mapping[str, CaseStatus]] = {

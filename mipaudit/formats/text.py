@@ -5,17 +5,24 @@ Tables in plain text, for the commands that answer before rich could be loaded.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
-from mipaudit.formats.document import Bullets, Grid, Heading, Note, Pairs, Paragraph, Picture
+from mipaudit.formats.document import (
+    Block,
+    Bullets,
+    Document,
+    Grid,
+    Heading,
+    Mood,
+    Note,
+    Pairs,
+    Paragraph,
+    Picture,
+)
 from mipaudit.formats.wording import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mipaudit.formats.document import Block, Document, Mood
 
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24

@@ -22,15 +22,13 @@ Lists of discoveries with a bounded share of false ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Counts = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # Standard deviations, and their spacing, at which an integrand that is smooth is summed.
 _FARTHEST: Final = 7.5

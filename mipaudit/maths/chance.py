@@ -33,19 +33,18 @@ multivariate hypergeometric.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
-    Counts = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _TERMS: Final = 64
 # Logarithms of factorials of 10^9 are good to a few parts in 10^6: never to our favour.

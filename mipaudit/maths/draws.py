@@ -8,15 +8,12 @@ Dropping rows at random, so that the classes stand in proportion to the prior.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _LARGEST_DENOMINATOR: Final = 1000
 _WORTHWHILE: Final = 0.25

@@ -12,14 +12,12 @@ reach 1.6 times its half, where few training records are unseen.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.cell_risk import RiskLimits, risk_of_share, share_of_risk
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Unsampled records are put into so many groups at most, each counted as its end.
 _GROUPS: Final = 512

@@ -12,15 +12,12 @@ Bandwidths for Gaussian kernel densities, each from a sample that is not evaluat
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 # The normal density beyond so many standard deviations is below 1e-14 of its peak.
 REACH: Final = 8.0

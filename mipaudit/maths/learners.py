@@ -11,19 +11,19 @@ Gradient-boosted trees by scikit-learn, where it is installed: a learned score.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # The interquartile range of a normal law, in standard deviations.
 _NORMAL_RANGE: Final = 1.3489795003921634

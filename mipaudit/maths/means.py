@@ -20,15 +20,12 @@ error is small, where square roots of squared distances are far above it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 # Terms are rounded up to this many steps: every factor of K falls as a term grows, so
 # that rounding can only widen the limit, by a step at most.

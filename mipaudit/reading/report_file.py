@@ -11,18 +11,16 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import INCOMPLETE, LOST, ROUNDED
+from mipaudit.statements.verdict import INCOMPLETE, LOST, ROUNDED, VerdictStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.statements.reports.kinds import AnyReport
-    from mipaudit.statements.verdict import VerdictStatus
 
 _LARGEST: Final = 1 << 28
 _STDIN: Final = "-"

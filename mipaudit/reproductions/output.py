@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO, StringIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +22,6 @@ from mipaudit.output.destination import Destination, write_together
 from mipaudit.output.notes import note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from matplotlib.axes import Axes

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from mipaudit.reproductions.report import Outcome
 
-    Array = NDArray[np.float64]
+
+Array = NDArray[np.float64]
 
 T = TypeVar("T")
 Needs = Literal["adult", "compas"]

@@ -5,6 +5,7 @@ All reproductions, in the order of the list.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
@@ -29,7 +30,6 @@ from mipaudit.reproductions.mace.fig7 import MACE_FIG7
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     from mipaudit.reproductions.report import ReproducedFigure

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from mipaudit.maths.privacy.approximate import (
     ApproximateDP,
@@ -14,9 +15,6 @@ from mipaudit.maths.privacy.approximate import (
     to_substitution,
 )
 from mipaudit.statements.text.rounding import lower_text, upper_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Adjacency = Literal["substitution", "add-remove", "unknown"]
 ClaimStatus = Literal["contradicted", "consistent", "vacuous", "not_comparable"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import PolicyCheck, check_status
 from mipaudit.statements.verdict import COPIES, RECORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The column of a score file that says of each record whether it was released.
 COPY_COLUMN: Final = "exact_copy"

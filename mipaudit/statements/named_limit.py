@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.statements.policy import CheckStatus, check_status, limit_reason
 from mipaudit.statements.verdict import Verdict, plain_verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ALONE: Final = "that is said of these attackers alone, and nothing of the best one"
 

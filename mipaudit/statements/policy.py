@@ -7,6 +7,7 @@ What decided about a limit, in words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
@@ -22,7 +23,6 @@ from mipaudit.statements.text.rounding import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
 
 EVERY_GROUP: Final = "*"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, date, datetime
@@ -15,8 +16,6 @@ from mipaudit.statements.origin import InputFile, Provenance, SeedInUse, Setting
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from mipaudit.summaries.identity.seed import SeedChoice
 
 # The libraries that can change a number, or how a number was read.

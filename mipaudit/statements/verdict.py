@@ -7,22 +7,24 @@ A verdict in a sentence, for the paragraph that is read alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import (
     EVERY_GROUP,
+    CheckStatus,
     OnInconclusive,
+    PolicyCheck,
+    Waiver,
 )
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import date
 
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.policy import CheckStatus, PolicyCheck, Waiver
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")

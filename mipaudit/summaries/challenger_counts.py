@@ -6,20 +6,17 @@ Cells of a score that are finer than its plan's, for what is counted in a third 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.summaries.cells.cells import quantile_edges
+from mipaudit.summaries.cells.cells import Cells, quantile_edges
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_blocks, rank_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.cells.cells import Cells
     from mipaudit.summaries.rows import Rows
     from mipaudit.summaries.sample import BurnInSample
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import rank_bytes
 from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.tally import Tally
+from mipaudit.summaries.tally import ColumnCounts, Tally
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.plan import Plan
-    from mipaudit.summaries.tally import ColumnCounts
 
 
 class GroupCensus:

@@ -11,18 +11,15 @@ One row for each person and class, where a person has several.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes, splitmix64
 from mipaudit.summaries.rows import Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 # Apart from the stream that says in which block a person is.
 _STREAM: Final = 1

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.summaries.cells.cells import Cells, build_cells, distinct_values
-from mipaudit.summaries.sample import burn_in_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.sample import BurnInSample, burn_in_blocks
 
 ScoreKind = Literal["float", "integer", "bool", "string"]
 

@@ -12,12 +12,11 @@ import math
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, rank_bytes, ranks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.rows import Rows
 
 SAMPLE_SIZE: Final = 1 << 16

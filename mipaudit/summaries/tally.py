@@ -12,11 +12,13 @@ Finished counts of a part of the input, which add up with those of other parts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
 from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace
@@ -24,10 +26,6 @@ from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, ran
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.cells.cells import Cells
     from mipaudit.summaries.plan import ColumnPlan, Plan
     from mipaudit.summaries.rows import Rows

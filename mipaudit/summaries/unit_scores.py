@@ -7,18 +7,15 @@ rows: scores are sorted before they are added.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import splitmix64
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 UnitRule = Literal["one", "mean", "max", "min", "sum"]
 RULES: Final[tuple[UnitRule, ...]] = get_args(UnitRule)

@@ -9,29 +9,28 @@ draw from its law.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.normal import density, quantile
 from mipaudit.validation.laws.law import ladder_of
 from mipaudit.validation.laws.rung_counts import RungCounts, best_guess, oracle_rates
 from mipaudit.validation.scenarios.drawing import Drawing
-from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario
+from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, Scenario, View
 from mipaudit.validation.scenarios.score_scenarios import GroupScenario
 from mipaudit.validation.scenarios.split_scenario import RELEASE, SplitScenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.scenarios.scenario import Columns, Scenario, View
+    from mipaudit.validation.scenarios.scenario import Columns
     from mipaudit.validation.truth import Truth
 
     # By what is seen, of which group, and what its advantage is called.
-    Counts = Mapping[tuple[str | None, str | None, str], RungCounts]
+
+Counts = Mapping[tuple[str | None, str | None, str], RungCounts]
 
 # Exact where the draws cannot differ: probabilities 0 and 1, less rounding.
 _NOTHING: Final = 1e-9

@@ -16,7 +16,7 @@ from mipaudit.commands.estimate.pages.headline import headline
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.commands.records.page import records_document
 from mipaudit.commands.records.run import records
-from mipaudit.commands.render.rejudged import rejudged
+from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.shift.run import shift
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import MipauditError
@@ -53,7 +53,7 @@ def test_a_verdict_says_that_a_column_was_left_out():
     assert report.verdict.status == "met"
     assert LEFT_OUT in headline(report)
     assert report.summary.startswith("Columns that may be scores were left out")
-    again = rejudged(report, {"max_advantage": 0.4}, settings=())
+    again = rejudge(report, max_advantage=0.4)
     assert LEFT_OUT in headline(again)
     assert again.summary.startswith("Columns that may be scores were left out")
     named = estimate(frame("hits"), max_advantage=0.5, score_columns=["latency_ms"])

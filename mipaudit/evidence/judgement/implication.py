@@ -9,13 +9,11 @@ p T - (1-p) F = (Adv - 1 + 2p) / 2. The area under that line and under 1 is
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.statements.estimate import Estimate  # noqa: TC001 - part of the public type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _CHANCE: Final = 0.5
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.evidence.judgement.blind import Limits, beside_records, make_allowance
+from mipaudit.evidence.judgement.blind import (
+    Allowance,
+    Blind,
+    Limits,
+    beside_records,
+    make_allowance,
+)
 from mipaudit.evidence.judgement.statistic_judgement import (
     auc_check,
     metric_check,
@@ -17,19 +24,21 @@ from mipaudit.evidence.judgement.statistic_judgement import (
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.planning import Standing, records_to_settle
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
-from mipaudit.statements.claim import judge_claim
-from mipaudit.statements.policy import PolicyCheck, check_reason, check_status, restatement
+from mipaudit.statements.claim import Adjacency, Claim, judge_claim
+from mipaudit.statements.policy import (
+    Limit,
+    Policy,
+    PolicyCheck,
+    check_reason,
+    check_status,
+    restatement,
+)
 from mipaudit.statements.text.rounding import upper_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mipaudit.evidence.judgement.blind import Allowance, Blind
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.statements.claim import Adjacency, Claim
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.statements.policy import Limit, Policy
 
 _NO_METRICS: Final[Mapping[tuple[str, str], MetricEvidence]] = MappingProxyType({})
 

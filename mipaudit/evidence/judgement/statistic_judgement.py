@@ -11,16 +11,13 @@ from math import ceil, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from mipaudit.evidence.metrics.evidence import deciding_upper
+from mipaudit.evidence.metrics.evidence import MetricEvidence, deciding_upper
 from mipaudit.maths.class_limits.planning import Standing, records_to_settle
-from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
-from mipaudit.statements.policy import PolicyCheck, check_status
+from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, fewest_holdout
+from mipaudit.statements.policy import Limit, PolicyCheck, check_status
 
 if TYPE_CHECKING:
-    from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
-    from mipaudit.statements.policy import Limit
 
 
 def records_of(evidence: Evidence) -> int:

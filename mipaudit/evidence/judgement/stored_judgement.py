@@ -7,21 +7,25 @@ verdict is less sure instead. Over q limits it holds with confidence 1 - q (1 - 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.evidence.judgement.blind import Limits, beside_records
+from mipaudit.evidence.judgement.blind import Allowance, Limits, beside_records
 from mipaudit.evidence.scores.rows import difference_shown
-from mipaudit.statements.policy import PolicyCheck, check_reason, check_status, restatement
+from mipaudit.statements.policy import (
+    Limit,
+    Policy,
+    PolicyCheck,
+    check_reason,
+    check_status,
+    restatement,
+)
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mipaudit.evidence.judgement.blind import Allowance
     from mipaudit.statements.estimate import Attackers, Estimate
-    from mipaudit.statements.policy import Limit, Policy
 
 # One statement in different terms.
 _RESTATED: Final = ("advantage", "excess", "eta", "accuracy")

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
-from mipaudit.maths.metrics.metric import ordinary_form
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.metrics.metric import Metric
+from mipaudit.maths.metrics.metric import Metric, ordinary_form
 
 _MEMBER, _HOLDOUT = 1, 0
 _BURNED: Final = 2  # after the two halves of the burn-in: all of it

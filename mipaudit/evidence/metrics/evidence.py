@@ -10,15 +10,17 @@ Which evidence a metric calls for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.evidence.metrics.attack import held_out_metric
-from mipaudit.evidence.scores.evidence import BINS
+from mipaudit.evidence.metrics.attack import MetricRates, held_out_metric
+from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
     MetricClass,
@@ -33,16 +35,9 @@ from mipaudit.maths.metrics.limits import (
     metric_upper,
     observed_metric,
 )
-from mipaudit.maths.metrics.metric import at, ordinary_form
+from mipaudit.maths.metrics.metric import Metric, OrdinaryForm, at, ordinary_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.evidence.metrics.attack import MetricRates
-    from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.metrics.metric import Metric, OrdinaryForm
     from mipaudit.statements.estimate import Attackers
 
 _INTERVALS: Final = (1, 4)

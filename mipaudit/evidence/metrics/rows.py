@@ -8,24 +8,21 @@ What the reader must know about a metric, or about a prior that hides what leaks
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from mipaudit.maths.metrics.mace import algorithm2
-from mipaudit.maths.metrics.metric import closed_threshold, posterior_threshold
-from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
+from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity
 from mipaudit.statements.text.rounding import number_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.evidence.metrics.evidence import MetricEvidence
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
-    from mipaudit.maths.metrics.metric import Metric
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.estimate import Attackers, Validity
 
 _NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
 _NO_UPPER: Final = (

@@ -8,14 +8,17 @@ are judged beside another query's on the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.evidence import BINS
+from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.evidence.scores.prequential import (
     EVALUATION_BLOCKS,
+    HeldOut,
     Trials,
     equal_mass_starts,
     pool,
@@ -33,12 +36,6 @@ from mipaudit.maths.class_limits.upper import oracle_upper
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.evidence.scores.prequential import HeldOut
     from mipaudit.maths.class_limits.best_attackers import RivalClass
     from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.tally import ColumnCounts

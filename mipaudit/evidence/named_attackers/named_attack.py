@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
@@ -18,8 +19,6 @@ from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, named
 from mipaudit.maths.means import Term, mean_lower, mean_upper, melded_lower
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.statements.estimate import Attackers
     from mipaudit.summaries.tally import ColumnCounts
 

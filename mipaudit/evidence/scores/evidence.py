@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts, held_out
@@ -23,6 +24,7 @@ from mipaudit.maths.binomial import clopper_pearson_upper
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.maths.class_limits.threshold_limits import (
+    Area,
     Auc,
     OperatingPoint,
     area_of,
@@ -39,9 +41,6 @@ from mipaudit.maths.draws import LateGenerator, in_proportion, proportional_size
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.class_limits.threshold_limits import Area
     from mipaudit.statements.estimate import Attackers, Side
     from mipaudit.summaries.tally import ColumnCounts
 

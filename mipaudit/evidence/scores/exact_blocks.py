@@ -9,16 +9,15 @@ trials is fixed before any label is drawn; a trial whose pool has run dry is wro
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
 from mipaudit.maths.binomial import clopper_pearson_lower
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _EXHAUSTION: Final = 0.01
 _MOST_TRIALS: Final = 10**8
@@ -62,17 +61,14 @@ def trial_count(n_members: int, n_holdout: int, prior: float) -> int:
     """Return the most trials whose labels exhaust a pool with probability at most 1%."""
     from scipy.special import bdtr, bdtrc
 
-    def fits(trials: int) -> bool:
+    def exhausts(trials: int) -> bool:
         members_short = bdtrc(n_members, trials, prior) if trials > n_members else 0.0
         least = trials - n_holdout - 1
         holdout_short = bdtr(least, trials, prior) if least >= 0 else 0.0
-        return float(members_short + holdout_short) <= _EXHAUSTION
+        return float(members_short + holdout_short) > _EXHAUSTION
 
-    low, high = 0, min(n_members + n_holdout, _MOST_TRIALS) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    most = min(n_members + n_holdout, _MOST_TRIALS)
+    return bisect_left(range(1, most + 1), x=True, key=exhausts)
 
 
 def exact_blocks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.statements.estimate import (
@@ -11,8 +12,6 @@ from mipaudit.statements.estimate import (
 from mipaudit.statements.text.rounding import lower_text, upper_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mipaudit.summaries.tally import ColumnCounts
 
 SMALL_CLASS: Final = 20

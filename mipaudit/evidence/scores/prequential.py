@@ -15,21 +15,18 @@ lower limit stays valid because a set is judged only on rows it has not seen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import mover_lower
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Differences = NDArray[np.float64]
-    Sets = NDArray[np.bool_]
+Differences = NDArray[np.float64]
+Sets = NDArray[np.bool_]
 
 _MERGED: Final = (4, 8, 16, 32, 64, 128, 256)
 _STANDARD_ERRORS: Final = (0.5, 1.0, 2.0)

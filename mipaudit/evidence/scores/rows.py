@@ -5,20 +5,17 @@ The exact test of whether the groups differ at all along a score: one row, no li
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.evidence.scores.evidence import BINS
+from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.maths.chance import MOST_ROWS, difference_p_value
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
-from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.estimate import Attackers, Estimate, Validity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.maths.class_limits.roc_counts import Ladder
-    from mipaudit.statements.estimate import Attackers, Validity
 
 FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)
 _NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"

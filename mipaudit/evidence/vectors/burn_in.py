@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.sample import BurnInSample
 
 _SHARE_AT: Final = 20.0

@@ -12,18 +12,21 @@ the attackers who use no more than the derived score that it names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_thresholds
-from mipaudit.maths.class_limits.roc_counts import exact_ladder
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.learners import (
     MOST_COORDINATES,
     Boosting,
+    RobustScale,
     fit_boosting,
     fit_logistic,
     fit_neighbour_share,
@@ -31,17 +34,10 @@ from mipaudit.maths.learners import (
 )
 from mipaudit.summaries.cells import vector_cells
 from mipaudit.summaries.cells.vector_cells import MOST_PATTERNS, MOST_PATTERNS_ASKED, joint_alphabet
-from mipaudit.summaries.plan import is_discrete
+from mipaudit.summaries.plan import ScoreKind, is_discrete
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.evidence.vectors.burn_in import BurnInRows, VectorBurnIn
-    from mipaudit.maths.class_limits.roc_counts import Ladder
-    from mipaudit.maths.learners import RobustScale
-    from mipaudit.summaries.plan import ScoreKind
 
 Form = Literal["product-grid", "joint", "logistic", "neighbours", "boosting", "coordinate"]
 LEARNED: Final[frozenset[Form]] = frozenset({"logistic", "neighbours", "boosting"})

@@ -7,6 +7,7 @@ derived scores; each upper limit is of the attackers on one of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -16,8 +17,6 @@ from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form
     from mipaudit.maths.class_limits.roc_counts import Ladder
     from mipaudit.maths.class_limits.threshold_limits import Area, OperatingPoint

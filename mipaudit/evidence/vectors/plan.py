@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.vectors.burn_in import BurnInRows, VectorBurnIn, split_burn_in
-from mipaudit.evidence.vectors.derived_scores import Derivation, make_derivation
+from mipaudit.evidence.vectors.derived_scores import Derivation, DerivedScore, make_derivation
 from mipaudit.evidence.vectors.evidence import VectorCounts, without_fitting_rows
 from mipaudit.summaries.cells.cells import Cells
 from mipaudit.summaries.cells.vector_cells import JointAlphabet, ProductGrid
-from mipaudit.summaries.plan import ColumnPlan, Plan, column_plan, kept_exactly
+from mipaudit.summaries.plan import ColumnPlan, Plan, ScoreKind, column_plan, kept_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.evidence.vectors.derived_scores import DerivedScore
-    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.sample import VectorSurvey
     from mipaudit.summaries.tally import ColumnCounts
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.evidence.scores.rows import score_estimates
+from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import VectorEvidence
 from mipaudit.maths.learners import Boosting
-from mipaudit.statements.estimate import Finding
+from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import value_text
 from mipaudit.summaries.cells.vector_cells import ProductGrid
 
 if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.evidence.scores.rows import ErrorShare
     from mipaudit.evidence.vectors.derived_scores import DerivedScore, Form
-    from mipaudit.statements.estimate import Estimate
 
 _NO_UPPER: Final = (
     "a score of several continuous numbers has no upper limit for all attackers; see the "

@@ -18,19 +18,14 @@ The best attacker of a class, where what it gains is a sum over cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.maths.class_limits.roc_counts import weighted_differences
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.maths.class_limits.roc_counts import Ladder, weighted_differences
 
 # Curves with fewer turning points than this are not worth smoothing.
 _SHORT: Final = 1024

@@ -11,17 +11,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.class_limits.best_attackers import ListedRivals, best_rival, listed_rivals
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.class_limits.best_attackers import RivalClass
+from mipaudit.maths.class_limits.best_attackers import (
+    ListedRivals,
+    RivalClass,
+    best_rival,
+    listed_rivals,
+)
 
 _ROUNDS: Final = 10
 # (X - c)^2 of a row changes by at most 1 + 2|c|, and |c| is at most 1.

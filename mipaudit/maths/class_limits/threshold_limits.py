@@ -13,18 +13,18 @@ The area under the ROC curve, with limits that survive few deciding rows and val
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import least_lower
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.maths.class_limits.roc_counts import Ladder
     from mipaudit.maths.draws import Draws
 
@@ -130,10 +130,7 @@ def staircase(n_holdout: int, fpr: float, alpha: float, bound: _Bound) -> Stairc
 
     if not enough(_DEVIATES.size - 1):
         return None
-    short, deviate = -1, _DEVIATES.size - 1
-    while deviate - short > 1:
-        middle = (short + deviate) // 2
-        short, deviate = (short, middle) if enough(middle) else (middle, deviate)
+    deviate = bisect_left(range(_DEVIATES.size - 1), x=True, key=enough)
     error = errors(float(_DEVIATES[deviate]))
     used = (error < 1) & (outward >= 0)
     return Staircase(ranks=ranks[used], errors=error[used])

@@ -20,14 +20,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_upper
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TOLERANCE: Final = 1e-13
 _SAME_TRIALS: Final = 1e-14

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _RANKS: Final = 48
 _EVEN_RANKS: Final = 64

@@ -9,19 +9,14 @@ keeps it from chasing sets that look pure because they are small.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.maths.epsilon.conditional import epsilon_of_share
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.epsilon.conditional import GuessCounts, Slack
+from mipaudit.maths.epsilon.conditional import GuessCounts, Slack, epsilon_of_share
 
 Numerator = Literal["member", "holdout", "both"]
 

@@ -16,6 +16,7 @@ it is checked by enumeration: the size is at most the nominal one.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -214,8 +215,4 @@ def _exceeds(count: int, rows: int, delta: float) -> float:
 
 def _least_slack(rows: int, delta: float, error: float) -> int:
     """Return the least count that a binomial exceeds with probability at most ``error``."""
-    low, high = -1, rows
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _exceeds(middle, rows, delta) <= error else (middle, high)
-    return high
+    return bisect_left(range(rows), x=True, key=lambda count: _exceeds(count, rows, delta) <= error)

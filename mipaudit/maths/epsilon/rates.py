@@ -6,23 +6,17 @@ Which one-sided attack to judge when its two rates are bounded apart.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-from mipaudit.maths.epsilon.choice import Attack
-from mipaudit.maths.privacy.tradeoff import refuted_epsilon
+from mipaudit.maths.epsilon.choice import Attack, Candidates, Sizes
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.epsilon.choice import Candidates, Sizes
-    from mipaudit.maths.privacy.tradeoff import TradeOff
-
-    Criterion = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Criterion = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 _NODES: Final = 512
 # No Beta(k + 1/2, .) has noticeable mass where the ratio of rates is e^800.

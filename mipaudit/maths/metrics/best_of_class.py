@@ -7,19 +7,17 @@ prior p, which is its advantage there. Every linear gain u T - v F is that at so
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from mipaudit.maths.metrics.metric import FloorKind
 
 # Ladders are merged to about so many steps: a supremum is asked for many times.

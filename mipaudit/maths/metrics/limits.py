@@ -25,22 +25,26 @@ rejected only if all bands reject it, and no error is shared among them.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.class_limits.upper import effective_trials
-from mipaudit.maths.metrics.metric import OrdinaryForm, bisect_level, largest_level, ordinary_form
+from mipaudit.maths.metrics.metric import (
+    Metric,
+    OrdinaryForm,
+    bisect_level,
+    largest_level,
+    ordinary_form,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from mipaudit.maths.metrics.best_of_class import MetricClass
-    from mipaudit.maths.metrics.metric import Metric
 
 # Of the error, for observing A* outside his widened band.
 _BAND_SHARE: Final = 0.1
@@ -178,19 +182,14 @@ def _seen(rows: int, low: float, high: float, alpha: float) -> tuple[float, floa
 
 def _quantile(rows: int, rate: float, alpha: float) -> int:
     """Return the largest k with P(Bin(rows, rate) < k) <= alpha."""
-    below, above = 0, math.ceil(rows * rate) + 1
-    while below < above:
-        middle = (below + above + 1) // 2
-        if float(_binomial_cdf(np.array([middle - 1.0]), rows, rate)[0]) <= alpha:
-            below = middle
-        else:
-            above = middle - 1
-    return below
+
+    def surpassed(k: int) -> bool:
+        return float(_binomial_cdf(np.array([k - 1.0]), rows, rate)[0]) > alpha
+
+    return bisect_left(range(1, math.ceil(rows * rate) + 2), x=True, key=surpassed)
 
 
-def _binomial_cdf(
-    successes: np.ndarray[tuple[int, ...], np.dtype[np.float64]], trials: int, rate: float
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _binomial_cdf(successes: NDArray[np.float64], trials: int, rate: float) -> NDArray[np.float64]:
     """Return P(Bin(trials, rate) <= k) for whole k, 0 below 0 and 1 from ``trials`` on."""
     from scipy.special import betainc
 

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.maths.metrics.metric import Metric
 
 

@@ -16,16 +16,13 @@ The linear form of a metric at one level, and the search for the level where it 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 FloorKind = Literal["recall", "specificity"]
 # (constant, true positives, false positives, false negatives, true negatives)

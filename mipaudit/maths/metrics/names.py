@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.metrics.metric import (
@@ -15,9 +16,6 @@ from mipaudit.maths.metrics.metric import (
     Weights,
     make_metric,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 LEAST_RECALL: Final = 0.01
 _FORMS: Final = (

@@ -71,10 +71,12 @@ least that has a tail at the least odds as small as the largest U of the region 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.bisection import crossing, reach
 from mipaudit.maths.one_run.p_value import (
@@ -86,9 +88,6 @@ from mipaudit.maths.one_run.p_value import (
     tail_over_term,
     upper_tail,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The variance of a right guess that matters: near nine in ten.
 _VARIANCE: Final = 0.1
@@ -142,12 +141,11 @@ def weighed_bound(
 
 def _critical(count: CanaryCount, log_odds: float, largest: float) -> int:
     """Return the fewest right guesses with a tail of at most ``largest``, or those there are."""
-    low, high = 0, count.correct
-    while high - low > 1:
-        middle = (low + high) // 2
-        small = upper_tail(middle, count.guesses, log_odds) <= largest
-        low, high = (low, middle) if small else (middle, high)
-    return high
+
+    def small(right: int) -> bool:
+        return upper_tail(right, count.guesses, log_odds) <= largest
+
+    return min(count.correct, 1 + bisect_left(range(1, count.correct), x=True, key=small))
 
 
 def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses

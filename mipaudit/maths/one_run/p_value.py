@@ -28,17 +28,15 @@ Guesses about the canaries of one run, and the share of the coins that included 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from mipaudit.maths.bisection import crossing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 Bound = Literal["sharp", "published"]
 # A ratio of binomial terms beyond the mean falls at least as exp(-2 j^2 / r).
@@ -146,12 +144,11 @@ def critical_correct(
     p_value = _bound(bound)
     if p_value(canaries, guesses, guesses, epsilon, delta) > alpha:
         return None
-    low, high = 0, guesses  # none refute, all do
-    while high - low > 1:
-        middle = (low + high) // 2
-        refuted = p_value(canaries, guesses, middle, epsilon, delta) <= alpha
-        low, high = (low, middle) if refuted else (middle, high)
-    return high
+
+    def refuted(correct: int) -> bool:
+        return p_value(canaries, guesses, correct, epsilon, delta) <= alpha
+
+    return 1 + bisect_left(range(1, guesses), x=True, key=refuted)
 
 
 def _bound(bound: Bound) -> Callable[[float, float, float, float, float], float]:
@@ -210,13 +207,12 @@ def _published(
 
     # The mean of the terms below v rises up to the first that is not above it, as they
     # rise to a single peak and fall: so the widest useful window is found by halves.
-    low, high = 1, int(correct)
-    while low < high:
-        middle = (low + high) // 2
-        here = mass(middle)
-        falls = mass(middle + 1) - here <= here / middle
-        low, high = (low, middle) if falls else (middle + 1, high)
-    return min(1.0, tail + 2 * canaries * delta * mass(low) / low)
+    def falls(width: int) -> bool:
+        here = mass(width)
+        return mass(width + 1) - here <= here / width
+
+    widest = 1 + bisect_left(range(1, int(correct)), x=True, key=falls)
+    return min(1.0, tail + 2 * canaries * delta * mass(widest) / widest)
 
 
 def _share_right(epsilon: float) -> float:

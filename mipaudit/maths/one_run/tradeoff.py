@@ -31,18 +31,22 @@ For a Gaussian one neither way is: all tangents at once, a linear programme, all
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.one_run.coins import coin_p_value, largest_gain
-from mipaudit.maths.one_run.p_value import FAIR, SMALLEST_P_VALUE, pure_epsilon_one_run
+from mipaudit.maths.one_run.p_value import (
+    FAIR,
+    SMALLEST_P_VALUE,
+    CanaryCount,
+    CoinShares,
+    pure_epsilon_one_run,
+)
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.maths.one_run.p_value import CanaryCount, CoinShares
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _LARGEST_PARAMETER: Final = 1e3

@@ -11,6 +11,7 @@ after 10,000 steps). Its accountant also counts a repeated randomized response o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, assert_never
@@ -21,10 +22,13 @@ from mipaudit.errors import UsageError
 from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.composition import (
     LARGEST_EPSILON,
+    Adjacency,
     ApproximatePart,
+    Composition,
     DpSgd,
     GaussianPart,
     LaplacePart,
+    Part,
     ResponsePart,
 )
 from mipaudit.maths.privacy.loss_grid import (
@@ -39,9 +43,6 @@ from mipaudit.maths.privacy.mechanism import RandomizedResponse
 from mipaudit.maths.privacy.points_of_curve import Accounted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.maths.privacy.composition import Adjacency, Composition, Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 # The slowest fall by a doubling that is told from none.

@@ -7,19 +7,16 @@ dots", Doroshenko et al. 2022): the curve through these dots overstates every de
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import MissingExtraError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 # What a composition cuts off its tails, and counts as an endless loss.
 _TAIL: Final = 1e-18

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Final
 
 from mipaudit.maths.normal import cdf, density, mills_drop, mills_ratio, quantile
@@ -150,11 +151,9 @@ class GeometricMechanism(TradeOff):
 
     def _corner(self, fpr: float) -> int:
         """Return the least t with P(noise >= t) <= fpr, between 1 and the sensitivity."""
-        low, high = 0, self.sensitivity
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._tail(middle) <= fpr else (middle, high)
-        return high
+        return 1 + bisect_left(
+            range(1, self.sensitivity), x=True, key=lambda t: self._tail(t) <= fpr
+        )
 
 
 class RandomizedResponse(TradeOff):

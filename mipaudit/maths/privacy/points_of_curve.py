@@ -11,21 +11,18 @@ A trade-off curve known at many points of its privacy profile, as accountants gi
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.privacy.tradeoff import TradeOff, exp
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    Point = tuple[float, float]
-    FloatArray = NDArray[np.float64]
+Point = tuple[float, float]
+FloatArray = NDArray[np.float64]
 
 _NOBODY: Final = (0.0, 1.0)
 _EVERYBODY: Final = (1.0, 0.0)
@@ -253,14 +250,8 @@ class Accounted(TradeOff):
 
         Any point gives a valid limit; a rounding can only cost a rounding.
         """
-        low, high = 0, self.epsilon.size - 1
-        while low < high:
-            middle = (low + high) // 2
-            if height(middle + 1) < height(middle):
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        points = range(self.epsilon.size - 1)
+        return bisect_left(points, x=True, key=lambda at: height(at + 1) >= height(at))
 
 
 def substituted(step: Accounted) -> Accounted:

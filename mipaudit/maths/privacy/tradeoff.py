@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.normal import quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # No guarantee that can be stated needs more: mu is at most 1e6, so epsilon about 5e11.
 _LARGEST_EPSILON: Final = 1e13

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.reading.columns.column import Hashes, Labels, Numbers
+from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Column
-
-    Mask = NDArray[np.bool_] | None
-    Marks = NDArray[np.uint8] | None
-    Arrays = tuple[NDArray[Any], Mask, Marks]
+Mask = NDArray[np.bool_] | None
+Marks = NDArray[np.uint8] | None
+Arrays = tuple[NDArray[Any], Mask, Marks]
 
 IN_MEMORY_BYTES: Final = 256 << 20
 

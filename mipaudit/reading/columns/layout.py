@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.columns.column import Field
+from mipaudit.reading.columns.column import Field, Kind
 from mipaudit.reading.columns.names import id_kind, is_id_like, splits_audits
 from mipaudit.reading.columns.score_selection import (
+    VectorColumns,
     candidate_columns,
     find_column,
     is_candidate,
@@ -16,16 +18,11 @@ from mipaudit.reading.columns.score_selection import (
     select_scores,
     selection_findings,
 )
-from mipaudit.reading.columns.where import parse_where
+from mipaudit.reading.columns.where import Where, parse_where
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mipaudit.reading.columns.column import Kind
-    from mipaudit.reading.columns.score_selection import VectorColumns
-    from mipaudit.reading.columns.where import Where
     from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.statements.estimate import Finding

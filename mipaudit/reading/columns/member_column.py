@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import named_fault
 from mipaudit.reading.columns.membership import (
     CANDIDATES,
+    Label,
     MemberRule,
     distinct_labels,
     rule_from_labels,
@@ -17,9 +19,6 @@ from mipaudit.reading.columns.score_selection import shown_names
 from mipaudit.reading.rows.left_out import empty_class_error, label_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.reading.columns.membership import Label
     from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
 

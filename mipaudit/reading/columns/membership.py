@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.reading.columns.column import Labels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Column, Hashes, Numbers
+from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
 Label = float | str

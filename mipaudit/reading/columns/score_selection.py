@@ -9,6 +9,7 @@ and is left out all the same is told with the reason.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -31,8 +32,6 @@ from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import LEFT_OUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from mipaudit.reading.columns.column import Field, Kind
 
 # A first line of cells has one of these at most where others have numbers.

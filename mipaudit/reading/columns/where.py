@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import UsageError
-from mipaudit.reading.columns.column import Labels
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Column
+from mipaudit.reading.columns.column import Column, Labels
 
 _BOOLEANS: Final = {"true": True, "false": False}
 _QUOTES: Final = ("'", '"')

@@ -6,20 +6,23 @@ Numbers in text whose digits a 64-bit float cannot hold.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import ne
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Labels, Numbers, Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Column, Kind
+from mipaudit.reading.columns.column import (
+    FRACTIONS,
+    INTEGERS,
+    Column,
+    Kind,
+    Labels,
+    Numbers,
+    Vocabulary,
+)
 
 # Numbers of so many digits go to different float64s; IEEE 754 promises no more.
 _TOLD_APART: Final = 15

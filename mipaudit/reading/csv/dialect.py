@@ -12,6 +12,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
@@ -22,7 +23,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from _csv import Reader
-    from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.reading.bytes.blob import Blob, Format
 

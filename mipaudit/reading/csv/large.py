@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import (
+    Column,
+    Kind,
     Labels,
     Numbers,
     Vocabulary,
     column_hashes,
     column_missing,
 )
-from mipaudit.reading.columns.column_cache import column_arrays, compact_column, slice_column
+from mipaudit.reading.columns.column_cache import (
+    ChunkStore,
+    column_arrays,
+    compact_column,
+    slice_column,
+)
 from mipaudit.reading.columns.layout import merged_kind
 from mipaudit.reading.csv.cells import (
     FALSE,
@@ -35,21 +44,15 @@ from mipaudit.reading.csv.cells import (
     parse_keys,
     parse_numbers,
 )
-from mipaudit.reading.csv.dialect import csv_rows, diagnose_csv, plain_stream
+from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv, plain_stream
 from mipaudit.reading.csv.stream import CountedStream as _CountedStream
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     import pandas as pd
-    from numpy.typing import NDArray
 
     from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.columns.column import Column, Kind
-    from mipaudit.reading.columns.column_cache import ChunkStore
-    from mipaudit.reading.csv.dialect import Dialect
 
 # Rows that pandas parses at once: fewer cost more per row, more need more memory.
 _BLOCK_ROWS: Final = 4 * CHUNK_ROWS

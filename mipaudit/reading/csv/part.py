@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import input_changed
-from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob
-from mipaudit.reading.columns.column import Field, column_hashes
+from mipaudit.reading.bytes.blob import Blob, Format, MemoryBlob, TemporaryBlob
+from mipaudit.reading.columns.column import Column, Field, Kind, column_hashes
 from mipaudit.reading.columns.column_cache import ChunkStore, compact_column, slice_column
 from mipaudit.reading.csv.cells import column_kind
-from mipaudit.reading.csv.dialect import csv_rows, decode_text, plain_stream, read_dialect
+from mipaudit.reading.csv.dialect import Dialect, csv_rows, decode_text, plain_stream, read_dialect
 from mipaudit.reading.csv.small import CsvText
-from mipaudit.reading.source.part import CHUNK_ROWS, stored_pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.columns.column import Column, Kind
-    from mipaudit.reading.csv.dialect import Dialect
-    from mipaudit.reading.source.part import Piece
+from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
 
 # Up to here the standard library is faster than importing pandas.
 SMALL_TEXT: Final = 4 << 20

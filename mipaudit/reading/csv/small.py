@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Numbers
+from mipaudit.reading.columns.column import Column, Kind, Numbers
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import is_cell, is_known
 from mipaudit.reading.csv.cells import (
@@ -20,14 +21,7 @@ from mipaudit.reading.csv.cells import (
     parse_labels,
     parse_numbers,
 )
-from mipaudit.reading.csv.dialect import csv_rows, diagnose_csv, is_blank
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from mipaudit.reading.columns.column import Column, Kind
-    from mipaudit.reading.csv.dialect import Dialect
-
+from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv, is_blank
 
 _OWN_WORDS: Final = 2
 

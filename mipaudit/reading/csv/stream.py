@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from typing import IO, TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import IO, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.reading.bytes.unpacked import largest_text, too_large
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 # Lines kept of each block that pandas asks for, and after so many one of each.
 _LINES: Final = 64

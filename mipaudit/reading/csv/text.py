@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import read_whole
-from mipaudit.reading.columns.column import Field, Numbers
+from mipaudit.reading.columns.column import Column, Field, Numbers
 from mipaudit.reading.csv.cells import is_number
 from mipaudit.reading.csv.dialect import (
     DELIMITERS,
@@ -24,13 +25,10 @@ from mipaudit.reading.sheets.tile import column_tile, fill_matrix
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.columns.column import Column
 
 _BOM: Final = b"\xef\xbb\xbf"
 # pandas calls columns without names 0, 1, 2, ...; a file of fewer columns that

@@ -7,15 +7,19 @@ Decimals as float64s, and which of them have more digits than those tell apart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import (
     FRACTIONS,
     INTEGERS,
+    Column,
     Field,
+    Kind,
     Labels,
     Numbers,
     Vocabulary,
@@ -26,12 +30,8 @@ from mipaudit.reading.columns.column import (
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-    from mipaudit.reading.columns.column import Column, Kind
 
 # Decimals of so many digits go to different float64s; IEEE 754 promises no more.
 _TOLD_APART: Final = 15

@@ -6,6 +6,7 @@ A file with the columns that its folders name: every row has the same value.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -13,16 +14,12 @@ from urllib.parse import unquote
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Chunk, Field, Labels, Numbers, Vocabulary
-from mipaudit.reading.source.part import CHUNK_ROWS
+from mipaudit.reading.columns.column import Chunk, Column, Field, Kind, Labels, Numbers, Vocabulary
+from mipaudit.reading.source.part import CHUNK_ROWS, Part, Piece
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.columns.column import Column, Kind
-    from mipaudit.reading.source.part import Part, Piece
 
 _MISSING: Final = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")

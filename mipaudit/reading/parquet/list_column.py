@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,12 @@ from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import blob_ranges
 from mipaudit.reading.columns.column import Numbers
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_kind, is_list
-from mipaudit.reading.parquet.parquet import arrow_errors
+from mipaudit.reading.parquet.parquet import ParquetPart, arrow_errors
 from mipaudit.reading.sheets.tile import Tile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import pyarrow as pa
-
-    from mipaudit.reading.parquet.parquet import ParquetPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import errno
 import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import input_changed
-from mipaudit.reading.bytes.blob import FileBlob, MemoryBlob, TemporaryBlob, blob_ranges, encrypted
-from mipaudit.reading.columns.column import Chunk
+from mipaudit.reading.bytes.blob import (
+    Blob,
+    FileBlob,
+    MemoryBlob,
+    TemporaryBlob,
+    blob_ranges,
+    encrypted,
+)
+from mipaudit.reading.columns.column import Chunk, Field
 from mipaudit.reading.csv.dialect import unique_names
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
-from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, Footer
-from mipaudit.reading.source.part import CHUNK_ROWS
+from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
+from mipaudit.reading.source.part import CHUNK_ROWS, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from io import RawIOBase
 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.columns.column import Field
-    from mipaudit.reading.parquet.footer import ColumnPlace
-    from mipaudit.reading.source.part import Piece
 
 # A larger column chunk is read through a buffer instead of at once: a file with
 # a single huge row group must not be held in memory.

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.chance import copied, sequence_bits
@@ -18,13 +19,12 @@ from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
     from mipaudit.summaries.rows import Rows
 
-    Hashes = NDArray[np.uint64]
+
+Hashes = NDArray[np.uint64]
 
 # Up to here every row is looked at; above it files alone, by what they begin with.
 _LOOKED_AT: Final = 1 << 22

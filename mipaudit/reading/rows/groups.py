@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.hashing import mix64
-from mipaudit.reading.columns.column import Labels, Numbers, column_hashes, column_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Chunk, Column
+from mipaudit.reading.columns.column import (
+    Chunk,
+    Column,
+    Labels,
+    Numbers,
+    column_hashes,
+    column_missing,
+)
 
 MOST_GROUPS: Final = 1024
 _MISSING_WORD: Final = "missing"

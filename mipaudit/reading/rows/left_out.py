@@ -6,6 +6,7 @@ The errors that only a count over the whole input can state.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from mipaudit.reading.columns.membership import Label
 
 _OF_ROWS = ("null_labels", "null_keys", "null_groups", "unknown_labels")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_hashes
@@ -17,15 +19,12 @@ from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.reading.columns.layout import Layout
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
 
-    Hashes = NDArray[np.uint64]
+
+Hashes = NDArray[np.uint64]
 
 # Up to here all rows are compared, with 8 bytes a row and column; of a larger input so many
 # are looked at, in so many places.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.reading.columns.column import (
+    Chunk,
+    Column,
+    Field,
     Labels,
     at_precision,
     column_hashes,
@@ -16,23 +21,15 @@ from mipaudit.reading.columns.column import (
     met_numbers,
     rounded_decimals,
 )
-from mipaudit.reading.columns.membership import distinct_labels
+from mipaudit.reading.columns.membership import MemberRule, distinct_labels
 from mipaudit.reading.columns.sentinels import Spread
-from mipaudit.reading.rows.groups import column_values, group_hashes
-from mipaudit.reading.rows.left_out import Fault
+from mipaudit.reading.rows.groups import GroupColumns, column_values, group_hashes
+from mipaudit.reading.rows.left_out import Fault, Intake
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Chunk, Column, Field
-    from mipaudit.reading.columns.membership import MemberRule
     from mipaudit.reading.columns.where import Where
-    from mipaudit.reading.rows.groups import GroupColumns
-    from mipaudit.reading.rows.left_out import Intake
     from mipaudit.reading.source.request import NanPolicy
 
 # With --nan category a missing score takes the lowest place, and what was there

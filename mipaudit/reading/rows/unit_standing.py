@@ -9,22 +9,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.maths.chance import counts_alike
 from mipaudit.reading.rows.units import Chosen
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.unit_scores import one_class_each, rows_seed, unit_scores
+from mipaudit.summaries.unit_scores import UnitRule, one_class_each, rows_seed, unit_scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.reading.source.audited import ScoreColumn
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.rows import Rows
-    from mipaudit.summaries.unit_scores import UnitRule
 
 # Persons with the same number of rows in both classes are warned of so rarely.
 _UNLIKE: Final = 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.score_selection import find_column, shown_column, shown_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 

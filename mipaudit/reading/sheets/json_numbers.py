@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import read_whole
-from mipaudit.reading.columns.column import Field, Numbers
+from mipaudit.reading.columns.column import Column, Field, Kind, Numbers
 from mipaudit.reading.csv.cells import parse_labels
 from mipaudit.reading.csv.dialect import decode_text, plain_stream
 from mipaudit.reading.rows.left_out import Fault
@@ -19,12 +21,7 @@ from mipaudit.reading.sheets.tile import column_tile, fill_matrix, large_integer
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.columns.column import Column, Kind
 
 # Beyond it, different integers are the same float64.
 _EXACT: Final = 2**53

@@ -6,18 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
+from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format
 from mipaudit.reading.bytes.npy import NPY_MAGIC, read_npy
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.csv.dialect import plain_stream
 from mipaudit.reading.sheets.json_numbers import json_table, load_json, looks_like_json
-from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet, TextSheet
+from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet, Sheet, TextSheet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.sheets.sheet import Sheet
 
 _STDIN_IN_MEMORY: Final = 4 << 20
 _HEAD: Final = 4096

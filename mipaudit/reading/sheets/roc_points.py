@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import blob_format
+from mipaudit.reading.bytes.blob import Blob, blob_format
 from mipaudit.reading.columns.where import Where
 from mipaudit.reading.csv.text import read_csv_text
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
 from mipaudit.reading.sheets.opening import content_kind, only_blob, parquet_sheet
-from mipaudit.reading.sheets.sheet import TextSheet
+from mipaudit.reading.sheets.sheet import Sheet, TextSheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.sheets.sheet import Sheet
     from mipaudit.statements.origin import InputFile
 
 _RATES: Final = ("fpr", "tpr")

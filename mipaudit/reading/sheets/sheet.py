@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Field, Hashes, Labels, Numbers, column_hashes
+from mipaudit.reading.columns.column import (
+    Chunk,
+    Column,
+    Field,
+    Hashes,
+    Labels,
+    Numbers,
+    column_hashes,
+)
 from mipaudit.reading.csv.dialect import unique_names
-from mipaudit.reading.sheets.tile import array_matrix, column_tile, fill_matrix
-from mipaudit.reading.source.part import CHUNK_ROWS
+from mipaudit.reading.sheets.tile import Tile, array_matrix, column_tile, fill_matrix
+from mipaudit.reading.source.part import CHUNK_ROWS, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-    from mipaudit.reading.columns.column import Chunk, Column
     from mipaudit.reading.csv.text import CsvTable
     from mipaudit.reading.parquet.list_column import ListColumn
     from mipaudit.reading.sheets.json_numbers import JsonTable
-    from mipaudit.reading.sheets.tile import Tile
-    from mipaudit.reading.source.part import Part
 
 
 # Arrow needs several times the memory of what it decodes at once.

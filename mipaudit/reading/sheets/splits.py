@@ -7,28 +7,23 @@ Vectors released with one record swapped for another: two rows per pair.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.blob import describe_blob
-from mipaudit.reading.sheets.coordinates import coordinate_hints, read_coordinates
+from mipaudit.reading.bytes.blob import Blob, describe_blob
+from mipaudit.reading.sheets.coordinates import Coordinates, coordinate_hints, read_coordinates
 from mipaudit.reading.sheets.opening import array_sheet, only_blob, open_sheet
-from mipaudit.reading.sheets.sheet import PartSheet
+from mipaudit.reading.sheets.sheet import PartSheet, Sheet
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Hashes
-    from mipaudit.reading.sheets.coordinates import Coordinates
-    from mipaudit.reading.sheets.sheet import Sheet
 
 # What messages call splits that are in memory.
 _IN_MEMORY: Final = "the splits"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Final
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from mipaudit.reading.source.part import Load
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import ScoreSource

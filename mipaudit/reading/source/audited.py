@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.statements.copies import Copies
     from mipaudit.statements.estimate import Finding

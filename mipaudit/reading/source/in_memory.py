@@ -7,9 +7,11 @@ Opens what is in memory: arrays, data frames, Arrow tables.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Numbers, column_hashes
@@ -17,17 +19,12 @@ from mipaudit.reading.columns.column_cache import ChunkStore, slice_column
 from mipaudit.reading.csv.cells import column_kind
 from mipaudit.reading.csv.dialect import unique_names
 from mipaudit.reading.source.opening import open_groups
-from mipaudit.reading.source.part import CHUNK_ROWS, stored_pieces
-from mipaudit.reading.source.request import ReadRequest
+from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
+from mipaudit.reading.source.request import NanPolicy, ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import pyarrow as pa
-    from numpy.typing import ArrayLike, NDArray
 
-    from mipaudit.reading.source.part import Piece
-    from mipaudit.reading.source.request import NanPolicy
     from mipaudit.reading.source.source import ScoreSource
 
 # What is in memory already costs nothing more to keep there.

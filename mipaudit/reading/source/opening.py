@@ -7,20 +7,23 @@ Cheap looks at a whole input before it is audited.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
 from mipaudit.reading.bytes.blob import (
     ZIP_MAGIC,
+    Blob,
     MemoryBlob,
     TemporaryBlob,
     blob_format,
     each_at_once,
 )
 from mipaudit.reading.bytes.buffers import claim_buffers
-from mipaudit.reading.bytes.paths import check_different, find_blobs
+from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.columns.layout import (
+    Layout,
     common_precision,
     differing_types,
     merge_fields,
@@ -39,23 +42,18 @@ from mipaudit.reading.rows.repetition import check_ids
 from mipaudit.reading.rows.rows_of_chunk import Assembly
 from mipaudit.reading.rows.unit_standing import stand_for_units
 from mipaudit.reading.source.audited import ScoreColumn, VectorScore
-from mipaudit.reading.source.part import Load
+from mipaudit.reading.source.part import Load, Part
 from mipaudit.reading.source.source import Group, ScoreSource
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.bytes.paths import FoundBlob
     from mipaudit.reading.columns.column import Field, Kind
-    from mipaudit.reading.columns.layout import Layout
     from mipaudit.reading.columns.where import Where
-    from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.summaries.plan import ScoreKind
 
-    Loader = Callable[[Sequence[Load]], None]
+
+Loader = Callable[[Sequence[Load]], None]
 
 _STDIN_IN_MEMORY = 4 << 20
 

@@ -5,19 +5,16 @@ All partitions of an input, and who is told what was left out of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, overload
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Chunk
+from mipaudit.reading.columns.column import Chunk, Field
 from mipaudit.reading.rows.left_out import Intake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.columns.column import Field
     from mipaudit.reading.columns.column_cache import ChunkStore
     from mipaudit.summaries.rows import Rows
 

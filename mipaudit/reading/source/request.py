@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.options.groups.scores import Columns, Membership
     from mipaudit.summaries.identity.seed import SeedChoice
     from mipaudit.summaries.unit_scores import UnitRule

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
-from mipaudit.reading.bytes.blob import MemoryBlob, TemporaryBlob, describe_blob, each_at_once
+from mipaudit.reading.bytes.blob import Blob, MemoryBlob, TemporaryBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.left_out import (
+    Coarse,
     Intake,
     empty_class_error,
     fault_of,
@@ -18,22 +20,15 @@ from mipaudit.reading.rows.left_out import (
     precision_findings,
     types_finding,
 )
-from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.source.part import FaultyRowsError, Partitions
-from mipaudit.statements.copies import COPY_COLUMN, copy_findings
+from mipaudit.reading.rows.units import Chosen, choose_units
+from mipaudit.reading.source.part import FaultyRowsError, Part, Partitions, Piece
+from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
 from mipaudit.statements.origin import InputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Chunk
-    from mipaudit.reading.rows.left_out import Coarse
     from mipaudit.reading.rows.rows_of_chunk import Assembly
-    from mipaudit.reading.rows.units import Chosen
     from mipaudit.reading.source.audited import ScoreColumn, VectorScore
-    from mipaudit.reading.source.part import Part, Piece
-    from mipaudit.statements.copies import Copies
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.rows import Rows
 

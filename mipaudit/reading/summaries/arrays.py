@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.reading.bytes.array_archive import narrow
-from mipaudit.reading.summaries.file import bad_summary
+from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.sites.cuts import ColumnCuts, Cuts
 from mipaudit.summaries.tally import ColumnCounts, Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile
 
 _CLASSES: Final = 2
 # What is computed from counts takes memory and time by the root of their total.

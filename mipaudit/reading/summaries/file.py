@@ -8,13 +8,15 @@ Summary files as the user names them: paths, globs, or what `summarize` returned
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
@@ -32,14 +34,7 @@ from mipaudit.statements.origin import (
 )
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.summaries.plan import ScoreKind  # noqa: TC001
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.plan import Plan
+from mipaudit.summaries.plan import Plan, ScoreKind  # noqa: TC001
 
 # 1 had one public seed for all sites: its rows are counted by other coins.
 SCHEMA: Final = "mipaudit.summary/2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
@@ -10,21 +11,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError
-from mipaudit.reading.source.audited import ScoreColumn
+from mipaudit.reading.source.audited import ScoreColumn, VectorScore
 from mipaudit.reading.summaries.arrays import MOST_ROWS, counts_of
-from mipaudit.reading.summaries.file import bad_summary
+from mipaudit.reading.summaries.file import Manifest, SummaryFile, bad_summary
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content
-from mipaudit.summaries.tally import sum_of
+from mipaudit.summaries.tally import Summary, sum_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.source.audited import VectorScore
-    from mipaudit.reading.summaries.file import Manifest, SummaryFile
-    from mipaudit.summaries.tally import Summary
 
 _SHOWN: Final = 3
 # What all files must say alike, and what to do where they do not.

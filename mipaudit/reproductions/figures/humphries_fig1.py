@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from mipaudit.maths.privacy.approximate import published_bounds
-from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.report import CurveStyle
-    from mipaudit.reproductions.reproduction import Bench
+from mipaudit.reproductions.report import Check, Claim, Curve, CurveStyle, Outcome, Panel
+from mipaudit.reproductions.reproduction import Bench, Reproduction
 
 _DELTA: Final = 1e-5
 _EPSILONS: Final = tuple(float(epsilon) for epsilon in np.geomspace(0.01, 100, 81))

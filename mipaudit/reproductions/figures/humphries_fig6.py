@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,10 +20,7 @@ from mipaudit.reproductions.models.classifier import (
     listed,
 )
 from mipaudit.reproductions.report import Check, Claim, Outcome
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _GROUPS: Final = 20
 _SPREAD: Final = 0.1  # N(0, 0.01 I): variance 0.01

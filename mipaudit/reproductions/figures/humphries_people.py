@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,14 +26,9 @@ from mipaudit.reproductions.models.people import (
     compas_people,
 )
 from mipaudit.reproductions.report import Check, Claim, Outcome
-from mipaudit.reproductions.reproduction import Reproduction
+from mipaudit.reproductions.reproduction import Bench, Reproduction
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.reproductions.reproduction import Bench
-
-    Owner = np.ndarray[Any, np.dtype[np.bool_]]
+Owner = np.ndarray[Any, np.dtype[np.bool_]]
 
 _WANTED: Final = 10_000
 _QUICK: Final = 1_000

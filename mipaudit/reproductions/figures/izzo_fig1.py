@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from mipaudit.maths.mip import equivalent_epsilon, paper_scale, scale_for_moment
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Bench
+from mipaudit.reproductions.reproduction import Bench, Reproduction
 
 _SIZES: Final = (14, 20, 26, 32)
 _ETAS: Final = tuple(float(eta) for eta in np.linspace(0.01, 0.49, 49))

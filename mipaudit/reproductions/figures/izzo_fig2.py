@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.noise.mechanisms.mechanism import sample_noise
 from mipaudit.commands.noise.mechanisms.moments import estimate_moment
@@ -14,14 +16,7 @@ from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
 from mipaudit.maths.mip import equivalent_mu, paper_scale, scale_for_moment
 from mipaudit.reproductions.models.guessing import Mean, curve_of_means, mean_of
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _COLUMNS: Final = 5
 _SPLITS: Final = 128

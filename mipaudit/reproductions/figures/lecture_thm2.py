@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from mipaudit.maths.normal import cdf
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import SIMULATED, Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Bench
+from mipaudit.reproductions.reproduction import SIMULATED, Bench, Reproduction
 
 _RECORDS: Final = 1000
 _DELTA: Final = 1e-5

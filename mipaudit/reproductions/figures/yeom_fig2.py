@@ -6,8 +6,9 @@ A regression tree: splits that reduce the squared error most, to a given depth.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,14 +21,9 @@ from mipaudit.reproductions.models.network import (
     train,
 )
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 from mipaudit.validation.laws.mixture import HalfNormal
 from mipaudit.validation.laws.parametric_laws import law_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.reproductions.reproduction import Array, Bench
 
 _FEWEST: Final = 2
 _RATIOS: Final = tuple(float(ratio) for ratio in np.linspace(1.001, 6, 60))

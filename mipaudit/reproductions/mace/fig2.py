@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from mipaudit.reproductions.mace.gan import (
     BIASED,
     SIMULATED_PICTURES,
     Estimates,
+    Gan,
     estimates,
     over_epochs,
     shared_gan,
 )
 from mipaudit.reproductions.report import Check, Claim, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.reproductions.mace.gan import Gan
-    from mipaudit.reproductions.reproduction import Bench
+from mipaudit.reproductions.reproduction import Bench, Reproduction
 
 
 def run(bench: Bench) -> Outcome:

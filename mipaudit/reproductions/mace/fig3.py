@@ -14,14 +14,13 @@ from mipaudit.reproductions.mace.gan import (
     train_gan,
 )
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from mipaudit.reproductions.reproduction import Array, Bench
 
-    Rows = dict[str, Estimates]
+Rows = dict[str, Estimates]
 
 _KINDS: Final = (
     ("W_N, 100 bins an axis", "histogram"),

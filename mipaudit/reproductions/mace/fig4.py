@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from mipaudit.reproductions.mace.gan import SIMULATED_PICTURES, over_epochs, shared_gan
+from mipaudit.reproductions.mace.gan import SIMULATED_PICTURES, Gan, over_epochs, shared_gan
 from mipaudit.reproductions.models.guessing import accuracy_advantage, top_rates
 from mipaudit.reproductions.report import Check, Claim, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.reproductions.mace.gan import Gan
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _PRIOR: Final = 0.1
 _BINS: Final = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mipaudit.reproductions.mace.gan import (
     SIDE,
@@ -12,10 +12,7 @@ from mipaudit.reproductions.mace.gan import (
     train_gan,
 )
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _SHARE: Final = 0.1
 _BINS: Final = 20

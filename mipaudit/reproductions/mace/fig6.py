@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -18,12 +19,7 @@ from mipaudit.reproductions.mace.gan import (
 )
 from mipaudit.reproductions.models.network import DELTA, noise_multiplier
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _BATCH: Final = 100
 _BUDGETS: Final = (2.0, 10.0)

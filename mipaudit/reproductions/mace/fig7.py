@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from mipaudit.reproductions.models.network import (
     train,
 )
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
-from mipaudit.reproductions.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from mipaudit.reproductions.reproduction import Array, Bench
+from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
 
 _COLUMNS: Final = 20
 _SIZE: Final = 300

@@ -7,11 +7,13 @@ Risks of single records: the published plug-in, cell by cell.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.reproductions.models.guessing import (
     accuracy_advantage,
@@ -33,10 +35,6 @@ from mipaudit.reproductions.models.network import (
 from mipaudit.reproductions.report import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.reproductions.reproduction import Array, Bench
 
 SIDE: Final = 8

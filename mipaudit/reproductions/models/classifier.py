@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -28,8 +29,6 @@ from mipaudit.reproductions.models.network import (
 from mipaudit.reproductions.report import Curve, Panel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from mipaudit.reproductions.reproduction import Array, Bench
 
     Draw = Callable[[np.random.Generator], "Split"]

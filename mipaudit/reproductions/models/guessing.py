@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,6 @@ import numpy as np
 from mipaudit.reproductions.report import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mipaudit.reproductions.reproduction import Array
 
 _BINS: Final = 100

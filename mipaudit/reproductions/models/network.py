@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,6 @@ from mipaudit.maths.privacy.composition import Composition, DpSgd
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mipaudit.reproductions.reproduction import Array
 
     Signal = Callable[[Array, Array], Array]

@@ -6,12 +6,10 @@ A grid of equal-width buckets: locates scores in cells without a search.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _BITS: Final = 18
 _LAST: Final = (1 << _BITS) - 1

@@ -10,16 +10,12 @@ Memory that is used again for every batch, so that none has to be asked for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.summaries.cells.cells import Buckets
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.cells.cells import Cells
+from mipaudit.summaries.cells.cells import Buckets, Cells
 
 _BITS: Final = 18
 LAST: Final = (1 << _BITS) - 1

@@ -7,18 +7,15 @@ All combinations of discrete coordinates that the burn-in shows, as one discrete
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.cells.cells import Cells, build_cells
 from mipaudit.summaries.identity.row_rank import splitmix64
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 MOST_COORDINATES: Final = 3
 _ROWS_PER_CELL: Final = 16

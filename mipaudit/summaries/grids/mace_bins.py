@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.rows import Rows
 
 MOST_OCCUPIED: Final = 1 << 23

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.kernel_density import (
     Grid,
@@ -20,10 +22,6 @@ from mipaudit.summaries.cells.cells import atoms
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.plan import Plan, ScoreKind
     from mipaudit.summaries.sample import BurnInSample, ClassSample
 

@@ -13,22 +13,17 @@ for the sum that he wants (Wagner 2002). A hash of the stream cannot be aimed at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import ladder_of_rows
-from mipaudit.summaries.identity.seed import Content
+from mipaudit.summaries.identity.seed import Content, ContentKind
 from mipaudit.summaries.rows import Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.identity.seed import ContentKind
 
 _DIGEST_BYTES: Final = 32
 _WORD_BITS: Final = 64

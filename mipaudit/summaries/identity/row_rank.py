@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.summaries.rows import Rows
 
 MICRO_BLOCKS: Final = 64

@@ -9,20 +9,17 @@ Round numbers near sampled values: written no finer than many records lie apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.summaries.cells.cells import ATOM_SHARE, distinct_values, fences
-from mipaudit.summaries.plan import is_discrete
+from mipaudit.summaries.plan import ScoreKind, is_discrete
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.sample import BurnInSample
 
 _LARGEST_EXACT_POWER: Final = 22

@@ -7,6 +7,7 @@ same rows, however it is cut up.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -15,8 +16,6 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.rows import Rows
 

@@ -8,24 +8,18 @@ Cut points between which every count is large enough to leave a secure room.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.summaries.cells.cells import choose_buckets, divide, quantile_edges
+from mipaudit.summaries.cells.cells import Cells, choose_buckets, divide, quantile_edges
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.plan import ColumnPlan, Plan, coarse_cells
 from mipaudit.summaries.sample import burn_in_blocks
-from mipaudit.summaries.sites.cuts import LEAST_RECORDS, MOST_FINE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.summaries.cells.cells import Cells
-    from mipaudit.summaries.sites.cuts import Cuts
+from mipaudit.summaries.sites.cuts import LEAST_RECORDS, MOST_FINE, Cuts
 
 # Standard deviations that a count is expected to lie above the least that is allowed, and
 # that the sample, from which this is foretold, is taken to have been lucky.

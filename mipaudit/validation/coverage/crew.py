@@ -10,34 +10,32 @@ A panel: the methods that are run on every file of a cell.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from mipaudit.engine.process_pool import process_pool
+from mipaudit.engine.process_pool import ProcessPool, process_pool
 from mipaudit.errors import MipauditError
-from mipaudit.validation.coverage.grid import draw_file, stream_of
-from mipaudit.validation.coverage.tally import gather, joined, tally
+from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
+from mipaudit.validation.coverage.tally import Statements, gather, joined, tally
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.rivals.alternatives import ALTERNATIVES
 from mipaudit.validation.rivals.audited_file import AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from mipaudit.engine.process_pool import ProcessPool
-    from mipaudit.validation.coverage.grid import Cell
-    from mipaudit.validation.coverage.tally import Statements
     from mipaudit.validation.estimands.estimand import Interval
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.report import CoverageRow
 
-    Progress = Callable[[int, int | None], None]
     Finished = Callable[["Task", tuple[CoverageRow, ...]], None]
+
+Progress = Callable[[int, int | None], None]
 
 # CPU time of one replication, roughly: for equal pieces of work and the time left.
 _SECONDS: Final = 3.3e-3

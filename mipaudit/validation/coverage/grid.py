@@ -6,19 +6,16 @@ A cell of a coverage run: one setting, and the files that are drawn from it.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, product
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.catalogue import LAWS, law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
 
 Order = Literal["shuffled", "sorted", "reversed", "by class"]
 Form = Literal["quick", "full"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +18,6 @@ from mipaudit.validation.report import CoverageRow
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mipaudit.validation.coverage.crew import Task
 
 _SCHEMA: Final = "mipaudit.validation-cells/1"

@@ -5,27 +5,23 @@ The outcome of a run: which limits fall short, what was caught, and how tight al
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mipaudit.errors import UsageError
-from mipaudit.validation.coverage.crew import Panel, Task, run_tasks
-from mipaudit.validation.coverage.grid import Choice, cells_of, control_cell
+from mipaudit.validation.coverage.crew import Panel, Progress, Task, run_tasks
+from mipaudit.validation.coverage.grid import Cell, Choice, Form, cells_of, control_cell
 from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint, versions
 from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable, LimitSummary
+from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable, LimitSummary, Source
 from mipaudit.validation.rivals.alternatives import ALTERNATIVES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from mipaudit.validation.coverage.crew import Progress
-    from mipaudit.validation.coverage.grid import Cell, Form
     from mipaudit.validation.estimands.estimand import Estimand
-    from mipaudit.validation.report import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,20 +8,18 @@ Whether limits cover less than they promise, and how small a shortfall would be 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.report import CoverageRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.validation.coverage.grid import Cell
     from mipaudit.validation.estimands.estimand import Args, Interval, Side
     from mipaudit.validation.laws.law import Law

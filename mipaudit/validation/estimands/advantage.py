@@ -7,24 +7,22 @@ The advantage of attackers who see several numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.validation.estimands.estimand import (
+    Args,
     Estimand,
     Interval,
     interval_of,
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import AuditedVector
+from mipaudit.validation.rivals.audited_file import AuditedFile, AuditedVector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mipaudit.statements.estimate import Attackers, Estimate
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 _INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
 

@@ -7,34 +7,30 @@ are guessed right at rates that the law of the score knows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.attribute.advantage import (
     ValueGuesses,
     attribute_advantage,
     membership_advantage,
 )
-from mipaudit.evidence.named_attackers.named_attack import weighed
+from mipaudit.evidence.named_attackers.named_attack import Limits, weighed
 from mipaudit.validation.estimands.estimand import (
     DEAR,
+    Args,
     Estimand,
     Interval,
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.evidence.named_attackers.named_attack import Limits
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 # Values of the attribute: the score above which each is guessed, and how often it occurs.
 CUTS: Final = (0.5, 0.0, 1.5, -0.5)

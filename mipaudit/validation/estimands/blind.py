@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.shift.differences.blind_evidence import blind_evidence
-from mipaudit.commands.shift.differences.learner import PRIOR, learn
+from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence, blind_evidence
+from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, sample_size
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedVector
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    interval_of,
+    wrong_arguments,
+)
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile, AuditedVector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence
-    from mipaudit.commands.shift.differences.learner import Learner
-    from mipaudit.validation.estimands.estimand import Args, Interval
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 _DRAWN: Final = 10_000  # records of each class that stand for the law
 

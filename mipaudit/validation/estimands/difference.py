@@ -6,12 +6,14 @@ membership that the file has, from scenarios of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.compare.queries.compared import Cohort, Compared
-from mipaudit.commands.compare.queries.pairs import same_rows
+from mipaudit.commands.compare.queries.pairs import Meeting, same_rows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.summaries.challenger_counts import (
     GridTally,
@@ -24,21 +26,19 @@ from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided, wrong_arguments
-from mipaudit.validation.laws.paired_scores import PAIRED_SCORES
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    one_sided,
+    wrong_arguments,
+)
+from mipaudit.validation.laws.paired_scores import PAIRED_SCORES, ScorePair
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.compare.queries.pairs import Meeting
     from mipaudit.statements.estimate import Attackers
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.laws.paired_scores import ScorePair
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 # The one law on whose cells these are run: they draw their own scores.
 _HOST: Final = "null-gaussian"

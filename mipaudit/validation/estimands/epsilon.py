@@ -12,28 +12,29 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.canaries.limit import limit_one_run, one_run_from_scores
-from mipaudit.commands.epsilon.runs.limit import epsilon_runs
+from mipaudit.commands.epsilon.runs.limit import Method, epsilon_runs
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
-from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided, wrong_arguments
-from mipaudit.validation.rivals.audited_file import ATTACK_CUT, CONFIDENCE
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    one_sided,
+    wrong_arguments,
+)
+from mipaudit.validation.rivals.audited_file import ATTACK_CUT, CONFIDENCE, AuditedFile
 from mipaudit.validation.scenarios.scenario_families import mechanism_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from mipaudit.commands.bounds.refutation import Refutation, RefutedLimits
-    from mipaudit.commands.epsilon.runs.limit import Method
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 DELTA: Final = 1e-5
 _METHODS: Final[tuple[Method, ...]] = ("conditional", "split-cp", "grid-cp", "bands")

@@ -6,14 +6,13 @@ What a method says of one estimand of one file, in the form that a coverage run 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.audited_file import AuditedFile

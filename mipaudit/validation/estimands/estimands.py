@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -43,8 +44,6 @@ from mipaudit.validation.estimands.named_attack import (
 from mipaudit.validation.estimands.records import GroupAdvantage, LargestRisk, RecordRisk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mipaudit.validation.estimands.estimand import Estimand
 
 _ALL: Final[tuple[type[Estimand], ...]] = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare
@@ -15,19 +17,19 @@ from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    interval_of,
+    wrong_arguments,
+)
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from mipaudit.statements.estimate import Estimate
-    from mipaudit.validation.estimands.estimand import Args, Interval
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 _STEPS: Final = 32
 _MOST_CELLS: Final = 1 << 18

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.metrics.evidence import metric_evidence
 from mipaudit.evidence.metrics.rows import metric_estimates
@@ -12,21 +14,19 @@ from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_rates
 from mipaudit.maths.metrics.limits import observed_metric
 from mipaudit.maths.metrics.names import parse_metric
-from mipaudit.statements.estimate import Attackers
-from mipaudit.validation.estimands.estimand import Estimand, interval_of, wrong_arguments
-from mipaudit.validation.laws.law import ladder_of
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.statements.estimate import Attackers, Estimate
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    interval_of,
+    wrong_arguments,
+)
+from mipaudit.validation.laws.law import Law, ladder_of
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.estimate import Estimate
-    from mipaudit.validation.estimands.estimand import Args, Interval
-    from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 NAMES: Final = ("am", "f1", "fbeta:2", "ppv", "npv", "tpr", "wa:2,2,1,1", "cost:fp=1,fn=5")
 _CLASSES: Final[tuple[Attackers, ...]] = (

@@ -14,9 +14,11 @@ lies outside of 0 to the bound counts as the end that it passes.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries.literature import (
     Cut,
@@ -37,22 +39,17 @@ from mipaudit.evidence.named_attackers.named_attack import (
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.validation.estimands.estimand import (
     DEAR,
+    Args,
     Estimand,
     Interval,
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 _ALPHA: Final = 1 - CONFIDENCE
 _HALF = 0.5

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
+from mipaudit.commands.records.risk.cells import RecordCells, RecordTally, cut_cells
 from mipaudit.commands.records.risk.group_advantage import attack_differences
 from mipaudit.commands.records.risk.risk import RecordRisks
 from mipaudit.evidence.scores.evidence import Evidence
@@ -17,19 +19,18 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided, wrong_arguments
-from mipaudit.validation.rivals.audited_file import CONFIDENCE
+from mipaudit.validation.estimands.estimand import (
+    Args,
+    Estimand,
+    Interval,
+    one_sided,
+    wrong_arguments,
+)
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.records.risk.cells import RecordCells
     from mipaudit.maths.cell_risk import RiskLimits
-    from mipaudit.validation.estimands.estimand import Args
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 GROUPS: Final = 4
 _GROUP_SALT: Final = 0x67726F757073

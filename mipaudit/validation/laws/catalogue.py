@@ -6,11 +6,13 @@ Groups of records that leak differently: the share of each, and its law.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import (
@@ -34,11 +36,6 @@ from mipaudit.validation.laws.parametric_laws import (
     scattered_order,
     scattered_signs,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 _STANDARD: Final = Normal()
 

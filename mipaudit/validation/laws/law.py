@@ -10,17 +10,15 @@ a cell's mass, because an optimal attacker changes his guess in few cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.validation.laws.mixture import Mixture
 
 Side = Literal["high", "low"]

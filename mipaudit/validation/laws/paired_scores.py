@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.validation.laws.law import Law
 
 

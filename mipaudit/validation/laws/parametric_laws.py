@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import (
@@ -15,15 +16,11 @@ from mipaudit.validation.laws.mixture import (
     Laplace,
     Mixture,
     Normal,
+    Part,
     Steps,
     mixture,
 )
 from mipaudit.validation.laws.named_family import Family, Parameter, short
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.laws.mixture import Part
 
 EPSILON: Final = Parameter(name="EPS", lowest=0.01, highest=30)
 MU: Final = Parameter(name="MU", lowest=0.01, highest=20)

@@ -6,12 +6,14 @@ Scores of two numbers that tell more together than each alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.law import Law
 from mipaudit.validation.laws.mixture import Normal
@@ -19,14 +21,11 @@ from mipaudit.validation.laws.parametric_laws import coin, law_of
 from mipaudit.validation.scenarios.scenario import RecordScenario, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.validation.scenarios.scenario import Columns
 
-    Draw = Callable[[np.random.Generator, NDArray[np.bool_]], NDArray[np.float64]]
-    Masses = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+Draw = Callable[[np.random.Generator, NDArray[np.bool_]], NDArray[np.float64]]
+Masses = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 FIRST: Final = "d1"
 SECOND: Final = "d2"

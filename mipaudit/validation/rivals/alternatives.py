@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper, mover_lower
 from mipaudit.maths.epsilon.rates import credible_epsilon
@@ -24,14 +26,7 @@ from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.validation.estimands.epsilon import DELTA
 from mipaudit.validation.estimands.estimand import Interval
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, best_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.rivals.audited_file import AuditedFile
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile, best_threshold
 
 NOMINAL: Final = 0.975
 _ALPHA: Final = 1 - CONFIDENCE

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.bounds.refutation import Counts, Refutation, refutation
 from mipaudit.evidence.scores.evidence import BINS, Evidence
@@ -30,8 +31,6 @@ from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
     from mipaudit.summaries.rows import Rows
     from mipaudit.validation.laws.vector_law import VectorLaw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -20,8 +21,6 @@ from mipaudit.validation.scenarios.split_scenario import HalfMean, NearlyCancell
 from mipaudit.validation.truth import ScenarioEntry, ScenarioParameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mipaudit.validation.scenarios.scenario import Scenario
 
 NO_LEAK: Final = "No leak"

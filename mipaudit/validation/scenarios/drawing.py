@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.validation.scenarios.scenario import RecordScenario
+from mipaudit.validation.scenarios.scenario import RecordScenario, Scenario
 from mipaudit.validation.scenarios.split_scenario import RELEASE, SPLIT, SplitScenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.scenarios.scenario import Columns, Scenario
+    from mipaudit.validation.scenarios.scenario import Columns
     from mipaudit.validation.truth import Order
 
 CHUNK: Final = 1 << 20

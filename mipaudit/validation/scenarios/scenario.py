@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.validation.truth import Truth
+from mipaudit.validation.truth import Kind, Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.maths.privacy.tradeoff import TradeOff
     from mipaudit.validation.laws.law import Law, Side
     from mipaudit.validation.rivals.attack import Attack
-    from mipaudit.validation.truth import Kind
 
     Columns = Mapping[str, NDArray[Any]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +18,6 @@ from mipaudit.validation.rivals import attack
 from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from mipaudit.maths.privacy.tradeoff import TradeOff
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.rivals.attack import Attack

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.laws.mixture import Atoms, Normal, Rounded
 from mipaudit.validation.laws.parametric_laws import law_of
@@ -20,8 +21,6 @@ from mipaudit.validation.scenarios.scenario import GROUP, RecordScenario, View, 
 from mipaudit.validation.truth import Truth
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mipaudit.maths.privacy.tradeoff import TradeOff
     from mipaudit.validation.laws.catalogue import Subgroup
     from mipaudit.validation.laws.law import Law

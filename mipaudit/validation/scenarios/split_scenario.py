@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.validation.scenarios.scenario import Scenario
-from mipaudit.validation.truth import Truth
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.validation.truth import Kind
+from mipaudit.validation.truth import Kind, Truth
 
 SPLIT: Final = "split"
 RELEASE: Final = "release"

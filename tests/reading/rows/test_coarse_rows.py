@@ -13,7 +13,7 @@ from mipaudit.commands.compare.run import compare
 from mipaudit.commands.estimate.pages.page import estimate_document
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.commands.records.run import records
-from mipaudit.commands.render.rejudged import rejudged
+from mipaudit.commands.render.run import rejudge
 from mipaudit.commands.summarize.run import summarize
 from mipaudit.errors import InputError
 
@@ -60,10 +60,10 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     assert report.verdict.reasons[0].startswith("scores were rounded")
     (finding,) = (one for one in report.findings if one.code == "few_coarse_rows")
     assert "b.parquet" in finding.text
-    assert rejudged(report, {"max_advantage": 0.6}, settings=()).verdict.status == "inconclusive"
+    assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"
     whole = estimate(summarize(str(tmp_path)), max_advantage=0.6)
     assert whole.verdict.status == "inconclusive"
-    cases = estimate_document(report).cases
+    cases = estimate_document(report, "summary").cases
     assert [one.status for one in cases if one.name == "input"] == ["open"]
 
 
