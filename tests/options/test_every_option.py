@@ -145,6 +145,18 @@ def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command,
         assert "mipaudit.toml" in text
 
 
+@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
+def test_a_policy_file_has_numbers_without_quotes(said, tmp_path, command, one):
+    if one.kind not in {int, float}:
+        return
+    table = f'"{command.name}"' if " " in command.name else command.name
+    (tmp_path / "mipaudit.toml").write_text(f"[{table}]\n{key_of(one)} = 1\n")
+
+    _, text = said(*command.name.split(), "no-such-file.csv")
+
+    assert "a text, in quotes" not in text
+
+
 @pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
 def test_what_was_read_is_read_again_as_itself(command, one):
     read = one.option.read
