@@ -91,6 +91,7 @@ def _describe(
 ) -> None:
     """Give a function the name, the words and the signature that follow from what it asks."""
     options = declared(asked)
+    call.options = options
     call.__name__ = call.__qualname__ = answer.__name__.removeprefix("answer_")
     call.__module__ = answer.__module__
     call.__doc__ = _documented(answer.__doc__ or "", options)
@@ -99,6 +100,12 @@ def _describe(
         kind = Parameter.VAR_POSITIONAL
         parameters[0] = Parameter(options[0].name, kind, annotation=spelled(options[0].kind))
     call.__signature__ = Signature(parameters, return_annotation=answer.__annotations__["return"])
+
+
+def options_of(function: Any) -> tuple[Declared, ...]:  # noqa: ANN401 - with what is set above
+    """Return the options that a public function takes."""
+    found: tuple[Declared, ...] = function.options
+    return found
 
 
 def _parameter(one: Declared) -> Parameter:

@@ -5,17 +5,18 @@ A command line records what was typed, the Python API its arguments; both are re
 
 from __future__ import annotations
 
-from inspect import signature
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.declare import checked
+from mipaudit.options.public import options_of, spelled
 from mipaudit.statements.origin import setting_value
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
+    from mipaudit.options.declare import Declared
     from mipaudit.statements.origin import Setting
 
 _NONE: Final = "none"
@@ -32,11 +33,11 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
     Raises:
         InputError: ``bad_setting``: a setting cannot be read back.
     """
-    kinds = _kinds(command)
+    options = {one.name: one for one in options_of(function_of(command)) if one.option.recorded}
     return {
-        one.name: _value(one, kinds[one.name], command)
+        one.name: _value(options[one.name], one)
         for one in settings
-        if one.name in kinds and not _left_out(one, kinds[one.name])
+        if one.name in options and not _is_left_out(options[one.name], one)
     }
 
 
@@ -61,30 +62,17 @@ def function_of(command: str) -> Callable[..., Any]:
     return function
 
 
-def _kinds(command: str) -> dict[str, str]:
-    """Return what each keyword of a command takes, in words."""
-    parameters = signature(function_of(command)).parameters.values()
-    return {
-        one.name: str(one.annotation)
-        for one in parameters
-        if one.kind == one.KEYWORD_ONLY or (command, one.name) in _POSITIONAL
-    }
+def _is_left_out(one: Declared, setting: Setting) -> bool:
+    """Tell whether an option was not typed that has another default than None."""
+    return setting.value == _NONE and not (one.optional or one.kind is Any)
 
 
-def _left_out(setting: Setting, kind: str) -> bool:
-    """Tell whether an option was not typed whose keyword has another default than None."""
-    return setting.value == _NONE and not ("None" in kind or kind == "Any")
-
-
-def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - whatever it takes
+def _value(one: Declared, setting: Setting) -> Any:  # noqa: ANN401 - whatever it takes
     try:
-        if (command, setting.name) in _TEXTS or _is_fresh(setting):
-            return setting.value
-        typed = setting.source != "api" and setting.name in _TYPED
-        if typed and setting.value != _NONE:
-            return _TYPED[setting.name](setting.value)
-        return setting_value(setting.value, kind)
-    except (ValueError, IndexError):
+        value = _written(one, setting)
+        # What is read is given anew.
+        return value if one.option.is_input else checked(one, value)
+    except (ValueError, IndexError, UsageError):
         raise InputError(
             "bad_setting",
             f"The setting '{setting.name}' of the report cannot be read back.",
@@ -92,64 +80,15 @@ def _value(setting: Setting, kind: str, command: str) -> Any:  # noqa: ANN401 - 
         ) from None
 
 
-def _is_fresh(setting: Setting) -> bool:
-    """Tell whether the setting is ``--seed fresh``, whose other values are numbers."""
-    return (setting.name, setting.value) == ("seed", "fresh")
-
-
-def _pair(text: str) -> Any:  # noqa: ANN401
-    """Read ``0.02@0.001``; a default was never typed."""
-    tpr, mark, fpr = text.partition("@")
-    return (float(tpr), float(fpr)) if mark else setting_value(text, "tuple[float, float]")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",")) if text else ()
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.split(","))
-
-
-def _guesses(text: str) -> Any:  # noqa: ANN401 - one number or two
-    found = tuple(int(float(part)) for part in text.split(","))
-    return found if len(found) > 1 else found[0]
-
-
-def _keyed(text: str) -> Any:  # noqa: ANN401 - numbers by name
-    if text.startswith("{"):
-        return setting_value(text, "Mapping")
-    pairs = (part.partition("=") for part in text.split(","))
-    return {name.strip(): float(value) for name, _, value in pairs}
-
-
-def _parts(text: str) -> Any:  # noqa: ANN401 - kinds with their numbers
-    if text.startswith("["):
-        return setting_value(text, "Sequence")
-    named = (part.partition(":") for part in text.split(", ") if part)
-    return tuple((kind, _keyed(numbers)) for kind, _, numbers in named)
-
-
-def _is_named(text: str) -> bool:
-    """Tell whether a file was asked for: the function takes whether, not where."""
-    return text != "false"
-
-
-# Settings that are no keywords, and are recorded.
-_POSITIONAL: Final = frozenset({("query", "kinds")})
-# Texts that may look like numbers.
-_TEXTS: Final = frozenset({("query", "memory")})
-# What is typed in another form than the function takes it.
-_TYPED: Final[Mapping[str, Callable[[str], Any]]] = MappingProxyType(
-    {
-        "max_tpr_at_fpr": _pair,
-        "tpr_at_fpr": _pair,
-        "by": _names,
-        "clip_centre": _numbers,
-        "guesses": _guesses,
-        "dp_sgd": _keyed,
-        "counting_queries": _keyed,
-        "compose": _parts,
-        "curve": _is_named,
-    }
-)
+def _written(one: Declared, setting: Setting) -> Any:  # noqa: ANN401
+    """Return what a setting was written from: a text as it was typed, or a value."""
+    text, option = setting.value, one.option
+    if text != _NONE and setting.source != "api":
+        if option.flag is None and one.kind is bool:
+            return text != "false"  # where a file was to be written: the function takes whether
+        if option.flag is not None and option.read is not None and not option.repeated:
+            return text
+    try:
+        return setting_value(text, spelled(one.annotation))
+    except ValueError:
+        return text  # a word among numbers, as fresh is for a seed

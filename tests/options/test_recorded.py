@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
+from mipaudit.options.public import options_of
 from mipaudit.options.recorded import recorded_keywords
 from mipaudit.statements.origin import Setting
 from mipaudit.statements.provenance import settings_from
@@ -43,19 +42,13 @@ GIVEN = {
 
 @pytest.mark.parametrize("command", sorted(GIVEN))
 def test_arguments_come_back_with_all_the_defaults(command):
-    parameters = inspect.signature(getattr(mipaudit, command)).parameters.values()
-    defaults = {
-        one.name: one.default
-        for one in parameters
-        if one.kind == one.KEYWORD_ONLY and one.default is not one.empty
-    }
-    left_out = {"data", "settings", "progress", "jobs", "members", "holdout", "resume", "output"}
-    left_out |= {"engine", "scheduler", "executor"}
+    options = options_of(getattr(mipaudit, command))
     arguments = {
-        name: value
-        for name, value in {**defaults, **GIVEN[command]}.items()
-        if name not in left_out
+        one.name: GIVEN[command].get(one.name, one.default)
+        for one in options
+        if one.option.recorded and not one.option.is_input
     }
+    assert GIVEN[command].keys() <= arguments.keys()
 
     assert recorded_keywords(command, settings_from(arguments, source="api")) == arguments
 

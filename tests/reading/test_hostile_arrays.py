@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import mipaudit
+from mipaudit.commands.check.options import CheckOptions
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.source.any_input import column_names
 
 _MEMBERS = np.random.default_rng(1).normal(size=80) + 1
 _HOLDOUT = np.random.default_rng(2).normal(size=90)
@@ -120,8 +120,8 @@ def test_an_unknown_nan_policy_is_refused(frame):
 
 
 def test_one_string_is_one_name():
-    assert column_names("score") == ("score",)
-    assert column_names(["a", "b"]) == ("a", "b")
+    assert CheckOptions(score_columns="score").score_columns == ("score",)
+    assert CheckOptions(score_columns=["a", "b"]).score_columns == ("a", "b")
 
 
 @pytest.mark.parametrize("text", [False, True])

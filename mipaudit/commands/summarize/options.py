@@ -1,6 +1,5 @@
 """What ``mipaudit summarize`` may be asked."""
 
-import operator
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -11,16 +10,7 @@ from mipaudit.options.groups.shown import Said
 from mipaudit.options.groups.working import Engines, Seeded
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import at_least
-
-
-def _row(given: Any) -> int:  # noqa: ANN401 - typed, or of Python
-    """Return a position, which may be typed as 1e10."""
-    if isinstance(given, float) and given.is_integer():
-        return int(given)
-    try:
-        return operator.index(given)
-    except TypeError:
-        raise ValueError("must be a whole number") from None
+from mipaudit.options.texts.number_list import whole_number
 
 
 class _Data(Options, kw_only=False):
@@ -58,7 +48,7 @@ class _Site(Options):
             "--first-row",
             "Position of the first row in the whole, where it is not 0.",
             metavar="N",
-            read=_row,
+            read=whole_number,
             typed=float,
             within=at_least(0),
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.policy.keys import check_keys, number_of, quantity_of, share_of, text_of
 from mipaudit.statements.estimate import Against, Finding
-from mipaudit.statements.policy import Limit, OnInconclusive, restatement
+from mipaudit.statements.policy import Limit, restatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,16 +27,6 @@ LIMIT_NEEDS: Final = ("quantity", "max")
 LIMIT_KEYS: Final = (*LIMIT_NEEDS, "score", "against", "fpr", "metric", "group", "prior")
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
-
-
-def check_on_inconclusive(value: str) -> OnInconclusive:
-    """Return what an open answer counts as.
-
-    Raises:
-        UsageError: ``on_inconclusive``: another word.
-    """
-    one_of("on_inconclusive", value, get_args(OnInconclusive))
-    return value  # type: ignore[return-value]
 
 
 def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limit, ...]:

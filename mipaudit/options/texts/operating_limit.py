@@ -4,36 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.errors import UsageError
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def parse_operating_limit(
-    text: str | None, *, option: str = "--max-tpr-at-fpr"
-) -> tuple[float, float] | None:
-    """Return ``(tpr, fpr)`` from ``"0.02@0.001"``, or None from None.
-
-    Args:
-        text: what the user typed.
-        option: the option's name, for messages.
-
-    Raises:
-        UsageError: not two numbers with ``@`` between. Ranges are checked by the audit.
-    """
-    if text is None:
-        return None
-    tpr, _, fpr = text.partition("@")
-    try:
-        return float(tpr), float(fpr)
-    except ValueError:
-        raise UsageError(
-            option.lstrip("-").replace("-", "_"),
-            f"{option} takes two numbers with @ between.",
-            hint="For example 0.02@0.001: true-positive rate at most 2% "
-            "at a false-positive rate of 0.1%.",
-        ) from None
 
 
 def operating_point(given: str | Sequence[float]) -> tuple[float, float]:

@@ -66,11 +66,6 @@ def open_input(
     return open_arrays(members, holdout, nan=request.nan)
 
 
-def column_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names; a single string is one name, not a sequence of letters."""
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def _is_frame(data: object) -> bool:
     """Tell a table from a series, which offers the same stream without columns."""
     has_columns = hasattr(data, "__arrow_c_stream__") or type(data).__name__ == "DataFrame"
