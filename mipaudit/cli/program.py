@@ -91,7 +91,7 @@ COMMANDS: Final = {
     "noise": BY_NAME["noise"].summary,
     "simulate": BY_NAME["simulate"].summary,
     "validate": BY_NAME["validate"].summary,
-    "reproduce": "Compute the figures of the papers anew.",
+    "reproduce": BY_NAME["reproduce"].summary,
     "render": BY_NAME["render"].summary,
     "verify": BY_NAME["verify"].summary,
     "schema": BY_NAME["schema"].summary,

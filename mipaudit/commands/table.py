@@ -183,5 +183,14 @@ TABLE: Final = (
         shown="mipaudit.options.groups.shown:Shown",
         suffices=True,
     ),
+    Command(
+        "reproduce",
+        "Compute the figures of the papers anew.",
+        asked="mipaudit.reproductions.options:ReproduceOptions",
+        run="mipaudit.reproductions.command:run_reproduce",
+        shown="mipaudit.reproductions.options:ReproduceShown",
+        configured=False,
+        suffices=True,
+    ),
 )
 BY_NAME: Final = {one.name: one for one in TABLE}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.output.terminal import table_width, use_color
 
 if TYPE_CHECKING:
-    from mipaudit.options.common_options import Format
+    from mipaudit.options.groups.shown import Format
     from mipaudit.statements.reports.kinds import AnyReport
 
 # What the tables draw with, where the terminal's character set lacks it.

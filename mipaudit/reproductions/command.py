@@ -1,122 +1,69 @@
-"""``mipaudit reproduce``."""
+"""``mipaudit reproduce``: its files, or the comparisons in print."""
 
-# Annotations are objects here, not strings, which typer would compile: twice for each option.
+from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-import typer
+from typing import TYPE_CHECKING
 
 from mipaudit.errors import MipauditError, OutputError
-from mipaudit.options import common_options as c
-from mipaudit.options import shared_options as o
 from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination
+from mipaudit.output.notes import note
+from mipaudit.output.progress import progress_bar
+from mipaudit.reproductions.options import FigureOptions
+from mipaudit.reproductions.output import (
+    open_places,
+    reproduction_line,
+    reproduction_markdown,
+    write_figure,
+)
+from mipaudit.reproductions.run import (
+    answer_reproduce,
+    list_reproductions,
+    reproducible,
+    require_files,
+)
 
-HELP: Final = """Compute figures of the five papers anew.
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
-For each figure: a plot, its data as CSV, and a short comparison of what the paper says
-with what came out, also where the paper is wrong. Data are simulated, models are small;
-three figures take a file of yours. Exit code 0: all numbers that must come out do; 1: not.
-
-\b
-Examples:
-  mipaudit reproduce --list
-      The figures and what they are about.
-  mipaudit reproduce izzo-fig1 -o figures
-      figures/izzo-fig1.png, .csv and .md; without -o the comparison is printed.
-  mipaudit reproduce humphries-fig1 lecture-thm2 --quick -o figures
-      A smaller form, of seconds.
-  mipaudit reproduce all -o figures
-      All that need no file: minutes.
-  mipaudit reproduce humphries-fig2 --adult adult.data --quick -o figures
-      On the Adult data of the UCI machine learning repository.
-"""
-
-
-def _complete(incomplete: str) -> list[str]:
-    from mipaudit.reproductions.run import list_reproductions
-
-    names = ["all", *(row[0] for row in list_reproductions())]
-    return [name for name in names if name.startswith(incomplete)]
+    from mipaudit.reproductions.options import ReproduceOptions, ReproduceShown
 
 
-def reproduce(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    figures: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FIGURE]...",
-            help="Ids, or all. Default: list them.",
-            show_default=False,
-            autocompletion=_complete,
-        ),
-    ] = None,
-    show_list: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--list", help="Show all figures.")
-    ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Write the files there; made if there is none. Default: only print.",
-            show_default=False,
-        ),
-    ] = None,
-    picture: Annotated[
-        Literal["png", "svg"], typer.Option("--picture", help="Form of the plots.")
-    ] = "png",
-    quick: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--quick", help="A smaller form, of seconds.")
-    ] = False,
-    adult: Annotated[
-        str | None,
-        typer.Option("--adult", metavar="FILE", help="The Adult data.", show_default=False),
-    ] = None,
-    compas: Annotated[
-        str | None,
-        typer.Option("--compas", metavar="FILE", help="The COMPAS data.", show_default=False),
-    ] = None,
-    seed: o.SeedOption = 0,
-    quiet: c.QuietOption = False,  # noqa: FBT002
-    verbose: c.VerboseOption = False,  # noqa: FBT002
-) -> int:
+def run_reproduce(asked: ReproduceOptions, shown: ReproduceShown) -> int:
     """Compute the figures and write them; return the exit code."""
-    from mipaudit.output.notes import note, tame_warnings
-    from mipaudit.output.progress import progress_bar
-    from mipaudit.reproductions import run as api
-    from mipaudit.reproductions.output import (
-        open_places,
-        reproduction_line,
-        reproduction_markdown,
-        write_figure,
-    )
-
-    tame_warnings(verbose=verbose)
-    if show_list or not figures:
-        _print(_listing(api.list_reproductions()))
+    if shown.show_list or not asked.figures:
+        _print(_listing(list_reproductions()))
         return exit_code.OK
-    chosen = _chosen(figures, api.reproducible(adult=adult is not None, compas=compas is not None))
-    api.require_files(chosen, adult=adult, compas=compas)
+    adult, compas = asked.adult, asked.compas
+    everything = reproducible(adult=adult is not None, compas=compas is not None)
+    chosen = _chosen(asked.figures, everything)
+    require_files(chosen, adult=adult, compas=compas)
     places = None
-    if output is not None:
-        places = open_places(_folder(output), chosen, picture, (adult, compas))
+    if shown.output is not None:
+        places = open_places(_folder(shown.output), chosen, shown.picture, asked.inputs())
     passed = True
     for place, name in enumerate(chosen):
-        with _finished(place), progress_bar(quiet=quiet, doing=name) as progress:
-            figure = api.reproduce(
-                name, quick=quick, adult=adult, compas=compas, seed=seed, progress=progress
+        with _finished(place), progress_bar(quiet=shown.quiet, doing=name) as progress:
+            figure = answer_reproduce(
+                FigureOptions(
+                    name,
+                    quick=asked.quick,
+                    adult=adult,
+                    compas=compas,
+                    seed=asked.seed,
+                    progress=progress,
+                )
             )
         passed = passed and figure.passed
         if places is None:
             _print(reproduction_markdown(figure, None))
         else:
-            write_figure(figure, places, picture, quiet=quiet)
-            note(reproduction_line(figure), quiet=quiet)
+            write_figure(figure, places, shown.picture, quiet=shown.quiet)
+            note(reproduction_line(figure), quiet=shown.quiet)
     if not passed:
-        note("Some numbers did not come out: see above.", quiet=quiet)
+        note("Some numbers did not come out: see above.", quiet=shown.quiet)
     return exit_code.OK if passed else exit_code.NOT_MET
 
 
@@ -137,7 +84,7 @@ def _finished(figures: int) -> Iterator[None]:
         raise interrupted from None
 
 
-def _chosen(figures: list[str], everything: tuple[str, ...]) -> tuple[str, ...]:
+def _chosen(figures: Sequence[str], everything: tuple[str, ...]) -> tuple[str, ...]:
     """Return the ids, each once; ``all`` stands for those that can be computed."""
     names = [name for given in figures for name in (everything if given == "all" else (given,))]
     return tuple(dict.fromkeys(names))
@@ -155,13 +102,11 @@ def _folder(name: str) -> Path:
     except (OSError, ValueError):
         raise OutputError(
             "unwritable_output",
-            "The folder for -o cannot be made.",
+            "The folder for `output` cannot be made.",
             hint="Choose another folder, in a place that may be written to.",
         ) from None
     return folder
 
 
 def _print(text: str) -> None:
-    from mipaudit.output.destination import Destination
-
     Destination.open(None).write((text.rstrip("\n") + "\n").encode())

@@ -5,11 +5,10 @@ All reproductions, in the order of the list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.plain_values import path_of, require, whole
+from mipaudit.options.public import public
 from mipaudit.reproductions.figures.humphries_fig1 import HUMPHRIES_FIG1
 from mipaudit.reproductions.figures.humphries_fig6 import HUMPHRIES_FIG6
 from mipaudit.reproductions.figures.humphries_people import (
@@ -27,11 +26,10 @@ from mipaudit.reproductions.mace.fig4 import MACE_FIG4
 from mipaudit.reproductions.mace.fig5 import MACE_FIG5
 from mipaudit.reproductions.mace.fig6 import MACE_FIG6
 from mipaudit.reproductions.mace.fig7 import MACE_FIG7
+from mipaudit.reproductions.options import FigureOptions
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from mipaudit.reproductions.report import ReproducedFigure
     from mipaudit.reproductions.reproduction import Array, Limits, Needs, Reproduction
 
@@ -86,24 +84,8 @@ def reproducible(*, adult: bool = False, compas: bool = False) -> tuple[str, ...
     return tuple(one.id for one in REPRODUCTIONS if one.needs in given)
 
 
-def reproduce(
-    figure: str,
-    *,
-    quick: bool = False,
-    adult: str | PathLike[str] | None = None,
-    compas: str | PathLike[str] | None = None,
-    seed: int = 0,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> ReproducedFigure:
+def answer_reproduce(asked: FigureOptions) -> ReproducedFigure:
     """Return a figure of a paper, computed anew, with what the paper says beside it.
-
-    Args:
-        figure: its id; :func:`list_reproductions` has them all.
-        quick: a smaller form, of seconds.
-        adult: a file of the Adult data, for the figures that need it.
-        compas: a file of the COMPAS data, likewise.
-        seed: fixes every random choice, at least 0.
-        progress: called with (work behind us, work in all), in thousandths.
 
     Raises:
         UsageError: there is no such figure, or the file that it needs was not given.
@@ -113,25 +95,22 @@ def reproduce(
     from mipaudit.reproductions.report import ReproducedFigure
     from mipaudit.reproductions.reproduction import Bench
 
-    require(isinstance(figure, str), "figure", "The figure is given by its id.")
-    start = whole("seed", seed)
-    require(start >= 0, "seed", "The seed must be a whole number, at least 0.")
-    found = find_reproduction(figure)
-    table = read_needed(found, adult=adult, compas=compas)
+    found = find_reproduction(asked.figure)
+    table = read_needed(found, adult=asked.adult, compas=asked.compas)
 
     def advance(share: float) -> None:
-        if progress is not None:
-            progress(round(1000 * min(1.0, share)), 1000)
+        if asked.progress is not None:
+            asked.progress(round(1000 * min(1.0, share)), 1000)
 
-    bench = Bench(seed=start, quick=bool(quick), audit=_audit, advance=advance, table=table)
+    bench = Bench(seed=asked.seed, quick=asked.quick, audit=_audit, advance=advance, table=table)
     return ReproducedFigure(
         id=found.id,
         title=found.title,
         source=found.source,
         shows=found.shows,
         claim=found.claim,
-        seed=start,
-        quick=bool(quick),
+        seed=asked.seed,
+        quick=asked.quick,
         outcome=found.run(bench),
     )
 
@@ -139,8 +118,8 @@ def reproduce(
 def require_files(
     figures: tuple[str, ...],
     *,
-    adult: str | PathLike[str] | None,
-    compas: str | PathLike[str] | None,
+    adult: str | None,
+    compas: str | None,
 ) -> None:
     """Check all ids, and the files that they need, before anything is computed.
 
@@ -164,32 +143,26 @@ def require_files(
         checked.add(found.needs)
 
 
-def read_needed(
-    found: Reproduction, *, adult: str | PathLike[str] | None, compas: str | PathLike[str] | None
-) -> Any:  # noqa: ANN401 - a data frame, or None
+def read_needed(found: Reproduction, *, adult: str | None, compas: str | None) -> Any:  # noqa: ANN401 - a data frame, or None
     """Return the table that a reproduction needs, or None."""
     if found.needs is None:
         return None
-    given = {"adult": adult, "compas": compas}[found.needs]
-    _require_given(found.id, found.needs, given)
-    return _table(path_of(given), found.needs)
-
-
-def _require_given(figure: str, needs: Needs, given: object) -> None:
-    if given is None:
+    path = {"adult": adult, "compas": compas}[found.needs]
+    if path is None:
         raise UsageError(
-            f"{needs}_needed",
-            f"{figure} needs a file: --{needs} FILE.",
-            hint=_SOURCES[needs],
+            f"{found.needs}_needed",
+            f"{found.id} needs a file: `{found.needs}`.",
+            hint=_SOURCES[found.needs],
         )
+    return _table(path, found.needs)
 
 
-def _table(path: Any, needs: Needs) -> Any:  # noqa: ANN401 - a path; a data frame
+def _table(path: str, needs: Needs) -> Any:  # noqa: ANN401 - a data frame
     """Read a CSV or Parquet file; the Adult data may lack its line of names."""
     import pandas as pd
 
     try:
-        if str(path).endswith(".parquet"):
+        if path.endswith(".parquet"):
             table = pd.read_parquet(path)
         else:
             table = pd.read_csv(path, skipinitialspace=True)
@@ -201,13 +174,13 @@ def _table(path: Any, needs: Needs) -> Any:  # noqa: ANN401 - a path; a data fra
     except FileNotFoundError:
         raise InputError(
             "no_such_file",
-            f"There is no file {quoted_name(str(path))}, which --{needs} names.",
+            f"There is no file {quoted_name(path)}, which `{needs}` names.",
             hint=_SOURCES[needs],
         ) from None
     except (OSError, ValueError, UnicodeError):
         raise InputError(
             f"unreadable_{needs}",
-            f"The file for --{needs} cannot be read as CSV or Parquet.",
+            f"The file for `{needs}` cannot be read as CSV or Parquet.",
             hint=_SOURCES[needs],
         ) from None
     table.columns = [_plain(str(name)) for name in table.columns]
@@ -266,3 +239,6 @@ def find_reproduction(name: str) -> Reproduction:
             + "mipaudit reproduce --list shows them all.",
         )
     return found
+
+
+reproduce = public(FigureOptions, answer_reproduce)

@@ -134,7 +134,9 @@ def test_a_folder_that_is_a_file(mipaudit, tmp_path):
 
 @pytest.mark.parametrize(("found", "status"), [(0.5, 0), (0.7, 1)])
 def test_the_exit_code_is_that_of_the_checks(monkeypatch, capsys, found, status):
-    monkeypatch.setattr("mipaudit.reproductions.run.reproduce", lambda *_, **__: figure_with(found))
+    monkeypatch.setattr(
+        "mipaudit.reproductions.command.answer_reproduce", lambda *_, **__: figure_with(found)
+    )
     assert program.run(["reproduce", "izzo-fig1"]) == status
     said = capsys.readouterr()
     assert ("**FAILS**" in said.out) == bool(status)
@@ -182,7 +184,7 @@ def test_control_c_says_what_is_finished(monkeypatch, finished):
             raise KeyboardInterrupt
         return left.pop()
 
-    monkeypatch.setattr("mipaudit.reproductions.run.reproduce", stopped)
+    monkeypatch.setattr("mipaudit.reproductions.command.answer_reproduce", stopped)
     with pytest.raises(MipauditError if finished else KeyboardInterrupt) as caught:
         program.run(["reproduce", "izzo-fig1", "humphries-fig1"])
     if finished:

@@ -310,7 +310,7 @@ def test_too_few_rows_are_refused(tmp_path):
 
 def test_an_unreadable_file_is_named_by_its_option(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="--adult"):
+    with pytest.raises(InputError, match="`adult`"):
         reproduce("humphries-fig2", adult=tmp_path / "x.csv")
 
 
@@ -332,7 +332,9 @@ def test_a_table_that_cannot_be_divided_is_refused_before_anything_is_computed(
     table = adult_table(900).assign(**change)
     table.to_csv(tmp_path / "adult.csv", index=False)
     with pytest.raises(InputError) as caught:
-        reproduce_api.require_files(("humphries-fig3",), adult=tmp_path / "adult.csv", compas=None)
+        reproduce_api.require_files(
+            ("humphries-fig3",), adult=str(tmp_path / "adult.csv"), compas=None
+        )
     assert said in caught.value.message
     assert "secret" not in caught.value.message
 
