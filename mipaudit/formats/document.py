@@ -8,20 +8,54 @@ Rows by class of attackers: one table, or one for each class where names are lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from mipaudit.statements.policy import class_words
+from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers, Estimate
+    from mipaudit.statements.estimate import Attackers, Finding
+    from mipaudit.statements.reports.kinds import AnyReport
+
+    class Framed(AnyReport, Protocol):
+        """What a report has around its tables."""
+
+        @property
+        def summary(self) -> str:
+            """The paragraph that can be read alone."""
+
+        @property
+        def findings(self) -> tuple[Finding, ...]:
+            """What the reader must know of the input."""
+
+        @property
+        def limitations(self) -> tuple[str, ...]:
+            """What the numbers do not show."""
+
+    class Limited(Protocol):
+        """A figure with its limits."""
+
+        @property
+        def value(self) -> float | None:
+            """Best estimate."""
+
+        @property
+        def lower(self) -> float | None:
+            """Lower limit."""
+
+        @property
+        def upper(self) -> float | None:
+            """Upper limit."""
+
 
 Mood = Literal["good", "bad", "open", "plain"]
 # For a terminal, for a job summary or a server of pipelines, or a page with pictures.
 View = Literal["text", "summary", "page"]
 # A longer name leaves no room for the class beside three numbers in 80 columns.
 _LONGEST_NAME: Final = 22
+_LONGEST_SUMMARY: Final = 10_000
 Row = tuple[str, "Attackers", tuple[str, ...]]
 
 
@@ -143,6 +177,41 @@ class Document(NamedTuple):
     leads: bool = False
 
 
+def framed(
+    report: Framed,
+    sections: Iterable[Section],
+    *,
+    cases: Iterable[Case],
+    headline: str = "",
+    mood: Mood = "plain",
+    title: str | None = None,
+) -> Document:
+    """Return the document of a report that says what all of them say around its tables.
+
+    Args:
+        report: of any command.
+        sections: its own, also empty ones.
+        cases: what a pipeline waits for.
+        headline: the outcome in a line.
+        mood: of the headline.
+        title: where it is not the command.
+    """
+    whole = (
+        *sections,
+        bulleted("Findings", [f"{one.code}: {one.text}" for one in report.findings]),
+        bulleted("Keep in mind", report.limitations),
+    )
+    return Document(
+        title=title or f"mipaudit {report.command}",
+        headline=headline,
+        mood=mood,
+        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
+        sections=tuple(section for section in whole if section),
+        cases=tuple(cases),
+        created=report.provenance.created,
+    )
+
+
 def class_grids(
     caption: str,
     name: str,
@@ -176,10 +245,20 @@ def short_class(attackers: Attackers) -> str:
     return class_words(attackers).removeprefix("attackers with ")
 
 
-def limits(one: Estimate) -> tuple[str, str, str]:
-    """Return the three figures of a row, limits rounded outward."""
+def limits(one: Limited, missing: str = "none") -> tuple[str, str, str]:
+    """Return the three figures of a row, limits rounded outward.
+
+    Args:
+        one: the row.
+        missing: stands for an upper limit that there is not.
+    """
     return (
         "-" if one.lower is None else lower_text(one.lower),
-        "-" if one.value is None else value_text(one.value),
-        "none" if one.upper is None else upper_text(one.upper),
+        best(one.value),
+        missing if one.upper is None else upper_text(one.upper),
     )
+
+
+def best(value: float | None) -> str:
+    """Return a best estimate, or that there is none."""
+    return "-" if value is None else value_text(value)

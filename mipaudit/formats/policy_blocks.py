@@ -11,10 +11,19 @@ Limits on named attackers as blocks, and as what a pipeline waits for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from mipaudit.formats.document import Bullets, Case, Grid, Heading, Mood, Section
+from mipaudit.formats.document import (
+    Bullets,
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Mood,
+    Section,
+    framed,
+)
 from mipaudit.formats.wording import AT_LEAST, AT_MOST, STATUS, plain, quoted
 from mipaudit.statements.policy import PolicyCheck, checked_name, checked_where
 from mipaudit.statements.text.printable_names import safe_name
@@ -28,9 +37,22 @@ from mipaudit.statements.text.rounding import (
 from mipaudit.statements.verdict import Verdict, left_out_note, verdict_note, waiver_note
 
 if TYPE_CHECKING:
+    from mipaudit.formats.document import Framed
     from mipaudit.statements.claim import Claim
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.named_limit import StatedCheck
+
+    class Stated(Framed, Protocol):
+        """A report whose policy limits named attackers."""
+
+        @property
+        def policy(self) -> tuple[StatedCheck, ...]:
+            """A check for each limit."""
+
+        @property
+        def verdict(self) -> Verdict:
+            """Of all of them."""
+
 
 CaseStatus = Literal["passed", "failed", "open", "skipped"]
 CASE_STATUS: Final[Mapping[str, CaseStatus]] = {
@@ -175,7 +197,26 @@ def waiver_texts(checks: Sequence[PolicyCheck]) -> tuple[str, ...]:
     )
 
 
-def stated_headline(
+def stated_document(
+    report: Stated, names: Mapping[str, str], sections: Iterable[Section]
+) -> Document:
+    """Return a report whose policy limits named attackers as a document, the policy first.
+
+    Args:
+        report: of ``attack`` or ``attribute``.
+        names: what each subject of a limit is called.
+        sections: its own.
+    """
+    return framed(
+        report,
+        (_stated_section(report.policy, names), *sections),
+        cases=_stated_cases(report.policy, report.command, names),
+        headline=_stated_headline(report.policy, report.verdict, report.findings),
+        mood=policy_mood(report.verdict),
+    )
+
+
+def _stated_headline(
     checks: Sequence[StatedCheck], verdict: Verdict, findings: Sequence[Finding] = ()
 ) -> str:
     """Return the verdict in a line, and of whom it speaks; empty where no limit was given."""
@@ -185,7 +226,7 @@ def stated_headline(
     return f"{line}{_ALONE}{left_out_note(findings)}."
 
 
-def stated_section(checks: Sequence[StatedCheck], names: Mapping[str, str]) -> Section:
+def _stated_section(checks: Sequence[StatedCheck], names: Mapping[str, str]) -> Section:
     """Return the section on a policy; empty where there is none.
 
     Args:
@@ -208,7 +249,7 @@ def stated_section(checks: Sequence[StatedCheck], names: Mapping[str, str]) -> S
     return (Heading(text="Policy"), grid)
 
 
-def stated_cases(
+def _stated_cases(
     checks: Sequence[StatedCheck], command: str, names: Mapping[str, str]
 ) -> Iterator[Case]:
     """Yield one case for each limit, or that there is none."""

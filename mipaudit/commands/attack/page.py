@@ -12,24 +12,19 @@ from mipaudit.formats.document import (
     Note,
     Pairs,
     Paragraph,
-    bulleted,
+    best,
     class_grids,
     limits,
     short_class,
 )
-from mipaudit.formats.policy_blocks import (
-    policy_mood,
-    stated_cases,
-    stated_headline,
-    stated_section,
-)
+from mipaudit.formats.policy_blocks import stated_document
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
+from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mipaudit.commands.attack.report import AttackReport, GeneralizationGap, NamedAttack
+    from mipaudit.commands.attack.report import AttackReport, NamedAttack
     from mipaudit.formats.document import Section
 
 _SUBJECTS: Final[dict[str, str]] = {
@@ -41,26 +36,15 @@ _HEAD: Final = ("at least", "best estimate", "at most")
 
 def attack_document(report: AttackReport) -> Document:
     """Return the report as a document."""
-    return Document(
-        title="mipaudit attack",
-        headline=stated_headline(report.policy, report.verdict, report.findings),
-        mood=policy_mood(report.verdict),
-        summary=report.summary,
-        sections=tuple(section for section in _sections(report) if section),
-        cases=tuple(stated_cases(report.policy, "attack", _SUBJECTS)),
-        created=report.provenance.created,
-    )
+    return stated_document(report, _SUBJECTS, _sections(report))
 
 
 def _sections(report: AttackReport) -> Iterator[Section]:
-    yield stated_section(report.policy, _SUBJECTS)
     yield _optimum(report)
     yield _together(report)
     for name in report.design.score_columns:
         yield from _score(report, name)
     yield _gaps(report)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _optimum(report: AttackReport) -> Section:
@@ -130,28 +114,16 @@ def _attacks(rows: Sequence[NamedAttack], caption: str) -> Grid:
             (
                 ADVERSARIES[one.adversary],
                 "all rows" if one.judged_on == "all rows" else "the rest",
-                *_limits(one),
-                _value(one.tpr),
-                _value(one.fpr),
-                _value(one.same_rows),
-                *[_value(one.predicted)] * formula,
+                *limits(one, "-"),
+                best(one.tpr),
+                best(one.fpr),
+                best(one.same_rows),
+                *[best(one.predicted)] * formula,
             )
             for one in rows
         ),
         words=2,
     )
-
-
-def _limits(one: NamedAttack | GeneralizationGap) -> tuple[str, str, str]:
-    return (
-        "-" if one.lower is None else lower_text(one.lower),
-        _value(one.value),
-        "-" if one.upper is None else upper_text(one.upper),
-    )
-
-
-def _value(value: float | None) -> str:
-    return "-" if value is None else value_text(value)
 
 
 def _short(rows: Sequence[NamedAttack]) -> Section:
@@ -201,7 +173,7 @@ def _groups(report: AttackReport, name: str) -> Section:
                 safe_name(one.group or ""),
                 f"{one.n_members:,}",
                 f"{one.n_holdout:,}",
-                *_limits(one),
+                *limits(one, "-"),
             )
             for one in rows
         ),
@@ -213,7 +185,7 @@ def _groups(report: AttackReport, name: str) -> Section:
 
 
 def _gaps(report: AttackReport) -> Section:
-    rows = tuple((safe_name(one.score), one.order, *_limits(one)) for one in report.gaps)
+    rows = tuple((safe_name(one.score), one.order, *limits(one, "-")) for one in report.gaps)
     what = "squared residual" if report.design.residuals else "score"
     text = f"Generalization gap: mean {what} of one class less that of the other"
     bound = report.design.loss_bound

@@ -5,24 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.attribute.words import QUANTITIES
-from mipaudit.formats.document import Document, Grid, Note, Paragraph, bulleted
-from mipaudit.formats.policy_blocks import (
-    policy_mood,
-    stated_cases,
-    stated_headline,
-    stated_section,
-)
+from mipaudit.formats.document import Document, Grid, Note, Paragraph, best, limits
+from mipaudit.formats.policy_blocks import stated_document
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
-    lower_text,
     percent_text,
-    upper_text,
-    value_text,
 )
 
 if TYPE_CHECKING:
-    from mipaudit.commands.attribute.report import AttributeFigure, AttributeReport, AttributeValue
+    from mipaudit.commands.attribute.report import AttributeReport
     from mipaudit.formats.document import Section
 
 _SUBJECTS: Final[dict[str, str]] = {str(name): text for name, text in QUANTITIES.items()}
@@ -31,22 +23,7 @@ _HEAD: Final = ("at least", "best estimate", "at most")
 
 def attribute_document(report: AttributeReport) -> Document:
     """Return the report as a document."""
-    sections = (
-        stated_section(report.policy, _SUBJECTS),
-        _figures(report),
-        _values(report),
-        bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings]),
-        bulleted("Keep in mind", report.limitations),
-    )
-    return Document(
-        title="mipaudit attribute",
-        headline=stated_headline(report.policy, report.verdict, report.findings),
-        mood=policy_mood(report.verdict),
-        summary=report.summary,
-        sections=tuple(section for section in sections if section),
-        cases=tuple(stated_cases(report.policy, "attribute", _SUBJECTS)),
-        created=report.provenance.created,
-    )
+    return stated_document(report, _SUBJECTS, (_figures(report), _values(report)))
 
 
 def _figures(report: AttributeReport) -> Section:
@@ -56,7 +33,7 @@ def _figures(report: AttributeReport) -> Section:
     grid = Grid(
         caption=text,
         head=("quantity", *_HEAD),
-        rows=tuple((QUANTITIES[one.quantity], *_limits(one)) for one in report.figures),
+        rows=tuple((QUANTITIES[one.quantity], *limits(one, "-")) for one in report.figures),
         words=1,
     )
     return (Paragraph(text=text), grid)
@@ -71,9 +48,9 @@ def _values(report: AttributeReport) -> Section:
                 safe_name(one.name),
                 count_text(one.n_members),
                 count_text(one.n_holdout),
-                _number(one.right_members),
-                _number(one.right_holdout),
-                *_limits(one),
+                best(one.right_members),
+                best(one.right_holdout),
+                *limits(one, "-"),
             )
             for one in report.by_value
         ),
@@ -85,15 +62,3 @@ def _values(report: AttributeReport) -> Section:
         f"of holdout records; then the difference, with {sure} confidence for all values together."
     )
     return (grid, Note(text=note))
-
-
-def _limits(one: AttributeFigure | AttributeValue) -> tuple[str, str, str]:
-    return (
-        "-" if one.lower is None else lower_text(one.lower),
-        _number(one.value),
-        "-" if one.upper is None else upper_text(one.upper),
-    )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else value_text(value)

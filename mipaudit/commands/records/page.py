@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Document, Grid, Note, Paragraph, bulleted
+from mipaudit.formats.document import Document, Grid, Note, Paragraph, framed, limits
 from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood, policy_section
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -21,23 +21,19 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.records.report import GroupRisk, RecordsReport
     from mipaudit.formats.document import Section
-    from mipaudit.statements.estimate import Estimate
 
 _MOST_CELLS: Final = 20
-_LONGEST_SUMMARY: Final = 10_000
 _CLASSES: Final = {"any": "any attacker", "thresholds": "one threshold", "bins-16": "16 bins"}
 
 
 def records_document(report: RecordsReport) -> Document:
     """Return the report as a document."""
-    return Document(
-        title="mipaudit records",
+    return framed(
+        report,
+        _sections(report),
+        cases=check_cases(report.policy, "records", report.verdict),
         headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
-        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
-        sections=tuple(section for section in _sections(report) if section),
-        cases=tuple(check_cases(report.policy, "records", report.verdict)),
-        created=report.provenance.created,
     )
 
 
@@ -49,8 +45,6 @@ def _sections(report: RecordsReport) -> Iterator[Section]:
     yield _cells(report)
     yield _top(report)
     yield from _groups(report)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _largest(report: RecordsReport) -> Section:
@@ -63,18 +57,10 @@ def _largest(report: RecordsReport) -> Section:
     grid = Grid(
         caption="The largest risk of a record",
         head=("", "at least", "best estimate", "at most"),
-        rows=(("largest risk", *_limits(report.estimates[0])),),
+        rows=(("largest risk", *limits(report.estimates[0])),),
         words=1,
     )
     return (grid, Note(text=text))
-
-
-def _limits(estimate: Estimate) -> tuple[str, str, str]:
-    return (
-        "-" if estimate.lower is None else lower_text(estimate.lower),
-        "-" if estimate.value is None else value_text(estimate.value),
-        "none" if estimate.upper is None else upper_text(estimate.upper),
-    )
 
 
 def _bands(report: RecordsReport) -> Section:

@@ -10,8 +10,8 @@ from mipaudit.formats.document import (
     Grid,
     Heading,
     Paragraph,
-    bulleted,
     class_grids,
+    framed,
     limits,
 )
 from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
@@ -31,14 +31,12 @@ _HEAD: Final = ("at least", "best estimate", "at most")
 
 def compare_document(report: CompareReport) -> Document:
     """Return the report as a document."""
-    return Document(
-        title="mipaudit compare",
+    return framed(
+        report,
+        _sections(report),
+        cases=_cases(report),
         headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
-        summary=report.summary,
-        sections=tuple(section for section in _sections(report) if section),
-        cases=tuple(_cases(report)),
-        created=report.provenance.created,
     )
 
 
@@ -61,8 +59,6 @@ def _sections(report: CompareReport) -> Iterator[Section]:
     yield _differences(report)
     yield _best_of(report)
     yield from _together(report)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _policy(report: CompareReport) -> Section:

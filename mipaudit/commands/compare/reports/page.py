@@ -11,8 +11,8 @@ from mipaudit.formats.document import (
     Heading,
     Note,
     Paragraph,
-    bulleted,
     class_grids,
+    framed,
     short_class,
 )
 from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.compare.reports.report import ReportComparison
     from mipaudit.formats.document import Section
 
-_LONGEST_SUMMARY: Final = 10_000
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 # They say the same as the advantage; the report for programs has them.
 _RESTATED: Final = frozenset({"excess", "eta", "accuracy"})
@@ -44,14 +43,13 @@ _CHANGED: Final = {"increase": "increased", "decrease": "decreased", "open": "no
 
 def compare_reports_document(report: ReportComparison) -> Document:
     """Return the report as a document."""
-    return Document(
-        title="mipaudit compare: old and new reports",
+    return framed(
+        report,
+        _sections(report),
+        cases=_cases(report),
         headline=policy_headline(report.policy, report.verdict, report.findings),
         mood=policy_mood(report.verdict),
-        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
-        sections=tuple(section for section in _sections(report) if section),
-        cases=tuple(_cases(report)),
-        created=report.provenance.created,
+        title="mipaudit compare: old and new reports",
     )
 
 
@@ -74,8 +72,6 @@ def _sections(report: ReportComparison) -> Iterator[Section]:
     yield _scores(report)
     yield from _changes(report)
     yield _beside_any(report)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _policy(report: ReportComparison) -> Section:
