@@ -7,14 +7,14 @@ Workers that somebody else started: a Dask cluster, or any executor.
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from mipaudit.errors import MissingExtraError, UsageError
+from mipaudit.options.groups.working import HOW_TO_START
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ EngineName = Literal["auto", "threads", "processes", "dask"]
 OnBadPart = Literal["error", "skip"]
 # Decoding two row groups at once saturates two cores; more threads cost memory.
 _MOST_DEFAULT_JOBS: Final = 4
-HOW_TO_START: Final = (
-    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
-    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
-    "executor=distributed.LocalCluster().get_client().get_executor()."
-)
 _PATIENCE = "10s"
 
 
@@ -53,40 +48,14 @@ class Engine:
     executor: Executor | None = None
     on_bad_part: OnBadPart = "error"
 
-    def __post_init__(self) -> None:
-        """Raise UsageError for settings that contradict each other."""
-        if self.name not in get_args(EngineName):
-            raise UsageError("engine", f"engine must be one of: {', '.join(get_args(EngineName))}.")
-        if self.on_bad_part not in get_args(OnBadPart):
-            raise UsageError("on_bad_part", "on_bad_part must be one of: error, skip.")
-        _require_jobs(self.jobs)
-        if self.scheduler is not None and self.name not in {"auto", "dask"}:
-            raise UsageError("scheduler", "A scheduler goes with --engine dask alone.")
-        if self.name == "dask" and self.scheduler is None:
-            raise UsageError("no_scheduler", "--engine dask needs a scheduler.", hint=HOW_TO_START)
-        if self.executor is None:
-            return
-        if not callable(getattr(self.executor, "submit", None)):
-            raise UsageError(
-                "executor",
-                "The executor has no method 'submit'.",
-                hint="Pass a concurrent.futures executor, such as client.get_executor().",
-            )
-        if self.name != "auto" or self.scheduler is not None:
-            raise UsageError("executor", "Give an executor, or an engine, but not both.")
-
     @property
     def workers(self) -> int:
         """Return how many workers of this machine to use."""
-        return default_jobs() if self.jobs is None else int(self.jobs)
+        return default_jobs() if self.jobs is None else self.jobs
 
 
 def engine_of(asked: Engines, on_bad_part: OnBadPart = "error") -> Engine:
-    """Return who does the work of a command, as it was asked.
-
-    Raises:
-        UsageError: settings that contradict each other.
-    """
+    """Return who does the work of a command, as it was asked."""
     return Engine(
         name=asked.engine,
         jobs=asked.jobs,
@@ -94,17 +63,6 @@ def engine_of(asked: Engines, on_bad_part: OnBadPart = "error") -> Engine:
         executor=asked.executor,
         on_bad_part=on_bad_part,
     )
-
-
-def _require_jobs(jobs: int | None) -> None:
-    if jobs is None:
-        return
-    try:
-        enough = operator.index(jobs) >= 1
-    except TypeError:
-        raise UsageError("jobs", "jobs must be a whole number.") from None
-    if not enough:
-        raise UsageError("jobs", "The number of jobs must be at least 1.")
 
 
 def default_jobs() -> int:
@@ -234,7 +192,7 @@ class DaskCluster(Borrowed):
         except ImportError:
             raise MissingExtraError(
                 "dask_missing",
-                "--engine dask needs Dask, which is not installed.",
+                "`engine` dask needs Dask, which is not installed.",
                 hint='Try: pip install "mipaudit[dask]"',
             ) from None
         try:

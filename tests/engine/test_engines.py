@@ -12,8 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.engine.workers import Engine
-from mipaudit.errors import UsageError
 from mipaudit.summaries import plan
 from tests.fixtures.parts import ROWS, columns, plain, write_parts
 
@@ -143,21 +141,3 @@ def test_progress_counts_all_rows(parts):
     # One pass: what is small enough to be kept is read once.
     assert seen[-1] == (ROWS, ROWS)
     assert seen == sorted(seen)
-
-
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({"name": "spark"}, "engine"),
-        ({"jobs": 0}, "jobs"),
-        ({"jobs": 1.5}, "jobs"),
-        ({"name": "threads", "scheduler": "tcp://h:1"}, "scheduler"),
-        ({"executor": object()}, "executor"),
-        ({"executor": HostileExecutor(0), "name": "processes"}, "executor"),
-        ({"on_bad_part": "ignore"}, "on_bad_part"),
-    ],
-)
-def test_settings_that_make_no_sense(given, code):
-    with pytest.raises(UsageError) as caught:
-        Engine(**given)
-    assert caught.value.code == code

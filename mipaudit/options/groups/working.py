@@ -3,14 +3,20 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
+from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.ranges import at_least
 from mipaudit.options.seed_choice import SeedGiven, seed_choice, seed_given
 from mipaudit.summaries.identity.seed import SeedChoice
 
+HOW_TO_START: Final = (
+    "Start one with `dask scheduler`, and on each machine `dask worker tcp://HOST:8786`; then "
+    "give --scheduler tcp://HOST:8786. In Python, a cluster on this machine: "
+    "executor=distributed.LocalCluster().get_client().get_executor()."
+)
 Progress: TypeAlias = Callable[[int, int | None], None]
 
 
@@ -110,6 +116,24 @@ class Engines(Work):
         Executor | None,
         Option(None, "What runs the work instead: a pool, or a cluster's.", recorded=False),
     ] = None
+
+    def check(self) -> None:
+        """Refuse settings that contradict each other."""
+        super().check()
+        if self.scheduler is not None and self.engine not in {"auto", "dask"}:
+            raise UsageError("scheduler", "A scheduler goes with `engine` dask alone.")
+        if self.engine == "dask" and self.scheduler is None:
+            raise UsageError("no_scheduler", "`engine` dask needs a scheduler.", hint=HOW_TO_START)
+        if self.executor is None:
+            return
+        if not callable(getattr(self.executor, "submit", None)):
+            raise UsageError(
+                "executor",
+                "The executor has no method 'submit'.",
+                hint="Pass a concurrent.futures executor, such as client.get_executor().",
+            )
+        if self.engine != "auto" or self.scheduler is not None:
+            raise UsageError("executor", "Give an executor, or an engine, but not both.")
 
 
 class BadParts(Options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mipaudit.errors import UsageError
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.part import Load
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.reading.source.source import ScoreSource
-
-_NAN_POLICIES: Final = ("error", "category", "drop")
 
 
 def open_input(
@@ -42,8 +40,6 @@ def open_input(
     from mipaudit.reading.source.in_memory import open_arrays, open_frame, open_frames
     from mipaudit.reading.source.opening import open_scores
 
-    _check_nan(request)
-    _check_units(request)
     _require_one_form(data, members, holdout)
     if data is not None:
         paths = _paths(data)
@@ -70,27 +66,6 @@ def _is_frame(data: object) -> bool:
     """Tell a table from a series, which offers the same stream without columns."""
     has_columns = hasattr(data, "__arrow_c_stream__") or type(data).__name__ == "DataFrame"
     return has_columns and (hasattr(data, "columns") or hasattr(data, "schema"))
-
-
-def _check_nan(request: ReadRequest) -> None:
-    if request.nan not in _NAN_POLICIES:
-        raise UsageError("bad_nan", f"nan must be one of {', '.join(_NAN_POLICIES)}.")
-
-
-def _check_units(request: ReadRequest) -> None:
-    from mipaudit.summaries.unit_scores import RULES
-
-    rules = f"one of {', '.join(RULES)}"
-    if request.unit_rows is not None and request.unit_rows not in RULES:
-        raise UsageError("unit_rows", f"unit_rows must be {rules}, or None.")
-    if request.unit_rows is not None and request.unit_column is None:
-        raise UsageError(
-            "unit_rows",
-            "--unit-rows says what of a person's rows counts, and no column names the persons.",
-            hint="Add --unit-col NAME.",
-        )
-    if request.rows_are not in {None, "independent"}:
-        raise UsageError("rows_are", "rows_are must be independent, or None.")
 
 
 def _check_arrays(request: ReadRequest) -> None:
