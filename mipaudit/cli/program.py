@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
@@ -11,10 +10,9 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
-from mipaudit.cli.settings.configured_command import ConfiguredCommand, options_of, usage_place
+from mipaudit.cli.settings.configured_command import options_of, usage_place
 from mipaudit.cli.settings.policy_file_keys import EveryCommand
-from mipaudit.cli.single_value_command import SingleValueCommand
-from mipaudit.commands.table import BY_NAME
+from mipaudit.commands.table import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
 
@@ -72,41 +70,8 @@ def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN
         raise typer.Exit
 
 
-# Each command is a function in the module of its name. The line is what the list of
-# commands says, so that a command is loaded only when it runs.
-COMMANDS: Final = {
-    "estimate": BY_NAME["estimate"].summary,
-    "records": BY_NAME["records"].summary,
-    "epsilon": BY_NAME["epsilon"].summary,
-    "check": BY_NAME["check"].summary,
-    "summarize": BY_NAME["summarize"].summary,
-    "query": BY_NAME["query"].summary,
-    "compare": BY_NAME["compare"].summary,
-    "attack": BY_NAME["attack"].summary,
-    "attribute": BY_NAME["attribute"].summary,
-    "query losses": BY_NAME["query losses"].summary,
-    "query lira": BY_NAME["query lira"].summary,
-    "shift": BY_NAME["shift"].summary,
-    "bounds": BY_NAME["bounds"].summary,
-    "noise": BY_NAME["noise"].summary,
-    "simulate": BY_NAME["simulate"].summary,
-    "validate": BY_NAME["validate"].summary,
-    "reproduce": BY_NAME["reproduce"].summary,
-    "render": BY_NAME["render"].summary,
-    "verify": BY_NAME["verify"].summary,
-    "schema": BY_NAME["schema"].summary,
-    "help": BY_NAME["help"].summary,
-}
+COMMANDS: Final = {one.name: one.summary for one in TABLE}
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
-# Without arguments it can do something; the others then show their help.
-_SUFFICIENT: Final = frozenset({"reproduce"})
-# Commands whose folder is not that of their name.
-_HOMES: Final = {
-    "reproduce": "reproductions",
-}
-# They read a report: a policy file must not judge it again unasked. The papers' figures are
-# nobody's policy.
-_UNCONFIGURED: Final = frozenset({"render", "reproduce"})
 
 
 def application(arguments: Sequence[str] = ()) -> TyperGroup:
@@ -116,7 +81,9 @@ def application(arguments: Sequence[str] = ()) -> TyperGroup:
     wanted = next((word for word in arguments if not word.startswith("-")), None)
     if wanted in COMMANDS and not _HELP_WORDS & set(arguments[: arguments.index(wanted)]):
         # Alone: making the others' help costs more than many an answer.
-        commands: dict[str, Any] = {wanted: _loaded(wanted)}
+        from mipaudit.cli.declared_command import declared_command
+
+        commands: dict[str, Any] = {wanted: declared_command(BY_NAME[wanted])}
     else:
         commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
     if arguments[:1] != [wanted] or is_completing():
@@ -142,31 +109,6 @@ def _version_option() -> Any:  # noqa: ANN401 - of the parser's parameters
     )
 
 
-def _loaded(name: str) -> TyperCommand:
-    if name in BY_NAME:
-        from mipaudit.cli.declared_command import declared_command
-
-        return declared_command(BY_NAME[name])
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.callback()(_unloaded)
-    _add(app, name)
-    return cast("TyperCommand", cast("TyperGroup", typer.main.get_command(app)).commands[name])
-
-
-def _add(app: typer.Typer, name: str) -> None:
-    word = name.replace(" ", "_")
-    module = import_module(_module_of(name))
-    kind = SingleValueCommand if name in _UNCONFIGURED else ConfiguredCommand
-    app.command(name, cls=kind, help=module.HELP, no_args_is_help=name not in _SUFFICIENT)(
-        getattr(module, word)
-    )
-
-
-def _module_of(name: str) -> str:
-    """Return the module that holds what a command is asked, by the command's name."""
-    return f"mipaudit.{_HOMES.get(name, f'commands.{name}')}.command"
-
-
 def joined_name(arguments: Sequence[str]) -> Sequence[str]:
     """Return the arguments with a command of two words, such as ``query losses``, as one."""
     at = next((at for at, word in enumerate(arguments) if not word.startswith("-")), None)
@@ -177,11 +119,8 @@ def joined_name(arguments: Sequence[str]) -> Sequence[str]:
 
 def every_command() -> EveryCommand:
     """Return the commands whose options a policy file may set, and what loads them."""
-    return EveryCommand(names=tuple(filter(_is_configured, COMMANDS)), load=_load_options)
-
-
-def _is_configured(name: str) -> bool:
-    return BY_NAME[name].configured if name in BY_NAME else name not in _UNCONFIGURED
+    names = tuple(one.name for one in TABLE if one.configured)
+    return EveryCommand(names=names, load=_load_options)
 
 
 def _load_options(name: str) -> Options:
@@ -201,10 +140,6 @@ def _option_names(name: str) -> frozenset[str]:
 
 def _command(name: str) -> TyperCommand:
     return cast("TyperCommand", application((name,)).commands[name])
-
-
-def _unloaded() -> None:
-    """Stand for a command that is listed and not run."""
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ class SingleValueCommand(TyperCommand):
     """
 
     run: Callable[[Any], int] | None = None
-    unrecorded: frozenset[str] | None = None
+    unrecorded: frozenset[str] = frozenset()
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it."""

@@ -20,34 +20,12 @@ _SOURCES: Final[dict[str, Source]] = {
     "DEFAULT_MAP": "file",
 }
 
-# How the report is shown does not change it; the inputs are listed on their own.
-_NOT_SETTINGS: Final = frozenset(
-    {
-        "scores",
-        "members",
-        "holdout",
-        "synthetic",
-        "reference",
-        "cuts",
-        "format",
-        "output",
-        "sha256",
-        "quiet",
-        "verbose",
-        "exit_zero",
-        "jobs",
-        "engine",
-        "scheduler",
-        "resume",
-    }
-)
-
 
 def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     """Return every setting of the command that can change its answer."""
     from mipaudit.statements.origin import Setting, setting_text
 
-    unrecorded = getattr(context.command, "unrecorded", None) or _NOT_SETTINGS
+    unrecorded: frozenset[str] = getattr(context.command, "unrecorded", frozenset())
     return (
         *(
             Setting(
