@@ -1,10 +1,10 @@
 """From counts of right guesses to the report on an attribute."""
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from mipaudit.commands.attribute.advantage import (
+from mipaudit.commands.attribute.guesses import (
+    Guesses,
     ValueGuesses,
     attribute_advantage,
     membership_advantage,
@@ -12,30 +12,24 @@ from mipaudit.commands.attribute.advantage import (
     surely_shifted,
     value_advantage,
 )
+from mipaudit.commands.attribute.options import AttributeOptions
+from mipaudit.commands.attribute.page import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
 from mipaudit.commands.attribute.report import (
     AttributeDesign,
     AttributeFigure,
+    AttributeQuantity,
     AttributeReport,
     AttributeValue,
 )
-from mipaudit.commands.attribute.words import ATTRIBUTE_LIMITATIONS, SUBJECTS, attribute_summary
+from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import StatedCheck, stated_check, stated_verdict
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.verdict import led, settled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mipaudit.commands.attribute.counts import Guesses
-    from mipaudit.commands.attribute.options import AttributeOptions
-    from mipaudit.commands.attribute.report import AttributeQuantity
-    from mipaudit.evidence.named_attackers.named_attack import Limits
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.origin import Provenance
-
 _OTHER: Final = "other"
-_NONE: Final = ValueGuesses(right_members=0, n_members=0, right_holdout=0, n_holdout=0)
 # A shift that is found by chance would only alarm.
 _SHIFT_ERROR: Final = 0.01
 
@@ -45,7 +39,7 @@ def attribute_report(
 ) -> AttributeReport:
     """Return the report."""
     alpha = 1 - asked.confidence
-    whole = sum(guesses.values.values(), start=_NONE)
+    whole = sum(guesses.values.values(), start=ValueGuesses())
     shown = _shown(guesses.values, asked.min_cell)
     # In a fixed order: which thread read what must not show in the last digit.
     every = [one for _, one in sorted(guesses.values.items())]
@@ -86,7 +80,7 @@ def attribute_report(
 
 def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
-    whole, alpha = sum(values, start=_NONE), 1 - asked.confidence
+    whole, alpha = sum(values, start=ValueGuesses()), 1 - asked.confidence
     given: dict[AttributeQuantity, float | None] = {
         "attribute_advantage": asked.max_attribute_advantage,
         "membership_advantage": asked.max_advantage,
@@ -106,11 +100,8 @@ def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[St
                 quantity,
                 f"the {SUBJECTS[quantity]}",
                 limit,
-                (
-                    None if shared is None else shared.lower,
-                    None if alone is None else alone.upper,
-                ),
-                unjudged="no value of the attribute is in both classes" if alone is None else None,
+                (shared.lower, alone.upper) if shared and alone else (None, None),
+                unjudged=None if alone else "no value of the attribute is in both classes",
             )
         )
     return tuple(checks)
@@ -124,7 +115,7 @@ def _shown(values: dict[str, ValueGuesses], least: int) -> dict[str, ValueGuesse
         if min(one.n_members, one.n_holdout) >= least
     }
     small = [one for name, one in values.items() if name not in large]
-    return large | ({_OTHER: sum(small, start=_NONE)} if small else {})
+    return large | ({_OTHER: sum(small, start=ValueGuesses())} if small else {})
 
 
 def _figure(quantity: AttributeQuantity, found: Limits | None) -> AttributeFigure:

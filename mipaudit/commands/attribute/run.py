@@ -23,7 +23,7 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.commands.attribute.answer import attribute_report
-    from mipaudit.commands.attribute.counts import count_guesses, guess_words
+    from mipaudit.commands.attribute.guesses import count_guesses, guess_words
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.reading.source.any_input import open_input
     from mipaudit.reading.source.request import rows_request

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attribute.advantage import (
+from mipaudit.commands.attribute.guesses import (
     ValueGuesses,
     attribute_advantage,
     membership_advantage,
