@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from mipaudit.statements.policy import class_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
@@ -234,7 +233,7 @@ def class_grids(
         yield Grid(caption=caption, head=(name, classes, *head), rows=cells, words=2)
         return
     for one in dict.fromkeys(row[1] for row in rows):
-        text = class_words(one)
+        text = _class_words(one)
         yield Heading(text=text[0].upper() + text[1:], level=3)
         cells = tuple((row[0], *row[2]) for row in rows if row[1] == one)
         yield Grid(caption=f"{caption}: {text}", head=(name, *head), rows=cells, words=1)
@@ -242,7 +241,14 @@ def class_grids(
 
 def short_class(attackers: Attackers) -> str:
     """Return a class for a narrow column: ``one threshold``."""
-    return class_words(attackers).removeprefix("attackers with ")
+    return _class_words(attackers).removeprefix("attackers with ")
+
+
+def _class_words(attackers: Attackers) -> str:
+    # Here, since pages of pure mathematics name no attackers, and start quickly.
+    from mipaudit.statements.policy import class_words
+
+    return class_words(attackers)
 
 
 def limits(one: Limited, missing: str = "none") -> tuple[str, str, str]:
