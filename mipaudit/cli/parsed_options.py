@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typer.main import get_click_param
@@ -33,6 +34,10 @@ def _parameter(one: Declared, said: str) -> TyperArgument | TyperOption:
     info: Any = make(one.option, flag, said)  # of either kind
     info.default = ... if one.default is REQUIRED else _default(one)
     parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=_words(one)))
+    if one.kind is int and not one.many and one.option.read is not None:
+        # Typed it is a text, as 1e4; a policy file has a whole number all the same.
+        parameter.type = copy(parameter.type)
+        parameter.type.name = "integer"
     return parameter
 
 

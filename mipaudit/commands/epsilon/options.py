@@ -32,7 +32,7 @@ _MOST_SPLITS: Final = 1000
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
 _COUNT: Final = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
-_Count = partial(Option, metavar="N", within=_COUNT, read=whole_number, typed=int)
+_Count = partial(Option, metavar="N", within=_COUNT, read=whole_number)
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
     "certifies epsilon.\n"
