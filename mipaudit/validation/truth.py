@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.validation.laws.named_family import (  # noqa: TC001 - the codec reads it
+    ScenarioParameter,
+)
 
 TRUTH_SCHEMA: Final = "mipaudit.truth/1"
 SCENARIOS_SCHEMA: Final = "mipaudit.scenarios/1"
@@ -78,16 +81,6 @@ class TruthReport:
     notes: tuple[str, ...]
     provenance: Provenance
     schema: str = field(default=TRUTH_SCHEMA)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioParameter:
-    """A number in a scenario's name, and the range that it must lie in."""
-
-    name: str
-    lowest: float
-    highest: float
-    step: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    interval_of,
     one_sided,
     wrong_arguments,
 )
@@ -32,6 +31,7 @@ class Advantage(Estimand):
 
     name = "advantage"
     meaning = "advantage of the best of all attackers"
+    trivial = True
     statements = frozenset({("advantage", "any")})
 
     def truth(self, law: Law, prior: float, args: Args) -> float:
@@ -40,14 +40,10 @@ class Advantage(Estimand):
             raise wrong_arguments(self)
         return law.advantage(prior)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the trivial attacker's advantage."""
-        return abs(2 * prior - 1)
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of any attacker."""
         for estimate in audited.stated("advantage", "any"):
-            yield interval_of(estimate, self)
+            yield self.interval_of(estimate)
 
 
 class _Restated(Advantage):
@@ -68,7 +64,7 @@ class _Restated(Advantage):
         """Return what is stated on this scale."""
         for quantity, attackers in self.statements:
             for estimate in audited.stated(quantity, attackers):
-                yield interval_of(estimate, self)
+                yield self.interval_of(estimate)
 
     def _moved(self, advantage: float, prior: float) -> float:
         return self.slope * (advantage - abs(2 * prior - 1))
@@ -119,7 +115,7 @@ class AdvantageThresholds(Advantage):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of thresholds."""
         for estimate in audited.stated("advantage", "thresholds"):
-            yield interval_of(estimate, self)
+            yield self.interval_of(estimate)
 
 
 class AdvantageIntervals(Advantage):
@@ -141,7 +137,7 @@ class AdvantageIntervals(Advantage):
         """Return what is stated of one interval, and of up to four."""
         for attackers, k in _INTERVALS.items():
             for estimate in audited.stated("advantage", attackers):
-                yield interval_of(estimate, self, args=(k,), label=f"{self.name}({k})")
+                yield self.interval_of(estimate, args=(k,), label=f"{self.name}({k})")
 
 
 class AdvantageBins(Advantage):
@@ -158,7 +154,7 @@ class AdvantageBins(Advantage):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of the bins that were cut."""
         for estimate in audited.stated("advantage", "bins-16"):
-            yield interval_of(estimate, self, args=audited.bin_edges)
+            yield self.interval_of(estimate, args=audited.bin_edges)
 
 
 class Auc(Estimand):
@@ -185,7 +181,7 @@ class Auc(Estimand):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the AUC as stated."""
         for estimate in audited.stated("auc", "thresholds"):
-            yield interval_of(estimate, self, args=(str(estimate.side),))
+            yield self.interval_of(estimate, args=(str(estimate.side),))
 
 
 class TprAtFpr(Estimand):
@@ -217,24 +213,22 @@ class TprAtFpr(Estimand):
 
     def _lower(self, estimate: Estimate) -> Interval:
         fpr, side = float(estimate.fpr or 0), str(estimate.side)
-        return Interval(
-            estimand=self.name,
-            lower=estimate.lower,
-            upper=None,
+        return self.interval(
+            estimate.lower,
+            None,
             nominal=one_sided(estimate.confidence),
             value=estimate.value,
-            estimand_args=(fpr, side),
+            args=(fpr, side),
             label=f"tpr@{fpr:g}",
         )
 
     def _upper(self, estimate: Estimate) -> Interval:
         fpr = float(estimate.fpr or 0)
-        return Interval(
-            estimand=self.name,
-            lower=None,
-            upper=estimate.upper,
+        return self.interval(
+            None,
+            estimate.upper,
             nominal=one_sided(estimate.confidence),
-            estimand_args=(fpr, "either"),
+            args=(fpr, "either"),
             label=f"tpr@{fpr:g}, either side",
         )
 
@@ -248,6 +242,7 @@ class AdvantageVector(Estimand):
 
     name = "advantage_vector"
     meaning = "advantage of attackers who see several numbers"
+    trivial = True
     by_name_only = True
     vectorial = True
 
@@ -265,29 +260,19 @@ class AdvantageVector(Estimand):
             case _:
                 raise wrong_arguments(self)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the trivial attacker's advantage."""
-        return abs(2 * prior - 1)
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of any attacker, of the learned score and of the grid."""
         if not isinstance(audited, AuditedVector):
             return
         for estimate in audited.stated("advantage", "any"):
-            yield interval_of(estimate, self)
+            yield self.interval_of(estimate)
         for estimate in audited.stated("advantage", "learned"):
-            yield interval_of(
-                estimate,
-                self,
-                args=("learned", audited.learned_truth),
-                label=f"{self.name}, learned",
+            yield self.interval_of(
+                estimate, args=("learned", audited.learned_truth), label=f"{self.name}, learned"
             )
         truth = audited.grid_truth
         for estimate in audited.stated("advantage", "product-grid"):
             if truth is not None:
-                yield interval_of(
-                    estimate,
-                    self,
-                    args=("product-grid", truth),
-                    label=f"{self.name}, product grid",
+                yield self.interval_of(
+                    estimate, args=("product-grid", truth), label=f"{self.name}, product grid"
                 )

@@ -24,7 +24,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    one_sided,
     wrong_arguments,
 )
 from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
@@ -54,10 +53,6 @@ class AttributeAdvantage(Estimand):
         right, wrong = _rates(law)
         return float(shares @ (right - wrong))
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of the file's guesses."""
         values = _guesses(audited)
@@ -82,10 +77,6 @@ class AttributeMembership(Estimand):
         shares = np.array(SHARES)
         return weighed(float(shares @ right), float(shares @ wrong), prior)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0: it may do worse than blind guessing."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of the file's guesses."""
         first, *others = _guesses(audited)
@@ -94,14 +85,8 @@ class AttributeMembership(Estimand):
 
 
 def _interval(estimand: Estimand, found: Limits, args: Args) -> Interval:
-    return Interval(
-        estimand=estimand.name,
-        lower=found.lower,
-        upper=found.upper,
-        nominal=one_sided(CONFIDENCE),
-        value=found.value,
-        estimand_args=args,
-        label=estimand.name,
+    return estimand.interval(
+        found.lower, found.upper, value=found.value, args=args, label=estimand.name
     )
 
 

@@ -20,7 +20,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    interval_of,
     wrong_arguments,
 )
 from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile, AuditedVector
@@ -57,10 +56,6 @@ class AdvantageBlind(Estimand):
             case _:
                 raise wrong_arguments(self)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0: the blind advantage is at prior 1/2."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``shift`` says of any attacker, and of thresholds on what it learned."""
         if not isinstance(audited, AuditedVector) or audited.prior != PRIOR:
@@ -72,11 +67,10 @@ class AdvantageBlind(Estimand):
         share = ErrorShare(confidence=CONFIDENCE, columns=1)
         for estimate in advantage_estimates(evidence, share):
             if estimate.attackers == "any":
-                yield interval_of(estimate, self)
+                yield self.interval_of(estimate)
             elif estimate.attackers == "thresholds":
-                yield interval_of(
+                yield self.interval_of(
                     estimate,
-                    self,
                     args=("thresholds", _truth(audited, learner)),
                     label=f"{self.name}, thresholds",
                 )

@@ -30,7 +30,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    one_sided,
     wrong_arguments,
 )
 from mipaudit.validation.laws.paired_scores import PAIRED_SCORES, ScorePair
@@ -173,10 +172,6 @@ class Difference(_OfPairs):
             case _:
                 raise wrong_arguments(self)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the difference between two queries that leak alike."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``compare`` states of every pair and class."""
         for number, pair in enumerate(PAIRED_SCORES):
@@ -184,13 +179,11 @@ class Difference(_OfPairs):
             found = compared_pair(audited, pair, rng, together=False)
             for attackers in _CLASSES:
                 alpha = (1 - CONFIDENCE) / 2
-                yield Interval(
-                    estimand=self.name,
-                    lower=found.lower(0, 1, attackers, alpha),
-                    upper=found.upper(0, 1, attackers, alpha),
-                    nominal=one_sided(CONFIDENCE),
+                yield self.interval(
+                    found.lower(0, 1, attackers, alpha),
+                    found.upper(0, 1, attackers, alpha),
                     value=found.value(0, attackers) - found.value(1, attackers),
-                    estimand_args=(pair.name, attackers),
+                    args=(pair.name, attackers),
                     label=f"{self.name}({pair.name}, {attackers})",
                 )
 
@@ -210,10 +203,6 @@ class JointGain(_OfPairs):
             case _:
                 raise wrong_arguments(self)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the gain where the second score adds nothing."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``compare`` states of every pair of the same records."""
         for number, pair in enumerate(PAIRED_SCORES):
@@ -222,14 +211,7 @@ class JointGain(_OfPairs):
             rng = np.random.default_rng((audited.seed, number))
             found = compared_pair(audited, pair, rng, together=True)
             lower = found.gain(found.cohorts[0], (0, 1), "thresholds", (1 - CONFIDENCE) / 2)
-            yield Interval(
-                estimand=self.name,
-                lower=lower,
-                upper=None,
-                nominal=one_sided(CONFIDENCE),
-                estimand_args=(pair.name,),
-                label=f"{self.name}({pair.name})",
-            )
+            yield self.interval(lower, None, args=(pair.name,), label=f"{self.name}({pair.name})")
 
 
 class LargestAdvantage(_OfPairs):
@@ -237,15 +219,12 @@ class LargestAdvantage(_OfPairs):
 
     name = "largest_advantage"
     meaning = "largest advantage among eight queries that leak nothing"
+    trivial = True
 
     def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
         """Return the trivial attacker's advantage."""
         if args:
             raise wrong_arguments(self)
-        return abs(2 * prior - 1)
-
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the trivial attacker's advantage."""
         return abs(2 * prior - 1)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
@@ -257,9 +236,4 @@ class LargestAdvantage(_OfPairs):
         )
         found = Compared(evidence=evidence, cohorts=(cohort,), independent=False)
         alpha = (1 - CONFIDENCE) / 2
-        yield Interval(
-            estimand=self.name,
-            lower=found.largest(cohort).lower(alpha),
-            upper=None,
-            nominal=one_sided(CONFIDENCE),
-        )
+        yield self.interval(found.largest(cohort).lower(alpha), None)

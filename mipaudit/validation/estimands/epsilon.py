@@ -59,10 +59,6 @@ class Epsilon(Estimand):
             raise wrong_arguments(self)
         return 0.0 if curve is None else curve.epsilon_at(DELTA)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0."""
-        return 0.0
-
     @abstractmethod
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the one-sided lower limits."""
@@ -107,13 +103,7 @@ class EpsilonOneRun(Epsilon):
         for label, guesses in (("", None), (f"{self.name}, guesses fixed", scores.size // 4)):
             run = one_run_from_scores(included, scores, guesses=guesses, seed=audited.seed)
             found = limit_one_run(run, delta=DELTA, confidence=CONFIDENCE)
-            yield Interval(
-                estimand=self.name,
-                lower=found.epsilon,
-                upper=None,
-                nominal=found.confidence,
-                label=label,
-            )
+            yield self.interval(found.epsilon, None, nominal=found.confidence, label=label)
 
 
 def _runs(estimand: Estimand, audited: AuditedFile, method: Method) -> Interval:
@@ -125,10 +115,9 @@ def _runs(estimand: Estimand, audited: AuditedFile, method: Method) -> Interval:
         method=method,
         rng=np.random.default_rng(audited.seed),
     )
-    return Interval(
-        estimand=estimand.name,
-        lower=found.lower,
-        upper=None,
+    return estimand.interval(
+        found.lower,
+        None,
         nominal=found.confidence,
         value=found.estimate,
         label="" if method in {"conditional", "gdp"} else f"{estimand.name}, {method}",
@@ -169,10 +158,6 @@ class _RuledOut(Estimand):
             raise wrong_arguments(self)
         return self._at(*_rates(law))
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the Clopper-Pearson limits, two-sided and one-sided."""
         refuted = audited.refuted
@@ -183,10 +168,9 @@ class _RuledOut(Estimand):
     def _interval(self, refuted: Refutation, limits: RefutedLimits) -> Interval:
         lower, upper = self._ends(limits)
         two_sided = limits.sides == 2  # noqa: PLR2004
-        return Interval(
-            estimand=self.name,
-            lower=lower,
-            upper=upper,
+        return self.interval(
+            lower,
+            upper,
             nominal=one_sided(limits.confidence) if two_sided else limits.confidence,
             value=self._value(refuted),
             label=self.name if two_sided else f"{self.name}, one-sided",

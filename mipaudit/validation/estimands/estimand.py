@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
+from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
     from mipaudit.validation.laws.law import Law
-    from mipaudit.validation.rivals.audited_file import AuditedFile
 
 Args = tuple[float | str, ...]
 Side = Literal["lower", "upper"]
@@ -88,6 +88,7 @@ class Estimand(ABC):
         usual: where it is tried unless it is asked for by name; None for everywhere. Its
             coverage is that of the files that it was tried on.
         vectorial: whether it is about scores of several numbers.
+        trivial: whether an attacker who knows nothing reaches |2p-1|.
     """
 
     name: ClassVar[str]
@@ -97,6 +98,7 @@ class Estimand(ABC):
     by_name_only: ClassVar[bool] = False
     usual: ClassVar[Usual | None] = None
     vectorial: ClassVar[bool] = False
+    trivial: ClassVar[bool] = False
 
     def concerns(self, law: Law) -> bool:
         """Tell whether it is asked about this law at all: of one number, or of several."""
@@ -132,28 +134,45 @@ class Estimand(ABC):
             ValueError: arguments that it does not take.
         """
 
-    @abstractmethod
-    def baseline(self, prior: float, args: Args) -> float:
-        """Return its value where nothing leaks."""
+    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002 - few look at them
+        """Return its value where nothing leaks: that of the trivial attacker, or 0."""
+        return abs(2 * prior - 1) if self.trivial else 0.0
 
     @abstractmethod
     def intervals(self, audited: AuditedFile) -> Iterable[Interval]:
         """Return what the tool says about it on a file."""
 
+    def interval(
+        self,
+        lower: float | None,
+        upper: float | None,
+        *,
+        nominal: float | None = None,
+        value: float | None = None,
+        args: Args = (),
+        label: str = "",
+    ) -> Interval:
+        """Return limits of it, each of which promises what one of a pair does by default."""
+        return Interval(
+            estimand=self.name,
+            lower=lower,
+            upper=upper,
+            nominal=one_sided(CONFIDENCE) if nominal is None else nominal,
+            value=value,
+            estimand_args=args,
+            label=label,
+        )
 
-def interval_of(
-    estimate: Estimate, estimand: Estimand, *, args: Args = (), label: str = ""
-) -> Interval:
-    """Return both limits and the best estimate of a report's row."""
-    return Interval(
-        estimand=estimand.name,
-        lower=estimate.lower,
-        upper=estimate.upper,
-        nominal=one_sided(estimate.confidence),
-        value=estimate.value,
-        estimand_args=args,
-        label=label,
-    )
+    def interval_of(self, estimate: Estimate, *, args: Args = (), label: str = "") -> Interval:
+        """Return both limits and the best estimate of a report's row."""
+        return self.interval(
+            estimate.lower,
+            estimate.upper,
+            nominal=one_sided(estimate.confidence),
+            value=estimate.value,
+            args=args,
+            label=label,
+        )
 
 
 def one_sided(confidence: float) -> float:

@@ -21,7 +21,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    interval_of,
     wrong_arguments,
 )
 from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
@@ -41,6 +40,7 @@ class AdvantageNoised(Estimand):
 
     name = "advantage_noised"
     meaning = "advantage of the best attacker who sees the score with Gaussian noise"
+    trivial = True
     statements = frozenset({("advantage", "noised-query")})
     by_name_only = True
 
@@ -52,16 +52,12 @@ class AdvantageNoised(Estimand):
             case _:
                 raise wrong_arguments(self)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the trivial attacker's advantage."""
-        return abs(2 * prior - 1)
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated with each bandwidth, under the name of its first selector."""
         for rank, estimate in enumerate(noised_estimates(audited)):
             if estimate.bandwidth is not None:
                 label = f"{self.name}, bandwidth {rank + 1}"
-                yield interval_of(estimate, self, args=(estimate.bandwidth,), label=label)
+                yield self.interval_of(estimate, args=(estimate.bandwidth,), label=label)
 
 
 def noised_estimates(audited: AuditedFile) -> list[Estimate]:

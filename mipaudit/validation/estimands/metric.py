@@ -19,7 +19,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    interval_of,
     wrong_arguments,
 )
 from mipaudit.validation.laws.law import Law, ladder_of
@@ -67,9 +66,8 @@ class MetricOptimum(Estimand):
         for name in NAMES:
             for estimate in stated_metrics(audited, name):
                 edges = audited.bin_edges if estimate.attackers == "bins-16" else ()
-                yield interval_of(
+                yield self.interval_of(
                     estimate,
-                    self,
                     args=(name, estimate.attackers, *edges),
                     label=f"metric {name}, {estimate.attackers}",
                 )

@@ -42,7 +42,6 @@ from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
     Interval,
-    one_sided,
     wrong_arguments,
 )
 from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
@@ -63,10 +62,6 @@ class _Named(Estimand):
 
     usual = DEAR
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of each adversary that the file lets learn."""
         # The blocks are those of the evidence beside which the adversary is put.
@@ -80,12 +75,10 @@ class _Named(Estimand):
             found = self._limits(audited, cut, loss, judged, blocks)
             if found is None:
                 continue
-            yield Interval(
-                estimand=self.name,
-                lower=found[0],
-                upper=found[1],
-                nominal=one_sided(CONFIDENCE),
-                estimand_args=(cut.at, "low" if cut.below else "nobody", side),
+            yield self.interval(
+                found[0],
+                found[1],
+                args=(cut.at, "low" if cut.below else "nobody", side),
                 label=f"{self.name}({name})",
             )
 
@@ -222,20 +215,11 @@ class GeneralizationGap(Estimand):
             raise wrong_arguments(self)
         return _mean(law.holdout) - _mean(law.members)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of two means."""
         terms = np.clip(audited.score, 0.0, BOUND) / BOUND
         lower, upper = mean_difference(terms[~audited.member], terms[audited.member], _ALPHA)
-        yield Interval(
-            estimand=self.name,
-            lower=lower * BOUND,
-            upper=upper * BOUND,
-            nominal=one_sided(CONFIDENCE),
-        )
+        yield self.interval(lower * BOUND, upper * BOUND)
 
 
 class BoundedLoss(Estimand):
@@ -251,10 +235,6 @@ class BoundedLoss(Estimand):
             raise wrong_arguments(self)
         return weighed(1 - _mean(law.members) / BOUND, 1 - _mean(law.holdout) / BOUND, prior)
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0: it may do worse than blind guessing."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits that ``attack`` states."""
         found = achieved(
@@ -265,12 +245,8 @@ class BoundedLoss(Estimand):
         )
         if found is None:
             return
-        yield Interval(
-            estimand=self.name,
-            lower=found.advantage.lower,
-            upper=found.advantage.upper,
-            nominal=one_sided(CONFIDENCE),
-            value=found.advantage.value,
+        yield self.interval(
+            found.advantage.lower, found.advantage.upper, value=found.advantage.value
         )
 
 

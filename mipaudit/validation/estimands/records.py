@@ -85,10 +85,6 @@ class RecordRisk(Estimand):
         risks = true_risks(law, prior, edges, cell.astype(np.int64))
         return float(np.minimum(risks - lower, upper - risks).min())
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return 0: the margin of limits without width."""
-        return 0.0
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return that every cell is inside its limits."""
         cells, risks = file_risks(audited)
@@ -129,6 +125,7 @@ class LargestRisk(Estimand):
 
     name = "largest_risk"
     meaning = "largest risk of a cell of records"
+    trivial = True
     statements = frozenset({("risk", "any")})
     by_name_only = True
 
@@ -140,20 +137,14 @@ class LargestRisk(Estimand):
         risks = true_risks(law, prior, edges, cell.astype(np.int64))
         return float(np.abs(risks[occupied > 0]).max())
 
-    def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return |2p-1|."""
-        return abs(2 * prior - 1)
-
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return its limits."""
         cells, risks = file_risks(audited)
-        yield Interval(
-            estimand=self.name,
-            lower=risks.largest_lower,
-            upper=risks.largest_upper,
-            nominal=one_sided(CONFIDENCE),
+        yield self.interval(
+            risks.largest_lower,
+            risks.largest_upper,
             value=float(risks.together.risk[risks.largest]),
-            estimand_args=(
+            args=(
                 float(cells.edges.size),
                 *cells.edges.tolist(),
                 *cells.cell.astype(float).tolist(),
@@ -195,30 +186,23 @@ class GroupAdvantage(Estimand):
         share = ErrorShare(confidence=CONFIDENCE, columns=GROUPS)
         found = _in_groups(audited)
         nominal = one_sided(CONFIDENCE)
-        yield Interval(
-            estimand=self.name,
-            lower=max(one.lower(share.one_sided) for one in found),
-            upper=None,
-            nominal=nominal,
-        )
+        yield self.interval(max(one.lower(share.one_sided) for one in found), None, nominal=nominal)
         uppers = [one.upper("thresholds", share.one_sided) for one in found]
-        yield Interval(
-            estimand=self.name,
-            lower=None,
-            upper=min(1.0 if upper is None else upper for upper in uppers),
+        yield self.interval(
+            None,
+            min(1.0 if upper is None else upper for upper in uppers),
             nominal=nominal,
-            estimand_args=("thresholds",),
+            args=("thresholds",),
             label=f"{self.name}, thresholds",
         )
         differences = attack_differences(
             [one.counts for one in found], prior=audited.prior, alpha=share.two_sided
         )
-        yield Interval(
-            estimand=self.name,
-            lower=max(one.lower for one in differences),
-            upper=min(one.upper for one in differences),
+        yield self.interval(
+            max(one.lower for one in differences),
+            min(one.upper for one in differences),
             nominal=nominal,
-            estimand_args=("difference",),
+            args=("difference",),
             label=f"{self.name}, difference",
         )
 

@@ -16,20 +16,13 @@ _LONGEST: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """A number in a name.
-
-    Attributes:
-        name: how it is written in the pattern, in capitals.
-        lowest: least value allowed.
-        highest: greatest value allowed.
-        step: if given, a whole number of which it must be a multiple.
-    """
+class ScenarioParameter:
+    """A number in a scenario's name, and the range that it must lie in."""
 
     name: str
     lowest: float
     highest: float
-    step: int | None = None
+    step: int | None  # of which it must be a multiple
 
     @property
     def range_text(self) -> str:
@@ -55,7 +48,7 @@ class Family(Generic[T_co]):
     """
 
     prefix: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ScenarioParameter, ...]
     make: Callable[..., T_co]
     examples: tuple[tuple[float, ...], ...]
     summary: str

@@ -20,13 +20,13 @@ from mipaudit.validation.laws.mixture import (
     Steps,
     mixture,
 )
-from mipaudit.validation.laws.named_family import Family, Parameter, short
+from mipaudit.validation.laws.named_family import Family, ScenarioParameter, short
 
-EPSILON: Final = Parameter(name="EPS", lowest=0.01, highest=30)
-MU: Final = Parameter(name="MU", lowest=0.01, highest=20)
-_RATIO: Final = Parameter(name="RATIO", lowest=1.01, highest=100)
-_VALUES: Final = Parameter(name="K", lowest=2, highest=65_536, step=1)
-_TEETH: Final = Parameter(name="TEETH", lowest=2, highest=4096, step=2)
+EPSILON: Final = ScenarioParameter(name="EPS", lowest=0.01, highest=30, step=None)
+MU: Final = ScenarioParameter(name="MU", lowest=0.01, highest=20, step=None)
+_RATIO: Final = ScenarioParameter(name="RATIO", lowest=1.01, highest=100, step=None)
+_VALUES: Final = ScenarioParameter(name="K", lowest=2, highest=65_536, step=1)
+_TEETH: Final = ScenarioParameter(name="TEETH", lowest=2, highest=4096, step=2)
 # Beyond so many steps of a geometric noise its mass is below e^-40.
 _STEPS: Final = 40.0
 _LEAST_REACH: Final = 60
@@ -183,8 +183,8 @@ def _counting_queries(queries: float, records: float, noise_sd: float) -> Law:
     )
 
 
-def _deviation(name: str) -> Parameter:
-    return Parameter(name=name, lowest=1e-6, highest=1e6)
+def _deviation(name: str) -> ScenarioParameter:
+    return ScenarioParameter(name=name, lowest=1e-6, highest=1e6, step=None)
 
 
 LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
@@ -239,14 +239,14 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     ),
     Family(
         prefix="multinomial",
-        parameters=(Parameter(name="K", lowest=2, highest=65_536, step=2),),
+        parameters=(ScenarioParameter(name="K", lowest=2, highest=65_536, step=2),),
         make=_multinomial,
         examples=((1000,),),
         summary="K values; members 40% more often on a scattered half, less on the other",
     ),
     Family(
         prefix="humphries",
-        parameters=(Parameter(name="M", lowest=2, highest=100_000, step=1),),
+        parameters=(ScenarioParameter(name="M", lowest=2, highest=100_000, step=1),),
         make=_humphries,
         examples=((20,),),
         summary="log-losses where members are all of one of M groups (Humphries et al. 2023, 5.3)",
@@ -261,8 +261,8 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     Family(
         prefix="colluding",
         parameters=(
-            Parameter(name="BITS", lowest=1, highest=32, step=1),
-            Parameter(name="KEYS", lowest=1, highest=64, step=1),
+            ScenarioParameter(name="BITS", lowest=1, highest=32, step=1),
+            ScenarioParameter(name="KEYS", lowest=1, highest=64, step=1),
         ),
         make=_colluding,
         examples=((1, 3),),
@@ -272,8 +272,8 @@ LAW_FAMILIES: Final[tuple[Family[Law], ...]] = (
     Family(
         prefix="counting-queries",
         parameters=(
-            Parameter(name="QUERIES", lowest=1, highest=1e9, step=1),
-            Parameter(name="RECORDS", lowest=1, highest=1e12, step=1),
+            ScenarioParameter(name="QUERIES", lowest=1, highest=1e9, step=1),
+            ScenarioParameter(name="RECORDS", lowest=1, highest=1e12, step=1),
             _deviation("SD"),
         ),
         make=_counting_queries,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.validation.laws.catalogue import CORRUPTED, LAWS, MINORITY, law
-from mipaudit.validation.laws.named_family import Family, Parameter, family_of, unknown
+from mipaudit.validation.laws.named_family import Family, ScenarioParameter, family_of, unknown
 from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, MU
 from mipaudit.validation.laws.vector_law import GaussianPlane, Xor
 from mipaudit.validation.scenarios.scenario_families import canary_family, class_family, law_family
@@ -18,7 +18,7 @@ from mipaudit.validation.scenarios.score_scenarios import (
     ShiftScenario,
 )
 from mipaudit.validation.scenarios.split_scenario import HalfMean, NearlyCancelling
-from mipaudit.validation.truth import ScenarioEntry, ScenarioParameter
+from mipaudit.validation.truth import ScenarioEntry
 
 if TYPE_CHECKING:
     from mipaudit.validation.scenarios.scenario import Scenario
@@ -98,7 +98,7 @@ def _vectors() -> Iterator[Entry]:
             "xor2d",
             VECTORS,
             field="advantage",
-            parameter=Parameter(name="ADV", lowest=0.01, highest=1),
+            parameter=ScenarioParameter(name="ADV", lowest=0.01, highest=1, step=None),
             example=0.4,
             summary="signs that agree more often in members: together advantage ADV, alone none",
         ),
@@ -153,7 +153,7 @@ def _unequal() -> Iterator[Entry]:
             "covariate-shift",
             UNEQUAL,
             field="shift",
-            parameter=Parameter(name="SD", lowest=0.01, highest=3),
+            parameter=ScenarioParameter(name="SD", lowest=0.01, highest=3, step=None),
             example=0.5,
             summary="no leak, but one of five features is SD s.d. higher in members",
             notes=(_BLIND,),
@@ -174,7 +174,7 @@ def _splits() -> Iterator[Entry]:
             "izzo-prop9",
             SPLITS,
             field="records",
-            parameter=Parameter(name="N", lowest=4, highest=20, step=2),
+            parameter=ScenarioParameter(name="N", lowest=4, highest=20, step=2),
             example=14,
             summary="1/sum of a random half of N records, one of which nearly cancels (Izzo et al. "
             "2022, Proposition 9)",
@@ -188,7 +188,7 @@ def _splits() -> Iterator[Entry]:
             "random-half-mean",
             SPLITS,
             field="records",
-            parameter=Parameter(name="N", lowest=40, highest=2000, step=2),
+            parameter=ScenarioParameter(name="N", lowest=40, highest=2000, step=2),
             example=1000,
             summary="mean of a random half of N normal records",
             notes=(_QUANTILES,),
@@ -242,9 +242,6 @@ def _listed(heading: str, entry: Family[Scenario] | Scenario) -> ScenarioEntry:
         heading=heading,
         kind=entry.make(*entry.examples[0]).kind,
         summary=entry.summary,
-        parameters=tuple(
-            ScenarioParameter(name=p.name, lowest=p.lowest, highest=p.highest, step=p.step)
-            for p in entry.parameters
-        ),
+        parameters=entry.parameters,
         examples=tuple(entry.names()),
     )

@@ -12,7 +12,7 @@ from mipaudit.maths.privacy.mechanism import (
     LaplaceMechanism,
     RandomizedResponse,
 )
-from mipaudit.validation.laws.named_family import Family, Parameter, family_of, short
+from mipaudit.validation.laws.named_family import Family, ScenarioParameter, family_of, short
 from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, truthful
 from mipaudit.validation.rivals import attack
 from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
@@ -112,7 +112,7 @@ def class_family(
     heading: str,
     *,
     field: str,
-    parameter: Parameter,
+    parameter: ScenarioParameter,
     example: float,
     summary: str,
     notes: tuple[str, ...] = (),
@@ -143,5 +143,7 @@ def _laws(prefix: str) -> Family[Law]:
     return next(family for family in LAW_FAMILIES if family.prefix == prefix)
 
 
-def _named(parameters: tuple[Parameter, ...], values: tuple[float, ...]) -> dict[str, float]:
+def _named(
+    parameters: tuple[ScenarioParameter, ...], values: tuple[float, ...]
+) -> dict[str, float]:
     return {p.name.lower(): value for p, value in zip(parameters, values, strict=True)}

@@ -7,7 +7,7 @@ import pytest
 
 from mipaudit.errors import UsageError
 from mipaudit.validation.laws.catalogue import LAWS, law
-from mipaudit.validation.laws.named_family import Family, Parameter
+from mipaudit.validation.laws.named_family import Family, ScenarioParameter
 from mipaudit.validation.scenarios.catalogue import listing, scenario, scenario_names
 from mipaudit.validation.scenarios.scenario import RecordScenario
 
@@ -139,10 +139,10 @@ def test_the_ends_of_every_range_have_truths(name):
 
 
 def test_a_family_says_what_it_takes():
-    even = Parameter(name="N", lowest=2, highest=8, step=2)
+    even = ScenarioParameter(name="N", lowest=2, highest=8, step=2)
     family = Family(
         prefix="a-b",
-        parameters=(even, Parameter(name="X", lowest=0.5, highest=1)),
+        parameters=(even, ScenarioParameter(name="X", lowest=0.5, highest=1, step=None)),
         make=lambda n, x: n * x,
         examples=((2, 0.5),),
         summary="",
