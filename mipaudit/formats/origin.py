@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import Grid, Heading, Pairs, Section
+from mipaudit.statements.origin import value_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 
@@ -61,7 +62,7 @@ def origin_section(provenance: Provenance) -> Section:
             Grid(
                 caption="Settings that were given; all others are the defaults",
                 head=("setting", "value", "source"),
-                rows=tuple((one.name, one.value, _source(one)) for one in given),
+                rows=tuple((one.name, value_words(one.value), _source(one)) for one in given),
                 words=3,
             )
         )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from inspect import Parameter, get_annotations
 from types import NoneType, UnionType
@@ -196,15 +197,19 @@ class Options:
         return tuple(value for many in found for value in (many if _several(many) else (many,)))
 
     def recorded(self) -> tuple[Setting, ...]:
-        """Return what a report says of them: as the caller has it, or as they are."""
-        given: tuple[Setting, ...] | None = self.__dict__.get("settings")
-        if given is not None:
-            return given
+        """Return what a report says of them: their values, and where the caller has them from."""
+        from mipaudit.statements.origin import plain_value
         from mipaudit.statements.provenance import settings_from
 
         options = [one for one in declared(type(self)) if one.option.recorded]
         values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}
-        return settings_from(values, source="api")
+        given: tuple[Setting, ...] | None = self.__dict__.get("settings")
+        if given is None:
+            return settings_from(values, source="api")
+        return tuple(
+            replace(one, value=plain_value(values[one.name])) if one.name in values else one
+            for one in given
+        )
 
 
 def declared(options: type[Options]) -> tuple[Declared, ...]:
@@ -244,7 +249,7 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
     Raises:
         UsageError: it is neither; the code is the name of the option.
     """
-    if value is None and one.optional:
+    if value is None and (one.optional or one.default is None):
         return None
     found = _read(one, value)
     within = one.option.within

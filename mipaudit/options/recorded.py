@@ -1,7 +1,4 @@
-"""The settings that a report records, as the keywords that they were.
-
-A command line records what was typed, the Python API its arguments; both are read.
-"""
+"""The settings that a report records, as the keywords that they were."""
 
 from __future__ import annotations
 
@@ -9,17 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.declare import checked
-from mipaudit.options.public import options_of, spelled
-from mipaudit.statements.origin import setting_value
+from mipaudit.options.public import options_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mipaudit.options.declare import Declared
-    from mipaudit.statements.origin import Setting
+    from mipaudit.statements.origin import Setting, Value
 
-_NONE: Final = "none"
 # Judging a report again makes no kind of report of its own.
 _REJUDGE: Final = "rejudge"
 
@@ -31,14 +26,30 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
     beside it, and what later versions may add.
 
     Raises:
-        InputError: ``bad_setting``: a setting cannot be read back.
+        InputError: ``bad_setting``: a setting is no value of its option.
     """
     options = {one.name: one for one in options_of(function_of(command)) if one.option.recorded}
-    return {
-        one.name: _value(options[one.name], one)
-        for one in settings
-        if one.name in options and not _is_left_out(options[one.name], one)
-    }
+    found = {}
+    for one in settings:
+        option = options.get(one.name)
+        if option is None or (one.value is None and option.default is not None):
+            continue
+        try:
+            # What is read is given anew.
+            given = option.option.is_input or option.option.told is not None
+            found[one.name] = one.value if given else checked(option, _number(one.value, option))
+        except (UsageError, ValueError):
+            raise InputError(
+                "bad_setting",
+                f"The setting '{one.name}' of the report cannot be read back.",
+                hint="Use the version of mipaudit that the report's provenance names.",
+            ) from None
+    return found
+
+
+def _number(value: Value, option: Declared) -> Value:
+    """Return an infinity, which JSON has as a text, as the number that it is."""
+    return float(value) if option.kind is float and isinstance(value, str) else value
 
 
 def recorded_value(settings: Iterable[Setting], command: str, name: str) -> Any:  # noqa: ANN401
@@ -60,35 +71,3 @@ def function_of(command: str) -> Callable[..., Any]:
     assert place is not None  # noqa: S101 - only what can be made again is asked for
     function: Callable[..., Any] = named(place)
     return function
-
-
-def _is_left_out(one: Declared, setting: Setting) -> bool:
-    """Tell whether an option was not typed that has another default than None."""
-    return setting.value == _NONE and not (one.optional or one.kind is Any)
-
-
-def _value(one: Declared, setting: Setting) -> Any:  # noqa: ANN401 - whatever it takes
-    try:
-        value = _written(one, setting)
-        # What is read is given anew.
-        return value if one.option.is_input else checked(one, value)
-    except (ValueError, IndexError, UsageError):
-        raise InputError(
-            "bad_setting",
-            f"The setting '{setting.name}' of the report cannot be read back.",
-            hint="Use the version of mipaudit that the report's provenance names.",
-        ) from None
-
-
-def _written(one: Declared, setting: Setting) -> Any:  # noqa: ANN401
-    """Return what a setting was written from: a text as it was typed, or a value."""
-    text, option = setting.value, one.option
-    if text != _NONE and setting.source != "api":
-        if option.flag is None and one.kind is bool:
-            return text != "false"  # where a file was to be written: the function takes whether
-        if option.flag is not None and option.read is not None and not option.repeated:
-            return text
-    try:
-        return setting_value(text, spelled(one.annotation))
-    except ValueError:
-        return text  # a word among numbers, as fresh is for a seed

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.origin import InputFile, Provenance, SeedInUse, Setting, setting_text
+from mipaudit.statements.origin import InputFile, Provenance, SeedInUse, Setting, plain_value
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def settings_from(
 ) -> tuple[Setting, ...]:
     """Return one Setting for each value, in order, all from one source."""
     return tuple(
-        Setting(name=name, value=setting_text(value), source=source)
+        Setting(name=name, value=plain_value(value), source=source)
         for name, value in values.items()
     )
 

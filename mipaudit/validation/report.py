@@ -1,13 +1,12 @@
-"""What ``validate`` returns, prints and writes: the JSON format ``mipaudit.validation/1``."""
+"""What ``validate`` returns, prints and writes: the JSON format ``mipaudit.validation/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-
-VALIDATION_SCHEMA: Final = "mipaudit.validation/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 # Whose limit it is: ours, or another method's that is known to hold or not to hold.
 Source = Literal["mipaudit", "valid", "invalid"]
@@ -171,4 +170,4 @@ class ValidationReport:
     rows: tuple[CoverageRow, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=VALIDATION_SCHEMA)
+    schema: str = schema_of("validate")

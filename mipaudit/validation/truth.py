@@ -1,17 +1,15 @@
-"""What ``simulate`` says: the formats ``mipaudit.truth/1`` and ``mipaudit.scenarios/1``."""
+"""What ``simulate`` says: the formats ``mipaudit.truth/2`` and ``mipaudit.scenarios/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.validation.laws.named_family import (  # noqa: TC001 - the codec reads it
     ScenarioParameter,
 )
-
-TRUTH_SCHEMA: Final = "mipaudit.truth/1"
-SCENARIOS_SCHEMA: Final = "mipaudit.scenarios/1"
 
 Kind = Literal["scores", "canaries", "splits"]
 Order = Literal["shuffled", "sorted", "members-first"]
@@ -80,7 +78,7 @@ class TruthReport:
     truths: tuple[Truth, ...]
     notes: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=TRUTH_SCHEMA)
+    schema: str = schema_of("simulate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,4 +109,4 @@ class ScenarioList:
     command: str
     scenarios: tuple[ScenarioEntry, ...]
     provenance: Provenance
-    schema: str = field(default=SCENARIOS_SCHEMA)
+    schema: str = schema_of("simulate --list")

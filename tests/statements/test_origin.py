@@ -1,76 +1,50 @@
-"""The value of a setting as text, and back."""
+"""The value of a setting, as JSON has it and as people read it."""
 
 from __future__ import annotations
+
+import json
+from datetime import date
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.statements.origin import setting_text, setting_value
+from mipaudit.statements.origin import plain_value, value_words
 
-NAMES = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from(["none", "true", "a, b", "d1,d2", ",", ", ", " x", "x,", '"q"', "[1]", "{}"]),
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3).map(tuple) | st.dictionaries(st.text(), inner),
+    max_leaves=9,
 )
-FLOATS = st.floats(allow_nan=False)
-KINDS = {
-    "str | None": st.none() | NAMES,
-    "bool": st.booleans(),
-    "int": st.integers(),
-    "float": FLOATS,
-    "float | None": st.none() | FLOATS,
-    "tuple[float, float] | None": st.none() | st.tuples(FLOATS, FLOATS),
-    "int | tuple[int, int] | None": st.none()
-    | st.integers()
-    | st.tuples(st.integers(), st.integers()),
-    "Sequence[str]": st.lists(NAMES, max_size=4).map(tuple),
-    "str | Sequence[str]": st.lists(NAMES, max_size=4).map(tuple),
-    "Sequence[float]": st.lists(FLOATS, max_size=4).map(tuple),
-    "Sequence[int]": st.lists(st.integers(), max_size=4).map(tuple),
-    "Mapping[str, float] | None": st.none() | st.dictionaries(NAMES, FLOATS),
-    "Sequence[Mapping[str, Any]]": st.lists(
-        st.dictionaries(NAMES, st.one_of(st.none(), FLOATS, NAMES)), max_size=3
-    ).map(tuple),
-    "Sequence[tuple[str, Mapping[str, float]]]": st.lists(
-        st.tuples(NAMES, st.dictionaries(NAMES, FLOATS)), max_size=3
-    ).map(tuple),
-}
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_nothing_is_lost_on_the_way(kind):
-    @given(KINDS[kind])
-    def holds(value):
-        assert setting_value(setting_text(value), kind) == value
+@given(VALUES)
+def test_json_has_every_value_and_gives_it_back(value):
+    plain = plain_value(value)
 
-    holds()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain_value(plain) == plain
+    assert isinstance(value_words(plain), str)
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("value", "plain", "words"),
     [
-        (None, "none"),
-        ("none", '"none"'),
-        (("a", "b"), "a, b"),
-        (("d1,d2", "loss"), "d1,d2, loss"),
-        (("a, b",), '["a, b"]'),
-        ((), ""),
-        ("", '""'),
-        (0.001, "0.001"),
-        (float("inf"), "inf"),
-        ({"q": 0.5}, '{"q": 0.5}'),
-        (np.float64(0.5), "0.5"),
-        ({"q": np.int64(3)}, '{"q": 3}'),
+        (None, None, "none"),
+        (True, True, "true"),
+        ("none", "none", "none"),
+        ((0.02, 0.001), [0.02, 0.001], "0.02, 0.001"),
+        (("d1,d2", "loss"), ["d1,d2", "loss"], "d1,d2, loss"),
+        ((), [], ""),
+        (float("inf"), "inf", "inf"),
+        ({"q": 0.5}, {"q": 0.5}, "q: 0.5"),
+        (np.float64(0.5), 0.5, "0.5"),
+        ({"q": np.int64(3)}, {"q": 3}, "q: 3"),
+        (date(2026, 11, 23), "2026-11-23", "2026-11-23"),
+        ("https://key:secret@host/a.csv?token=1", "https://host/a.csv", "https://host/a.csv"),
     ],
 )
-def test_it_stays_readable(value, text):
-    assert setting_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"), [("maybe", "bool"), ("1, x", "Sequence[float]"), ('"', "str")]
-)
-def test_what_is_no_such_value_is_refused(text, kind):
-    with pytest.raises(ValueError):  # noqa: PT011 - the reader adds the words
-        setting_value(text, kind)
+def test_a_value_is_plain_and_readable(value, plain, words):
+    assert plain_value(value) == plain
+    assert value_words(plain) == words

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.cli.settings.configured_command import config_of, setting_place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import typer
 
     from mipaudit.statements.origin import Setting
@@ -23,14 +21,14 @@ _SOURCES: Final[dict[str, Source]] = {
 
 def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     """Return every setting of the command that can change its answer."""
-    from mipaudit.statements.origin import Setting, setting_text
+    from mipaudit.statements.origin import Setting, plain_value
 
     unrecorded: frozenset[str] = getattr(context.command, "unrecorded", frozenset())
     return (
         *(
             Setting(
                 name=name,
-                value=setting_text(value),
+                value=plain_value(value),
                 source=_source(context, name),
                 where=setting_place(context, name),
             )
@@ -51,22 +49,14 @@ def _of_file(context: typer.Context) -> tuple[Setting, ...]:
     config = config_of(context)
     if config is None:
         return ()
-    from mipaudit.statements.origin import Setting, setting_text
+    from mipaudit.statements.origin import Setting, plain_value
 
     def setting(name: str, value: object, where: str | None) -> Setting:
-        return Setting(name=name, value=setting_text(value), source="file", where=where)
+        return Setting(name=name, value=plain_value(value), source="file", where=where)
 
     listed = {"limits": config.limits, "waivers": config.waivers}
     judges = "on_inconclusive" in context.params
     return (
-        *(setting(name, _plain(rows), config.name) for name, rows in listed.items() if judges),
+        *(setting(name, rows, config.name) for name, rows in listed.items() if judges),
         setting("config", config.name, f"sha256 {config.sha256}"),
     )
-
-
-def _plain(rows: tuple[Mapping[str, Any], ...]) -> list[dict[str, Any]]:
-    """Return rows with days as text."""
-    return [
-        {key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in pairs}
-        for pairs in (row.items() for row in rows)
-    ]

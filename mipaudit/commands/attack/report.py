@@ -1,10 +1,10 @@
-"""What ``attack`` returns, prints and writes: the JSON format ``mipaudit.attack/1``."""
+"""What ``attack`` returns, prints and writes: the JSON format ``mipaudit.attack/2``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Literal
+from typing import Literal
 
 from mipaudit.statements.estimate import (  # noqa: TC001 - the codec
     Attackers,
@@ -14,9 +14,8 @@ from mipaudit.statements.estimate import (  # noqa: TC001 - the codec
 )
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
-
-ATTACK_SCHEMA: Final = "mipaudit.attack/1"
 
 Adversary = Literal[
     "bounded-loss",
@@ -193,4 +192,4 @@ class AttackReport:
     policy: tuple[StatedCheck, ...] = ()
     verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
     together: tuple[TogetherLimit, ...] = ()
-    schema: str = field(default=ATTACK_SCHEMA)
+    schema: str = schema_of("attack")

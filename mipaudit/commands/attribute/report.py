@@ -1,17 +1,16 @@
-"""What ``attribute`` returns, prints and writes: the JSON format ``mipaudit.attribute/1``."""
+"""What ``attribute`` returns, prints and writes: the JSON format ``mipaudit.attribute/2``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Literal
+from typing import Literal
 
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads them
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
-
-ATTRIBUTE_SCHEMA: Final = "mipaudit.attribute/1"
 
 AttributeQuantity = Literal[
     "attribute_advantage", "membership_advantage", "right_of_members", "right_of_holdout"
@@ -110,4 +109,4 @@ class AttributeReport:
     provenance: Provenance
     policy: tuple[StatedCheck, ...] = ()
     verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
-    schema: str = field(default=ATTRIBUTE_SCHEMA)
+    schema: str = schema_of("attribute")

@@ -1,13 +1,14 @@
-"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/1``."""
+"""What ``bounds`` returns, prints and writes: the JSON format ``mipaudit.bounds/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mipaudit.commands.bounds.allowance import Allowance  # noqa: TC001 - the codec reads it
 from mipaudit.commands.bounds.guarantee.readings import Bound, Guarantee  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
     # One answer has few of these, and making a dataclass takes time: what an answer does
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.curves import Curves
     from mipaudit.commands.bounds.refutation import Refutation
     from mipaudit.commands.bounds.requirement import Requirement, Target
-
-BOUNDS_SCHEMA: Final = "mipaudit.bounds/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,7 @@ class BoundsReport:
     limitations: tuple[str, ...]
     provenance: Provenance
     curves: Curves | None = None
-    schema: str = field(default=BOUNDS_SCHEMA)
+    schema: str = schema_of("bounds")
 
 
 def complete() -> None:

@@ -1,17 +1,16 @@
-"""What ``check`` returns, prints and writes: the JSON format ``mipaudit.check/1``."""
+"""What ``check`` returns, prints and writes: the JSON format ``mipaudit.check/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.estimate import (
     Design,  # noqa: TC001 - the codec reads it
     Finding,  # noqa: TC001 - the codec reads it
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-
-CHECK_SCHEMA: Final = "mipaudit.check/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,4 +35,4 @@ class CheckReport:
     columns: tuple[ColumnProfile, ...]
     findings: tuple[Finding, ...]
     provenance: Provenance
-    schema: str = field(default=CHECK_SCHEMA)
+    schema: str = schema_of("check")

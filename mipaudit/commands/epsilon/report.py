@@ -1,14 +1,13 @@
-"""What ``epsilon`` returns, prints and writes: the JSON format ``mipaudit.epsilon/1``."""
+"""What ``epsilon`` returns, prints and writes: the JSON format ``mipaudit.epsilon/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-
-EPSILON_SCHEMA: Final = "mipaudit.epsilon/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
 StatementValidity = Literal[
@@ -224,4 +223,4 @@ class EpsilonReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=EPSILON_SCHEMA)
+    schema: str = schema_of("epsilon")

@@ -6,12 +6,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.commands.shift.report import SHIFT_SCHEMA, ShiftReport
+from mipaudit.commands.shift.report import ShiftReport
 from mipaudit.commands.shift.words import widest
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Blind
 from mipaudit.options.plain_values import path_of
 from mipaudit.reading.report_file import read_report, report_bytes
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.text.rounding import lower_text, number_text
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def read_blind(asked: EstimateOptions) -> Blind | None:
         raise UsageError(
             "blind",
             f"A report of {report.command} says nothing of the records alone.",
-            hint=f"Give one of mipaudit shift ({SHIFT_SCHEMA}).",
+            hint=f"Give one of mipaudit shift ({schema_of('shift')}).",
         )
     if asked.strict and not report.design.strict:
         raise UsageError(

@@ -1,6 +1,6 @@
 """The report: what every estimating command returns, prints and writes.
 
-These dataclasses *are* the JSON format ``mipaudit.report/1``: the codec writes
+These dataclasses *are* the JSON format ``mipaudit.report/2``: the codec writes
 each field under its own name, and ``mipaudit schema`` is derived from them. The
 format is additive within a major version. No field ever holds NaN or infinity:
 a limit that does not exist is None, with a reason beside it.
@@ -8,8 +8,7 @@ a limit that does not exist is None, with a reason beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
 
 from mipaudit.evidence.judgement.blind import Blind  # noqa: TC001 - the codec reads it
 from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
@@ -25,10 +24,8 @@ from mipaudit.statements.origin import (
     Rejudged,  # noqa: TC001 - the codec reads it
 )
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
-from mipaudit.statements.reports.kinds import named
+from mipaudit.statements.reports.kinds import named, schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
-
-SCHEMA: Final = "mipaudit.report/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,7 @@ class Report:
     curves: tuple[ScoreCurves, ...] = ()
     blind: Blind | None = None
     copies: Copies | None = None
-    schema: str = field(default=SCHEMA)
+    schema: str = schema_of("estimate")
 
     def _repr_html_(self) -> str:
         """Return the report as HTML: notebooks call this to show it."""

@@ -1,15 +1,14 @@
-"""What ``noise`` returns, prints and writes: the JSON format ``mipaudit.noise/1``."""
+"""What ``noise`` returns, prints and writes: the JSON format ``mipaudit.noise/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.commands.noise.noise_multiples import NoiseCalibration  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-
-NOISE_SCHEMA: Final = "mipaudit.noise/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,4 +194,4 @@ class NoiseReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=NOISE_SCHEMA)
+    schema: str = schema_of("noise")

@@ -1,18 +1,18 @@
-"""What ``query`` returns, prints and writes: the JSON format ``mipaudit.query/1``."""
+"""What ``query`` returns, prints and writes: the JSON format ``mipaudit.query/2``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import schema_of
 
 _ALPHA: Final = 0.05
 _DIGITS: Final = 10_000
-QUERY_SCHEMA: Final = "mipaudit.query/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,4 +174,4 @@ class QueryReport:
     run: QueryRun
     provenance: Provenance
     approximate: ApproximateNeighbours | None = None
-    schema: str = field(default=QUERY_SCHEMA)
+    schema: str = schema_of("query")

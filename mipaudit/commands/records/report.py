@@ -1,4 +1,4 @@
-"""What ``records`` returns, prints and writes: the JSON format ``mipaudit.records/1``.
+"""What ``records`` returns, prints and writes: the JSON format ``mipaudit.records/2``.
 
 It holds no score and no key of a record: row numbers, counts, and the names of groups that
 the user asked for.
@@ -6,8 +6,8 @@ the user asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.estimate import (
     Estimate,  # noqa: TC001 - the codec reads it
@@ -15,9 +15,8 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
-
-RECORDS_SCHEMA: Final = "mipaudit.records/1"
 
 Direction = Literal["member", "holdout", "unclear"]
 
@@ -195,4 +194,4 @@ class RecordsReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=RECORDS_SCHEMA)
+    schema: str = schema_of("records")

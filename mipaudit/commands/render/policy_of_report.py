@@ -9,7 +9,7 @@ from mipaudit.cli.settings.policy_file_keys import defaults_of
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
-from mipaudit.statements.origin import Setting, setting_text
+from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def limits_for(
     taken = {one.name for one in declared(RejudgeOptions)} - {one.name for one in settings}
     filed = {name: value for name, value in found.items() if name in taken}
     settings += [
-        Setting(name=name, value=setting_text(value), source="file", where=config.name)
+        Setting(name=name, value=plain_value(value), source="file", where=config.name)
         for name, value in filed.items()
     ]
     settings.append(

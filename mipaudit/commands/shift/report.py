@@ -1,12 +1,12 @@
-"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/1``.
+"""What ``shift`` returns, prints and writes: the JSON format ``mipaudit.shift/2``.
 
 It holds names of columns, counts and shares; no value of any record.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.commands.shift.differences.columns import ColumnTest  # noqa: TC001 - the codec reads it
 from mipaudit.commands.shift.differences.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
@@ -17,9 +17,8 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
-
-SHIFT_SCHEMA: Final = "mipaudit.shift/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +100,7 @@ class ShiftReport:
     limitations: tuple[str, ...]
     provenance: Provenance
     shown_at: float | None = None
-    schema: str = field(default=SHIFT_SCHEMA)
+    schema: str = schema_of("shift")
 
     @property
     def impossible(self) -> str | None:

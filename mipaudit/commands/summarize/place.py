@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.reading.summaries.file import Manifest, SummaryFile
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.origin import InputFile, Value
 
 _KEYS: Final = ("key_col", "unit_col")
 
@@ -59,7 +59,7 @@ def places_of(inputs: Sequence[InputFile]) -> set[str | None]:
     return {one.sha256 or one.fingerprint for one in inputs} - {None}
 
 
-def _keys(manifest: Manifest) -> dict[str, str]:
+def _keys(manifest: Manifest) -> dict[str, Value]:
     """Return the settings that name a key; the command line has a dash in their names."""
     named = {one.name.replace("-", "_"): one.value for one in manifest.settings}
     return {name: value for name, value in named.items() if name.startswith(_KEYS)}

@@ -12,7 +12,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.options.recorded import function_of, recorded_keywords
 from mipaudit.statements.provenance import TIME_FORM, as_of
-from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.reports.kinds import FIRST, kind_of
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.identity.seed import SeedChoice
 
@@ -35,6 +35,14 @@ def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
         UsageError: it cannot be computed again, or not from what is given.
         InputError: the scores cannot be read, or a setting cannot be read back.
     """
+    if report.schema.endswith(FIRST):
+        raise InputError(
+            "old_report",
+            "The report is of version 0.1.0, which drew its blocks by the position of a row and "
+            "recorded its settings otherwise. This version cannot repeat it.",
+            hint=f"Verify it with mipaudit {safe_name(report.provenance.mipaudit)}, or make the "
+            "report again.",
+        )
     command = report.command
     made_of = kind_of(command).made_of
     require(
@@ -97,7 +105,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
     if report.command == "noise":
         made = [one for one in report.provenance.settings if one.name in {"splits", "release"}]
         require(
-            not report.provenance.inputs and all(one.value == "none" for one in made),
+            not report.provenance.inputs and all(one.value is None for one in made),
             "not_verifiable",
             "A report of noise that was made from splits cannot be verified.",
             "Run the command again on the same splits.",

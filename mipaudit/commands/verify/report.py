@@ -1,13 +1,12 @@
-"""What ``verify`` returns, prints and writes: the JSON format ``mipaudit.verification/1``."""
+"""What ``verify`` returns, prints and writes: the JSON format ``mipaudit.verification/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
-
-VERIFICATION_SCHEMA: Final = "mipaudit.verification/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,4 +50,4 @@ class VerifyReport:
     parts: tuple[VerifiedPart, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=VERIFICATION_SCHEMA)
+    schema: str = schema_of("verify")

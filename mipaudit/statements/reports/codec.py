@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
-from mipaudit.statements.reports.kinds import KINDS, report_type
+from mipaudit.statements.reports.kinds import FIRST, KINDS, report_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 # can be compared line by line.
 _FIRST: Final = "schema"
 _LAST: Final = "provenance"
+
+
+def _migrated(report: Any) -> Any:  # noqa: ANN401 - of any kind
+    """Return a report of version 0.1.0 with settings as they are now: they were texts."""
+    values = {"none": None, "true": True, "false": False}
+    settings = tuple(
+        replace(one, value=values.get(str(one.value), one.value))
+        for one in report.provenance.settings
+    )
+    return replace(report, provenance=replace(report.provenance, settings=settings))
+
+
 _HINT: Final = "Make it again with -f json, for example `mipaudit estimate SCORES -f json`."
 
 
@@ -63,6 +75,8 @@ def from_json(data: bytes) -> AnyReport:
     except (msgspec.DecodeError, RecursionError):
         # What Python's parser takes and this one does not: NaN, lone surrogates, deep nesting.
         raise InputError("bad_report", "The report is not JSON.", hint=_HINT) from None
+    if report.schema.endswith(FIRST):
+        report = _migrated(report)
     # It decides how the report is shown.
     if report.command not in kind.commands:
         raise InputError(
@@ -99,7 +113,7 @@ def _kind(data: bytes) -> Kind:
     if kind is not None:
         return kind
     format_name, _, version = named.rpartition("/")
-    if version.isdecimal() and kind_of_schema(f"{format_name}/1") is not None:
+    if version.isdecimal() and kind_of_schema(f"{format_name}{FIRST}") is not None:
         raise InputError(
             "report_schema",
             f"The report is of schema {safe_name(named)}, which this version of "

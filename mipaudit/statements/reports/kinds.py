@@ -54,10 +54,13 @@ class Kind(NamedTuple):
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
 
+# The version of all formats, and that of mipaudit 0.1.0, whose settings are texts.
+NOW: Final = "/2"
+FIRST: Final = "/1"
 # In the order in which the JSON Schema lists them.
 KINDS: Final = (
     Kind(
-        schema="mipaudit.report/1",
+        schema="mipaudit.report/2",
         commands=("estimate",),
         report="mipaudit.commands.estimate.report:Report",
         document="mipaudit.commands.estimate.pages.page:estimate_document",
@@ -67,7 +70,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.check/1",
+        schema="mipaudit.check/2",
         commands=("check",),
         report="mipaudit.commands.check.report:CheckReport",
         document="mipaudit.commands.check.page:check_document",
@@ -76,7 +79,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.bounds/1",
+        schema="mipaudit.bounds/2",
         commands=("bounds",),
         report="mipaudit.commands.bounds.report:BoundsReport",
         document="mipaudit.commands.bounds.pages.page:bounds_document",
@@ -89,7 +92,7 @@ KINDS: Final = (
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.epsilon/1",
+        schema="mipaudit.epsilon/2",
         commands=("epsilon",),
         report="mipaudit.commands.epsilon.report:EpsilonReport",
         document="mipaudit.commands.epsilon.pages.page:epsilon_document",
@@ -98,7 +101,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.compare/1",
+        schema="mipaudit.compare/2",
         commands=("compare",),
         report="mipaudit.commands.compare.queries.report:CompareReport",
         document="mipaudit.commands.compare.queries.page:compare_document",
@@ -107,7 +110,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.compare-reports/1",
+        schema="mipaudit.compare-reports/2",
         commands=("compare reports",),
         report="mipaudit.commands.compare.reports.report:ReportComparison",
         document="mipaudit.commands.compare.reports.page:compare_reports_document",
@@ -116,7 +119,7 @@ KINDS: Final = (
         made_of="reports",
     ),
     Kind(
-        schema="mipaudit.attack/1",
+        schema="mipaudit.attack/2",
         commands=("attack",),
         report="mipaudit.commands.attack.report:AttackReport",
         document="mipaudit.commands.attack.page:attack_document",
@@ -125,7 +128,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.attribute/1",
+        schema="mipaudit.attribute/2",
         commands=("attribute",),
         report="mipaudit.commands.attribute.report:AttributeReport",
         document="mipaudit.commands.attribute.page:attribute_document",
@@ -134,14 +137,14 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.model-query/1",
+        schema="mipaudit.model-query/2",
         commands=("query losses", "query lira"),
         report="mipaudit.commands.query.model.report:ModelQueryReport",
         document="mipaudit.commands.query.model.page:model_query_document",
         tables=("scores",),
     ),
     Kind(
-        schema="mipaudit.noise/1",
+        schema="mipaudit.noise/2",
         commands=("noise",),
         report="mipaudit.commands.noise.report:NoiseReport",
         document="mipaudit.commands.noise.page:noise_document",
@@ -150,7 +153,7 @@ KINDS: Final = (
         made_of="nothing",
     ),
     Kind(
-        schema="mipaudit.query/1",
+        schema="mipaudit.query/2",
         commands=("query",),
         report="mipaudit.commands.query.report:QueryReport",
         document="mipaudit.commands.query.page:query_document",
@@ -159,7 +162,7 @@ KINDS: Final = (
         made_of="tables",
     ),
     Kind(
-        schema="mipaudit.records/1",
+        schema="mipaudit.records/2",
         commands=("records",),
         report="mipaudit.commands.records.report:RecordsReport",
         document="mipaudit.commands.records.page:records_document",
@@ -168,7 +171,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.shift/1",
+        schema="mipaudit.shift/2",
         commands=("shift",),
         report="mipaudit.commands.shift.report:ShiftReport",
         document="mipaudit.commands.shift.page:shift_document",
@@ -177,7 +180,7 @@ KINDS: Final = (
         made_of="scores",
     ),
     Kind(
-        schema="mipaudit.truth/1",
+        schema="mipaudit.truth/2",
         commands=("simulate",),
         report="mipaudit.validation.truth:TruthReport",
         document="mipaudit.commands.simulate.page:simulate_document",
@@ -185,14 +188,14 @@ KINDS: Final = (
         function="mipaudit.commands.simulate.run:simulate",
     ),
     Kind(
-        schema="mipaudit.scenarios/1",
+        schema="mipaudit.scenarios/2",
         commands=("simulate --list",),
         report="mipaudit.validation.truth:ScenarioList",
         document="mipaudit.commands.simulate.page:simulate_document",
         tables=("scenarios",),
     ),
     Kind(
-        schema="mipaudit.validation/1",
+        schema="mipaudit.validation/2",
         commands=("validate",),
         report="mipaudit.validation.report:ValidationReport",
         document="mipaudit.commands.validate.page:validation_document",
@@ -201,7 +204,7 @@ KINDS: Final = (
         function="mipaudit.commands.validate.run:validate",
     ),
     Kind(
-        schema="mipaudit.verification/1",
+        schema="mipaudit.verification/2",
         commands=("verify",),
         report="mipaudit.commands.verify.report:VerifyReport",
         document="mipaudit.commands.verify.page:verify_document",
@@ -215,9 +218,18 @@ def kind_of(command: str) -> Kind:
     return next(kind for kind in KINDS if command in kind.commands)
 
 
+def schema_of(command: str) -> str:
+    """Return the JSON format of the reports that a command writes."""
+    return kind_of(command).schema
+
+
 def kind_of_schema(schema: str) -> Kind | None:
-    """Return the kind of report of a JSON format, None for one that is not read."""
-    return next((kind for kind in KINDS if kind.schema == schema), None)
+    """Return the kind of report of a JSON format, None for one that is not read.
+
+    The format of version 0.1.0 is read too, which had the same figures.
+    """
+    named = schema.removesuffix(FIRST) + NOW if schema.endswith(FIRST) else schema
+    return next((kind for kind in KINDS if kind.schema == named), None)
 
 
 def report_type(kind: Kind) -> type[Any]:

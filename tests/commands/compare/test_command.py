@@ -31,7 +31,7 @@ def test_exit_codes_of_the_policy(mipaudit, scores, limit, code):
     run = mipaudit(*arguments, "-f", "json")
     assert run.returncode == code, run.stderr
     report = json.loads(run.stdout)
-    assert report["schema"] == "mipaudit.compare/1"
+    assert report["schema"] == "mipaudit.compare/2"
     assert report["verdict"]["status"] == {0: "met", 1: "not_met", 3: "inconclusive"}[code]
     assert mipaudit(*arguments, "--exit-zero").returncode == 0
 

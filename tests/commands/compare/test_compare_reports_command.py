@@ -36,7 +36,7 @@ def test_exit_codes_of_the_policy(mipaudit, files, limit, code):
     run = mipaudit(*arguments, "-f", "json")
     assert run.returncode == code, run.stderr
     report = json.loads(run.stdout)
-    assert report["schema"] == "mipaudit.compare-reports/1"
+    assert report["schema"] == "mipaudit.compare-reports/2"
     assert report["verdict"]["status"] == {0: "met", 1: "not_met", 3: "inconclusive"}[code]
     assert mipaudit(*arguments, "--exit-zero").returncode == 0
 
@@ -76,7 +76,7 @@ def test_every_form_has_the_upper_limit_or_the_verdict(mipaudit, files, form):
 
 
 def test_errors_say_which_report(mipaudit, files):
-    (files / "broken.json").write_text('{"schema": "mipaudit.report/1", "command": "estimate"}')
+    (files / "broken.json").write_text('{"schema": "mipaudit.report/2", "command": "estimate"}')
     run = mipaudit("compare", "old.json", "broken.json", "-f", "json")
     assert run.returncode == 2
     error = json.loads(run.stderr)["error"]

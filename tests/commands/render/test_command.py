@@ -52,7 +52,7 @@ def test_other_limits_another_exit_code(mipaudit, limit, status):
     assert done.returncode == status
     assert report["rejudged"]["limits"] == 1
     (setting,) = report["rejudged"]["settings"]
-    assert (setting["value"], setting["source"]) == (limit, "command line")
+    assert (setting["value"], setting["source"]) == (float(limit), "command line")
 
 
 @pytest.mark.parametrize(("word", "status"), [("fail", 1), ("review", 3), ("pass", 0)])

@@ -531,7 +531,7 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     ],
 )
 def test_addresses_without_what_can_be_secret(text, shown):
-    from mipaudit.statements.origin import setting_text
+    from mipaudit.statements.origin import plain_value
     from mipaudit.statements.text.printable_names import public_address
 
-    assert public_address(text) == setting_text(text) == shown
+    assert public_address(text) == plain_value(text) == shown

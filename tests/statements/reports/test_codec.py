@@ -118,11 +118,11 @@ def test_a_malformed_report_is_refused_with_its_place(report, change, place):
         (b"[]", "report_schema"),
         (b"{}", "report_schema"),
         (b'{"schema": 1}', "report_schema"),
-        (b'{"schema": ["mipaudit.report/1"]}', "report_schema"),
+        (b'{"schema": ["mipaudit.report/2"]}', "report_schema"),
         (b'{"schema": "mipaudit.other/1"}', "report_schema"),
         (b"[" * 100_000, "bad_report"),
-        (b'{"schema": "mipaudit.report/2"}', "report_schema"),
-        (b'{"schema": "mipaudit.check/1"}', "bad_report"),
+        (b'{"schema": "mipaudit.report/3"}', "report_schema"),
+        (b'{"schema": "mipaudit.check/2"}', "bad_report"),
     ],
 )
 def test_what_is_not_a_report_is_refused(data, code):
@@ -134,9 +134,9 @@ def test_what_is_not_a_report_is_refused(data, code):
 
 def test_a_later_major_version_is_named():
     with pytest.raises(InputError) as caught:
-        from_json(b'{"schema": "mipaudit.bounds/2"}')
+        from_json(b'{"schema": "mipaudit.bounds/3"}')
 
-    assert "mipaudit.bounds/2" in caught.value.message
+    assert "mipaudit.bounds/3" in caught.value.message
     assert "version" in str(caught.value.hint)
 
 
@@ -162,7 +162,7 @@ def test_golden_reports_follow_the_schema(sample_bytes, validator):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda f: f.update(schema="mipaudit.report/2"),
+        lambda f: f.update(schema="mipaudit.report/3"),
         lambda f: f.pop("schema"),
         lambda f: f.pop("verdict"),
         lambda f: f["verdict"].update(status="fine"),

@@ -1,9 +1,9 @@
-"""What ``compare`` returns, prints and writes: the JSON format ``mipaudit.compare/1``."""
+"""What ``compare`` returns, prints and writes: the JSON format ``mipaudit.compare/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.statements.estimate import (  # noqa: TC001 - the codec reads them
     Attackers,
@@ -12,9 +12,8 @@ from mipaudit.statements.estimate import (  # noqa: TC001 - the codec reads them
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.policy import CheckStatus  # noqa: TC001
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
-
-COMPARE_SCHEMA: Final = "mipaudit.compare/1"
 
 # How the rows of two inputs hang together; columns of one input are always of the same rows.
 Pairing = Literal["same-rows", "independent", "unknown"]
@@ -129,4 +128,4 @@ class CompareReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=COMPARE_SCHEMA)
+    schema: str = schema_of("compare")

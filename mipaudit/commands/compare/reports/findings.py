@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.compare.reports.change import unmatched
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import value_words
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
 from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN
@@ -79,7 +80,8 @@ def _differs(old: Report, new: Report, name: str) -> bool:
 
 
 def _given(report: Report, name: str) -> str | None:
-    return next((one.value for one in report.provenance.settings if one.name == name), None)
+    given = [one.value for one in report.provenance.settings if one.name == name]
+    return value_words(given[0]) if given else None
 
 
 def _hashes(report: Report) -> set[str]:

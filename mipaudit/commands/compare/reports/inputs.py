@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from mipaudit.commands.estimate.report import SCHEMA, Report
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.report_file import report_bytes
+from mipaudit.statements.origin import value_words
 from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mipaudit.commands.compare.inputs import NamedInput
+    from mipaudit.commands.estimate.report import Report
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
@@ -51,7 +52,7 @@ def decoded(name: str, data: bytes) -> Report:
         report = from_json(data)
     except MipauditError as error:
         raise _about(name, error) from None
-    if report.schema != SCHEMA or report.command != "estimate":
+    if report.command != "estimate":
         raise InputError(
             "report_schema",
             f"The report {quoted_name(name)} is of `mipaudit {safe_name(report.command)}`, and "
@@ -135,5 +136,5 @@ def _read(report: Report) -> tuple[object, ...] | None:
     contents = [one.sha256 or one.fingerprint for one in report.provenance.inputs]
     if not contents or None in contents:
         return None
-    taken = {one.name: one.value for one in report.provenance.settings if one.name in _TAKEN}
-    return tuple(contents), tuple(sorted(taken.items()))
+    settings = [one for one in report.provenance.settings if one.name in _TAKEN]
+    return tuple(contents), tuple(sorted((one.name, value_words(one.value)) for one in settings))

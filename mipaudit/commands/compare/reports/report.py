@@ -1,9 +1,9 @@
-"""What ``compare`` writes about reports: the JSON format ``mipaudit.compare-reports/1``."""
+"""What ``compare`` writes about reports: the JSON format ``mipaudit.compare-reports/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from mipaudit.commands.compare.reports.change import BesideAny, Change  # noqa: TC001
 from mipaudit.commands.compare.reports.increase import ScoreIncrease  # noqa: TC001
@@ -12,9 +12,8 @@ from mipaudit.statements.estimate import (
     Finding,  # noqa: TC001
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, VerdictStatus  # noqa: TC001
-
-COMPARE_REPORTS_SCHEMA: Final = "mipaudit.compare-reports/1"
 
 ScoreStatus = Literal["in both", "new", "missing"]
 
@@ -99,4 +98,4 @@ class ReportComparison:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=COMPARE_REPORTS_SCHEMA)
+    schema: str = schema_of("compare reports")

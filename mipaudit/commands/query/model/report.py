@@ -1,14 +1,12 @@
-"""What ``query losses`` and ``query lira`` say: the JSON format ``mipaudit.model-query/1``."""
+"""What ``query losses`` and ``query lira`` say: the JSON format ``mipaudit.model-query/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
 
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads them
 from mipaudit.statements.origin import Provenance  # noqa: TC001
-
-MODEL_QUERY_SCHEMA: Final = "mipaudit.model-query/1"
+from mipaudit.statements.reports.kinds import schema_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,4 +51,4 @@ class ModelQueryReport:
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
-    schema: str = field(default=MODEL_QUERY_SCHEMA)
+    schema: str = schema_of("query losses")
