@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +29,6 @@ def number(code: str, value: object, accepted: str | None = None) -> float:
     except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError(code, accepted or f"{code} must be a number.")
-
-
-def whole(code: str, value: object) -> int:
-    """Return a plain whole number."""
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise UsageError(code, f"{code} must be a whole number.") from None
 
 
 def path_of(value: Any) -> Any:  # noqa: ANN401 - a path, or data in memory
