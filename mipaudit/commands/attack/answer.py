@@ -1,45 +1,93 @@
-"""From the rows to the report on named adversaries."""
+"""From the rows to the report on named adversaries, and how far mean losses are apart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from mipaudit.commands.attack.adversaries.gap import generalization_gap
-from mipaudit.commands.attack.adversaries.groups import class_attacks
-from mipaudit.commands.attack.adversaries.policy import attack_checks, together_limits
-from mipaudit.commands.attack.adversaries.rows import named_attacks
-from mipaudit.commands.attack.report import AttackDesign, AttackReport
-from mipaudit.commands.attack.target import attacked_scores, real_loss
-from mipaudit.commands.attack.words import attack_limitations, attack_summary
+from mipaudit.commands.attack.judged import (
+    attack_checks,
+    class_attacks,
+    named_attacks,
+    together_limits,
+)
+from mipaudit.commands.attack.options import AttackOptions
+from mipaudit.commands.attack.page import attack_limitations, attack_summary
+from mipaudit.commands.attack.report import (
+    AttackDesign,
+    AttackReport,
+    GeneralizationGap,
+    NamedAttack,
+)
+from mipaudit.commands.attack.scores import NO_MEAN, Attacked, no_mean, real_loss
+from mipaudit.evidence.named_attackers.named_attack import mean_difference
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.named_limit import stated_verdict
+from mipaudit.statements.origin import Provenance
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, settled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mipaudit.commands.attack.held_scores import Held
-    from mipaudit.commands.attack.options import AttackOptions
-    from mipaudit.commands.attack.report import NamedAttack
-    from mipaudit.commands.attack.target import Attacked
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.origin import Provenance
-
+_NO_BOUND: Final = (
+    "the mean of a loss without a bound has no valid limits; give --loss-bound B if the loss "
+    "cannot exceed B"
+)
 # A largest value that so many records share is one that losses stop at.
 _ATOM: Final = 10
 
 
+def generalization_gap(one: Attacked, asked: AttackOptions, alpha: float) -> GeneralizationGap:
+    """Return how far the mean losses of the classes are apart, with limits if the loss is bounded.
+
+    Of a score that is high for members, members less holdout. With a side that was looked
+    for on the burn-in, the other rows count: that decided which is taken from which.
+    """
+    bound = asked.loss_bound
+    rows = np.ones(one.judged.size, dtype=bool) if asked.side_known else one.judged
+    loss, member = real_loss(one, asked)[rows], one.member[rows]
+    reason = no_mean(one, asked, rows)
+    if reason is not None:
+        return _gap(one, asked, reason=reason)
+    if bound is not None:
+        loss = np.clip(loss, 0.0, bound)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(loss[~member].mean() - loss[member].mean())
+    if not math.isfinite(value):
+        return _gap(one, asked, reason=NO_MEAN)
+    if bound is None:
+        return _gap(one, asked, value, reason=_NO_BOUND)
+    terms = loss / bound
+    lower, upper = mean_difference(terms[~member], terms[member], alpha)
+    return _gap(one, asked, value, (lower * bound, upper * bound))
+
+
+def _gap(
+    one: Attacked,
+    asked: AttackOptions,
+    value: float | None = None,
+    limits: tuple[float | None, float | None] = (None, None),
+    reason: str | None = None,
+) -> GeneralizationGap:
+    return GeneralizationGap(
+        score=one.name,
+        value=value,
+        lower=limits[0],
+        upper=limits[1],
+        bound=asked.loss_bound,
+        reason=reason,
+        order="holdout less members" if one.side == "low" else "members less holdout",
+    )
+
+
 def attack_report(
-    source: ScoreSource, held: Held, asked: AttackOptions, provenance: Provenance
+    source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions, provenance: Provenance
 ) -> AttackReport:
     """Return the report."""
-    share = ErrorShare(confidence=asked.confidence, columns=len(held.scores))
-    scores = attacked_scores(held, asked)
+    share = ErrorShare(confidence=asked.confidence, columns=len(scores))
     optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
     attacks = [row for one in scores for row in named_attacks(one, asked, share.two_sided)]
     gaps = [generalization_gap(one, asked, share.two_sided) for one in scores]
@@ -48,8 +96,6 @@ def attack_report(
     if asked.by:
         groups, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
     checks = attack_checks(scores, asked)
-    verdict = settled(stated_verdict(checks), source.findings())
-    together = tuple(together_limits(scores, asked))
     design = _design(source, scores, asked)
     findings = [
         *source.told,
@@ -68,13 +114,10 @@ def attack_report(
         *_residual_findings(scores, asked),
         *left_out,
     ]
-    return AttackReport(
+    report = AttackReport(
         command="attack",
         design=design,
-        summary=led(
-            findings,
-            attack_summary(design, optimum, attacks, (gaps, together), (checks, verdict)),
-        ),
+        summary="",
         optimum=tuple(optimum),
         attacks=tuple(attacks),
         groups=groups,
@@ -82,10 +125,11 @@ def attack_report(
         findings=tuple(findings),
         limitations=attack_limitations(attacks, held=bool(checks)),
         policy=checks,
-        verdict=verdict,
-        together=together,
+        verdict=settled(stated_verdict(checks), source.findings()),
+        together=tuple(together_limits(scores, asked)),
         provenance=provenance,
     )
+    return replace(report, summary=led(findings, attack_summary(report)))
 
 
 def _design(source: ScoreSource, scores: Sequence[Attacked], asked: AttackOptions) -> AttackDesign:

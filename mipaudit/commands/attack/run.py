@@ -23,7 +23,7 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
         InputError: the input cannot be audited as it is.
     """
     from mipaudit.commands.attack.answer import attack_report
-    from mipaudit.commands.attack.held_scores import hold_rows
+    from mipaudit.commands.attack.scores import hold_rows, seeds_of
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.reading.source.any_input import open_input
     from mipaudit.reading.source.request import read_request
@@ -32,17 +32,17 @@ def answer_attack(asked: AttackOptions) -> AttackReport:
     request = read_request(asked, seed=asked.chosen_seed, group_columns=asked.by)
     with open_input(asked.data, asked.members, asked.holdout, request) as source:
         seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
-        held = hold_rows(source, asked, jobs=asked.jobs, progress=asked.progress)
+        scores = hold_rows(source, asked)
         source.check_unchanged()
         return attack_report(
             source,
-            held,
+            scores,
             asked,
             provenance(
                 seed=seed_used,
                 inputs=source.inputs(hash_all=asked.hash_inputs),
                 settings=asked.recorded(),
-                seeds=held.seeds(),
+                seeds=seeds_of(scores),
                 unused_columns=source.unused,
             ),
         )

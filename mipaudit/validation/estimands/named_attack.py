@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries.literature import (
+from mipaudit.commands.attack.literature import (
     Cut,
     Labelled,
     best_cut,

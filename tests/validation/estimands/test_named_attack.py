@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.commands.attack.adversaries.literature import bounded_loss_guesses
+from mipaudit.commands.attack.literature import bounded_loss_guesses
 from mipaudit.evidence.named_attackers.named_attack import weighed
 from mipaudit.validation.estimands.attribute import CUTS
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands

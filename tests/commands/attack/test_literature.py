@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.attack.adversaries.literature import (
+from mipaudit.commands.attack.literature import (
     Cut,
     Labelled,
     best_cut,

@@ -1,14 +1,14 @@
 """The named adversaries: what each learns from, and what it says of other records."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.attack.adversaries.literature import (
+from mipaudit.commands.attack.literature import (
     Cut,
     Labelled,
     best_cut,
@@ -23,20 +23,13 @@ from mipaudit.commands.attack.adversaries.literature import (
     standard_error,
     top_cut,
 )
-from mipaudit.commands.attack.target import NO_MEAN
+from mipaudit.commands.attack.options import AttackOptions
+from mipaudit.commands.attack.report import Adversary
+from mipaudit.commands.attack.scores import NO_MEAN, Attacked, Target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Guesses = NDArray[np.bool_] | NDArray[np.float64]
+Learner = Callable[[Labelled, NDArray[np.uint64]], Callable[[Target], Guesses]]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.attack.options import AttackOptions
-    from mipaudit.commands.attack.report import Adversary
-    from mipaudit.commands.attack.target import Attacked, Target
-
-    Guesses = NDArray[np.bool_] | NDArray[np.float64]
-    # From the rows to learn from, with their classes, to guesses about others.
-    Learner = Callable[[Labelled, NDArray[np.uint64]], Callable[[Target], Guesses]]
 
 _UNTAUGHT: Final = "the burn-in has no row to learn it from"
 _THESE_ROWS: Final = (

@@ -5,27 +5,13 @@ turned round before. What an adversary learns, it learns from rows of its own (t
 so that its guesses about the other rows are those of an attacker fixed beforehand.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-AdversaryName = Literal[
-    "bounded-loss",
-    "mean",
-    "gaussian",
-    "one-standard-error",
-    "top-n",
-    "top-half",
-    "best-threshold",
-    "per-class",
-]
 # Fewer rows of a class than this do not make a threshold of their own.
 _LEAST_ROWS: Final = 5
 _HALF: Final = 0.5

@@ -1,1 +1,0 @@
-"""The named adversaries of the literature: what each learns, says and achieves."""

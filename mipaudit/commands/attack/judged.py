@@ -1,0 +1,324 @@
+"""What each named adversary achieves: on all rows, in classes of records, under a policy."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
+from mipaudit.commands.attack.options import AttackOptions
+from mipaudit.commands.attack.page import ADVERSARIES
+from mipaudit.commands.attack.report import Adversary, NamedAttack, TogetherLimit
+from mipaudit.commands.attack.scores import Attacked, Target, no_mean
+from mipaudit.evidence.named_attackers.named_attack import (
+    Achieved,
+    JudgedRows,
+    Limits,
+    achieved,
+    shortfall,
+    weighed,
+)
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.statements.estimate import Attackers, Finding
+from mipaudit.statements.named_limit import StatedCheck, stated_check
+
+SOURCES: Final[dict[Adversary, str]] = {
+    "bounded-loss": "Yeom et al. 2018, Adversary 1",
+    "mean": "Yeom et al. 2018, section 6",
+    "gaussian": "Yeom et al. 2018, Adversary 2, Theorem 3",
+    "one-standard-error": "Yeom et al. 2018, section 3.3",
+    "top-n": "LOGAN, Hayes et al. 2019",
+    "top-half": "Hilprecht et al. 2019",
+    "best-threshold": "Song and Mittal 2021, one threshold for all",
+    "per-class": "Song and Mittal 2021, a threshold for each class",
+}
+_NO_ROWS: Final = "no member or no holdout record is left to judge it on"
+MOST_SHOWN: Final = 64
+_OTHER: Final = "other"
+
+
+def named_attacks(one: Attacked, asked: AttackOptions, alpha: float) -> Iterator[NamedAttack]:
+    """Yield what each adversary that applies achieves, in a fixed order."""
+    for plot in plots_of(one, asked):
+        yield _judged(plot, one.as_seen_by(plot.name), asked, alpha)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fixed:
+    """An adversary that has learned what it can, and the rows that it is judged on."""
+
+    guess: Callable[[Target], Guesses]
+    everywhere: bool
+    rows: NDArray[np.bool_]
+
+    def achieved(self, one: Attacked, prior: float, alpha: float) -> Achieved | None:
+        """Return what it achieves, two-sided alpha."""
+        return achieved(
+            self.guess(_target(one, self.rows)), one.member[self.rows], prior=prior, alpha=alpha
+        )
+
+
+def advantage_limits(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> Limits | str:
+    """Return the advantage of one adversary with its limits, or why there are none.
+
+    Args:
+        plot: the adversary.
+        one: the score.
+        asked: the settings.
+        alpha: two-sided error in (0, 1).
+    """
+    one = one.as_seen_by(plot.name)
+    fixed = _fixed(plot, one, asked)
+    if isinstance(fixed, str):
+        return fixed
+    found = fixed.achieved(one, asked.prior, alpha)
+    return _NO_ROWS if found is None else found.advantage
+
+
+def _fixed(plot: Plot, one: Attacked, asked: AttackOptions) -> _Fixed | str:
+    """Return the adversary ready to be judged, or why it is not."""
+    everywhere = plot.told and asked.side_known
+    rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
+    reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused
+    if reason is not None:
+        return reason
+    try:
+        guess = plot.learn(*one.part(~one.judged))
+    except ValueError as error:
+        return str(error)
+    return _Fixed(guess=guess, everywhere=everywhere, rows=rows)
+
+
+def _judged(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> NamedAttack:
+    fixed = _fixed(plot, one, asked)
+    if isinstance(fixed, str):
+        return _nothing(plot, one, fixed)
+    found = fixed.achieved(one, asked.prior, alpha)
+    if found is None:
+        return _nothing(plot, one, _NO_ROWS)
+    against = _against(one.evidence, asked)
+    cells, scores = one.cells, one.scores[one.judged]
+    judged = JudgedRows(
+        takes=fixed.guess(_target(one, one.judged)).astype(np.float64),
+        member=one.member[one.judged],
+        scores=scores,
+        cell=cells.coarse[np.searchsorted(cells.edges, scores, side="left")],
+        blocks=one.blocks[one.judged],
+    )
+    short = shortfall(
+        judged,
+        one.evidence.counts,
+        attackers=against,
+        prior=asked.prior,
+        alpha=alpha,
+    )
+    # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
+    # intervals about 0) or toss coins between some: the best attacker has at least as much.
+    least = -2.0 if plot.name == "per-class" else 0.0
+    return replace(
+        _row(plot, one, found, everywhere=fixed.everywhere),
+        same_rows=_same_rows(plot, one, asked.prior),
+        predicted=plot.predicted,
+        short_lower=max(least, short.lower),
+        short_upper=None if short.upper is None else max(least, short.upper),
+        short_against=against,
+    )
+
+
+def _row(plot: Plot, one: Attacked, found: Achieved, *, everywhere: bool = False) -> NamedAttack:
+    return NamedAttack(
+        score=one.name,
+        adversary=plot.name,
+        source=SOURCES[plot.name],
+        value=found.advantage.value,
+        lower=found.advantage.lower,
+        upper=found.advantage.upper,
+        validity="approximate" if found.counted else "finite-sample",
+        tpr=found.tpr,
+        fpr=found.fpr,
+        judged_on="all rows" if everywhere else "rows outside the burn-in",
+        n_members=found.n_members,
+        n_holdout=found.n_holdout,
+        learned=plot.learned,
+    )
+
+
+def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
+    """Return the advantage on the rows learned from; None where nothing is learned from all.
+
+    An infinite score outside the burn-in leaves the rule that was learned as it is, and is
+    guessed by it as any extreme; a mean of all rows there is none.
+    """
+    rows = np.ones(one.judged.size, dtype=bool)
+    try:
+        guess = plot.learn(*one.part(rows))
+    except ValueError:
+        return None
+    taken = guess(_target(one, rows)).astype(np.float64)
+    inside, outside = taken[one.member], taken[~one.member]
+    return weighed(float(inside.mean()), float(outside.mean()), prior)
+
+
+def _target(one: Attacked, rows: NDArray[np.bool_]) -> Target:
+    return Target(loss=one.loss[rows], classes=one.classes[rows])
+
+
+def _nothing(plot: Plot, one: Attacked, reason: str) -> NamedAttack:
+    return NamedAttack(
+        score=one.name,
+        adversary=plot.name,
+        source=SOURCES[plot.name],
+        value=None,
+        lower=None,
+        upper=None,
+        value_reason=reason,
+        validity="not-an-interval",
+        tpr=None,
+        fpr=None,
+        judged_on="rows outside the burn-in",
+        n_members=0,
+        n_holdout=0,
+        learned=plot.learned,
+    )
+
+
+def _against(evidence: Evidence, asked: AttackOptions) -> Attackers:
+    """Return the class whose best attacker a named one is held against."""
+    if evidence.discrete:
+        return "any"
+    return "intervals-1" if asked.residuals else "thresholds"
+
+
+def class_attacks(
+    scores: Sequence[Attacked],
+    names: Mapping[int, str],
+    asked: AttackOptions,
+    alpha: float,
+) -> tuple[tuple[NamedAttack, ...], tuple[Finding, ...]]:
+    """Return the advantage of the per-class attack in each class, and what was left out.
+
+    Which classes are shown is decided by their sizes alone. Small ones are taken together.
+
+    Args:
+        scores: of the same rows, at least one.
+        names: of each class, by its hash.
+        asked: the settings.
+        alpha: two-sided error of one score; it is shared over the classes.
+    """
+    found: list[NamedAttack] = []
+    left_out: dict[Finding, None] = {}
+    for whole in scores:
+        one = whole.as_seen_by("per-class")
+        parts, findings = _shown_classes(one, names, asked.min_cell)
+        left_out.update(dict.fromkeys(findings))
+        plot = class_plot(asked.prior)
+        guess = plot.learn(*one.part(~one.judged))
+        for name, rows in parts:
+            taken = guess(_target(one, rows))
+            result = achieved(taken, one.member[rows], prior=asked.prior, alpha=alpha / len(parts))
+            if result is not None:
+                found.append(replace(_row(plot, one, result), group=name))
+    return tuple(found), tuple(left_out)
+
+
+def _shown_classes(
+    one: Attacked, names: Mapping[int, str], least: int
+) -> tuple[list[tuple[str, NDArray[np.bool_]]], tuple[Finding, ...]]:
+    """Return the classes that are shown, as masks of rows, and what became of the others."""
+    classes, member, rows = one.classes, one.member, one.judged
+    sizes = {
+        group: (
+            int(np.count_nonzero(rows & member & (classes == group))),
+            int(np.count_nonzero(rows & ~member & (classes == group))),
+        )
+        for group in np.unique(classes).tolist()
+    }
+    kept = [group for group, pair in sizes.items() if min(pair) >= least]
+    # The largest are shown where there are very many.
+    kept = sorted(kept, key=lambda group: (-sum(sizes[group]), names[group]))[:MOST_SHOWN]
+    kept.sort(key=lambda group: names[group])
+    parts = [(names[group], rows & (classes == group)) for group in kept]
+    rest = rows & ~np.isin(classes, np.array(kept, dtype=np.uint64))
+    small = len(sizes) - len(kept)
+    if not small:
+        return parts, ()
+    together = min(np.count_nonzero(rest & member), np.count_nonzero(rest & ~member)) >= least
+    if together:
+        parts.append((_OTHER, rest))
+        text = f"{small} classes with few records are shown together as 'other'."
+        return parts, (Finding(code="groups_merged", text=text),)
+    text = f"{small} classes with few records are not shown by themselves."
+    return parts, (Finding(code="groups_left_out", text=text),)
+
+
+def _everybody(
+    scores: Sequence[Attacked], asked: AttackOptions
+) -> tuple[list[tuple[Attacked, tuple[Plot, ...]]], float]:
+    """Return the attackers of each score, and the error of each limit if one is picked afterwards.
+
+    It is two-sided; the best attacker of each score is another.
+    """
+    found = [(one, tuple(plots_of(one, asked))) for one in scores]
+    return found, (1 - asked.confidence) / sum(len(plots) + 1 for _, plots in found)
+
+
+def together_limits(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[TogetherLimit]:
+    """Yield, of each score, the largest lower limit of any who sees it and no more.
+
+    All limits share the error as in `attack_checks`: a policy is not met where one is above.
+    """
+    attackers, shared = _everybody(scores, asked)
+    for one, plots in attackers:
+        found: list[tuple[float, Adversary | Literal["any"]]] = []
+        for plot in plots:
+            limits = advantage_limits(plot, one, asked, shared)
+            # Thresholds for each class need the class of a record beside its score.
+            if plot.name != "per-class" and not isinstance(limits, str):
+                found.append((limits.lower, plot.name))
+        found.insert(0, (one.evidence.lower(shared / 2), "any"))
+        lower, name = max(found, key=lambda pair: pair[0])
+        yield TogetherLimit(score=one.name, lower=lower, rests_on=name)
+
+
+def attack_checks(scores: Sequence[Attacked], asked: AttackOptions) -> tuple[StatedCheck, ...]:
+    """Judge every named attacker, and whether any attacker is surely above the limit.
+
+    'Not met' needs one lower limit above, so the error is shared over all attackers and the
+    best one of each score; 'met' needs every upper limit below, so each has the whole of it.
+    The best attacker cannot be shown to be within the limit here, but where it is surely
+    above, no words about named ones make that good.
+    """
+    limit = asked.max_advantage
+    if limit is None:
+        return ()
+    attackers, shared = _everybody(scores, asked)
+    found: list[StatedCheck] = []
+    for one, plots in attackers:
+        for plot in plots:
+            lower = advantage_limits(plot, one, asked, shared)
+            upper = advantage_limits(plot, one, asked, 1 - asked.confidence)
+            limits: tuple[float | None, float | None] = (None, None)
+            if not (isinstance(lower, str) or isinstance(upper, str)):
+                limits = lower.lower, upper.upper
+            found.append(
+                stated_check(
+                    plot.name,
+                    f"the advantage of the attack '{ADVERSARIES[plot.name]}'",
+                    limit,
+                    limits,
+                    score=one.name,
+                    unjudged=lower if isinstance(lower, str) else None,
+                )
+            )
+        found += _best(one, limit, shared / 2)
+    return tuple(found)
+
+
+def _best(one: Attacked, limit: float, error: float) -> Iterator[StatedCheck]:
+    """Yield a check of the best attacker where it is surely above the limit."""
+    lower = one.evidence.lower(error)
+    if lower > limit:
+        name = "the advantage of the best attacker who sees the score"
+        yield stated_check("any", name, limit, (lower, None), score=one.name)

@@ -1,0 +1,226 @@
+"""All rows of an input in memory, and each score of them made ready for adversaries."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.commands.attack.literature import Labelled
+from mipaudit.commands.attack.options import AttackOptions
+from mipaudit.commands.attack.report import Adversary
+from mipaudit.counting.columns import Meter, require_classes, require_identities
+from mipaudit.counting.kept_rows import OrderedRows, hold_input, order_with_groups
+from mipaudit.counting.large_seed import fits
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Engine, Workers
+from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.findings import constant, identical_classes
+from mipaudit.reading.source.source import ScoreSource
+from mipaudit.statements.estimate import Side
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.cells.cells import Cells
+from mipaudit.summaries.held_rows import HeldRows, row_blocks
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
+
+NO_MEAN: Final = "a mean needs finite scores"
+_MISSING: Final = "a missing score has no size; leave these rows out with --nan drop"
+_FEW: Final = "a mean is not shown of fewer than {} members or holdout records (--min-cell)"
+_ALL_CLIPPED: Final = "every score is below 0 or above the bound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Target:
+    """Records whose membership is guessed.
+
+    Attributes:
+        loss: low for members, shape (n,).
+        classes: of the records, uint64, shape (n,).
+    """
+
+    loss: NDArray[np.float64]
+    classes: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attacked:
+    """One score made ready: losses that are low for members, and the rows by their use.
+
+    Attributes:
+        name: of the score column.
+        evidence: of the same rows, counted.
+        cells: of the score.
+        scores: as audited, shape (n,).
+        loss: low for members, shape (n,).
+        member: bool, shape (n,).
+        classes: uint64, shape (n,).
+        judged: rows outside the burn-in, bool, shape (n,).
+        blocks: micro-block of each row, shape (n,).
+        side: where members score.
+        classed: the same score with its rows in another order, to which their classes
+            belong; None where there are none.
+    """
+
+    name: str
+    evidence: Evidence
+    cells: Cells
+    scores: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    member: NDArray[np.bool_]
+    classes: NDArray[np.uint64]
+    judged: NDArray[np.bool_]
+    blocks: NDArray[np.uint8]
+    side: Side
+    classed: Self | None = None
+
+    def as_seen_by(self, adversary: Adversary) -> Self:
+        """Return the rows as an adversary learns from and is judged on them."""
+        return self.classed if adversary == "per-class" and self.classed else self
+
+    def part(self, rows: NDArray[np.bool_]) -> tuple[Labelled, NDArray[np.uint64]]:
+        """Return some of the rows to learn from."""
+        return Labelled(loss=self.loss[rows], member=self.member[rows]), self.classes[rows]
+
+
+def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:
+    """Return the loss itself: squared residuals, or B less a score that is high for members."""
+    if asked.residuals:
+        return np.asarray(one.scores**2)
+    if one.side == "low":
+        return one.scores
+    return np.asarray((asked.loss_bound or 0.0) - one.scores)
+
+
+def no_mean(one: Attacked, asked: AttackOptions, rows: NDArray[np.bool_]) -> str | None:
+    """Return why no mean of the losses of some rows can be shown; None where one can.
+
+    Args:
+        one: the score.
+        asked: the settings.
+        rows: that the mean is of, bool, shape (n,).
+    """
+    loss, member = real_loss(one, asked)[rows], one.member[rows]
+    if asked.missing_kept and (one.scores[rows] == -np.inf).any():
+        return _MISSING
+    if min(np.count_nonzero(member), np.count_nonzero(~member)) < asked.min_cell:
+        # Of one record the mean is its loss, and of few it tells much of each.
+        return _FEW.format(asked.min_cell)
+    if asked.loss_bound is None:
+        return None if np.isfinite(loss).all() else NO_MEAN
+    outside = (loss < 0) | (loss > asked.loss_bound)
+    return _ALL_CLIPPED if outside.all() else None
+
+
+def hold_rows(source: ScoreSource, asked: AttackOptions) -> tuple[Attacked, ...]:
+    """Read the input once; return its scores in order, each made ready.
+
+    Raises:
+        UsageError: a column of labels, a mean for several columns, or no thread.
+        InputError: a class is empty, keys repeat, or the scores cannot show anything.
+    """
+    _require_numbers(source, asked)
+    workers, places = Workers(Engine(jobs=asked.jobs)), range(len(source.columns))
+    if not fits(source):
+        ordered = _by_position(source, asked, workers)
+        return _informative([_attacked(source, asked, at, ordered(at)) for at in places])
+    kept = hold_input(source, workers=workers, progress=asked.progress)
+    source.check_classes()
+    found = [kept.in_order([at], asked.chosen_seed) for at in places]
+    if kept.units:
+        members = int(np.count_nonzero(found[0].rows.member))
+        source.unit_rows_dropped = kept.dropped(members, int(found[0].rows.member.size) - members)
+    scores = _informative([_attacked(source, asked, at, one) for at, one in enumerate(found)])
+    if not asked.by:
+        return scores
+    with_classes = [order_with_groups(kept, at, asked.chosen_seed) for at in places]
+    return tuple(
+        replace(scores[at], classed=_attacked(source, asked, at, one))
+        for at, one in enumerate(with_classes)
+    )
+
+
+def seeds_of(scores: Sequence[Attacked]) -> dict[str | None, int]:
+    """Return the seeds in use: of each score, and of each with the classes."""
+    found: dict[str | None, int] = {one.name: one.evidence.seed for one in scores}
+    return found | {
+        f"{one.name} by class": one.classed.evidence.seed for one in scores if one.classed
+    }
+
+
+def _by_position(
+    source: ScoreSource, asked: AttackOptions, workers: Workers
+) -> Callable[[int], OrderedRows]:
+    """Read an input of many rows, whose positions tell them apart; return each column's."""
+    meter = None if asked.progress is None else Meter(source.rows_hint, asked.progress).advance
+    rows = fold(source.partitions(), HeldRows, workers=workers, progress=meter).joined()
+    source.check_classes()
+    assert rows is not None  # noqa: S101 - neither class is empty
+    return lambda at: OrderedRows(rows=rows.of_columns([at]), seed=source.position_seed)
+
+
+def _attacked(source: ScoreSource, asked: AttackOptions, at: int, ordered: OrderedRows) -> Attacked:
+    """Return a score whose rows are in an order that follows from them, counted."""
+    column, rows = source.columns[at], ordered.rows
+    sample = ordered.over(partial(BurnInSample, 1, ordered.seed))
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    plan = make_plan(sample, [column.kind], prior=asked.prior, discrete=False, seed=ordered.seed)
+    (counts,) = ordered.over(partial(Tally, plan)).counts()
+    evidence = Evidence(score=column.name, counts=counts, prior=asked.prior, seed=ordered.seed)
+    (scores,) = rows.scores
+    side: Side = "low" if asked.residuals else asked.side or evidence.side
+    loss = np.abs(scores) if asked.residuals else scores if side == "low" else -scores
+    blocks = row_blocks(rows, ordered.seed)
+    return Attacked(
+        name=column.name,
+        evidence=evidence,
+        cells=plan.columns[0].cells,
+        scores=scores,
+        loss=loss,
+        member=rows.member,
+        classes=np.zeros(scores.size, dtype=np.uint64) if rows.groups is None else rows.groups,
+        judged=np.asarray(blocks >= counts.burn_in),
+        blocks=blocks,
+        side=side,
+    )
+
+
+def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
+    for column in source.columns:
+        if column.kind == "string":
+            raise UsageError(
+                "no_order",
+                f"Column {quoted_name(column.name)} holds labels, which have no order.",
+                hint="Name a column of numbers with --score-col.",
+            )
+    told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
+    if len(source.columns) > 1 and any(one is not None for one in told):
+        raise UsageError(
+            "several_scores",
+            "A published mean or standard error is that of one score, and there are several.",
+            hint="Choose one with --score-col.",
+        )
+
+
+def _informative(scores: Sequence[Attacked]) -> tuple[Attacked, ...]:
+    """Return the scores, of which one at least can show something."""
+    varying = [one for one in scores if not constant(one.evidence.counts)]
+    if not varying:
+        raise InputError(
+            "constant_scores",
+            "Every score is the same in all rows: there is nothing to attack.",
+            hint="Name another score column with --score-col.",
+        )
+    if all(identical_classes(one.evidence.counts) for one in varying):
+        raise InputError(
+            "identical_classes",
+            "Members and holdout hold exactly the same scores.",
+            hint="Were the same records written to both?",
+        )
+    return tuple(scores)
