@@ -50,7 +50,7 @@ TABLE: Final = (
         "records",
         "Say how exposed every record is, and which groups are.",
         asked="mipaudit.commands.records.options:RecordsOptions",
-        run="mipaudit.commands.records.command:run_records",
+        run="mipaudit.commands.records.run:run_records",
         shown="mipaudit.commands.records.options:RecordsShown",
     ),
     Command(

@@ -1,10 +1,14 @@
 """From counts to the report on records."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from mipaudit.commands.records.cells import DIRECTIONS, TopRecords
+from mipaudit.commands.records.counts import RecordCounts
+from mipaudit.commands.records.groups import GroupCounts, group_estimates
+from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.commands.records.page import records_limitations, records_summary
 from mipaudit.commands.records.policy import records_checks, require_judged
 from mipaudit.commands.records.report import (
     CellRisk,
@@ -13,26 +17,15 @@ from mipaudit.commands.records.report import (
     RecordsReport,
     RiskBand,
 )
-from mipaudit.commands.records.risk.group_advantage import group_estimates
-from mipaudit.commands.records.risk.risk import RecordRisks
-from mipaudit.commands.records.rows import DIRECTIONS
-from mipaudit.commands.records.words import records_limitations, records_summary
+from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.policy.limits import limits_elsewhere
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.verdict import led, reach_verdict, settled, waive
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.commands.records.counts import RecordCounts
-    from mipaudit.commands.records.groups import GroupCounts
-    from mipaudit.commands.records.options import RecordTableOptions
-    from mipaudit.commands.records.rows import TopRecords
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.origin import Provenance
-    from mipaudit.statements.policy import PolicyCheck
 
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 

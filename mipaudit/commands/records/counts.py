@@ -1,43 +1,34 @@
 """From an opened input to the counts of its cells and groups, in two passes."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.records.groups import choose_groups, words_of
-from mipaudit.commands.records.risk.cells import RecordTally, cut_cells
-from mipaudit.commands.records.rows import positions
+from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells, positions
+from mipaudit.commands.records.groups import GroupCounts, choose_groups, words_of
+from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.counting.columns import Meter, require_classes, require_identities
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
 from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
+from mipaudit.reading.source.part import Partitions
+from mipaudit.reading.source.source import PiecePartition, ScoreSource
 from mipaudit.statements.text.printable_names import quoted_name
-from mipaudit.summaries.group_tally import GroupCensus, GroupTally
+from mipaudit.summaries.group_tally import GroupCensus, Grouping, GroupTally
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_order
-from mipaudit.summaries.plan import kept_exactly, make_plan
+from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan
+from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.records.groups import GroupCounts
-    from mipaudit.commands.records.options import RecordTableOptions
-    from mipaudit.commands.records.risk.cells import RecordCells
-    from mipaudit.engine.workers import Workers
     from mipaudit.reading.rows.rows_of_chunk import Assembly
-    from mipaudit.reading.source.part import Partitions
-    from mipaudit.reading.source.source import PiecePartition, ScoreSource
-    from mipaudit.summaries.group_tally import Grouping
-    from mipaudit.summaries.plan import Plan, ScoreKind
-    from mipaudit.summaries.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -149,7 +140,7 @@ def _count_groups(
     sample.settle()
     plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=ordered.seed)
     tally = ordered.over(partial(GroupTally, plan, chosen.grouping))
-    return chosen.counted(tally, ordered.seed)
+    return replace(chosen, counts=tally.counts(), seed=ordered.seed)
 
 
 def _count_by_position(
@@ -180,7 +171,7 @@ def _count_by_position(
         n_holdout=sample.holdout.rows,
         groups=None
         if chosen is None or tally.groups is None
-        else chosen.counted(tally.groups, seed),
+        else replace(chosen, counts=tally.groups.counts(), seed=seed),
     )
 
 

@@ -1,23 +1,18 @@
 """The limits on records and groups, judged on what ``records`` counted."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mipaudit.commands.records.words import risk_reason
+from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.commands.records.report import RecordsDesign
+from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.errors import UsageError
+from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import EVERY_GROUP, Limit, PolicyCheck, check_reason, check_status
 from mipaudit.statements.text.printable_names import safe_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from mipaudit.commands.records.options import RecordTableOptions
-    from mipaudit.commands.records.report import RecordsDesign
-    from mipaudit.commands.records.risk.risk import RecordRisks
-    from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 
 _SAFETY: Final = 1.2
 _LARGEST_NUMBER: Final = 10**12
@@ -119,7 +114,7 @@ def _risk(
         lower=lower,
         upper=upper,
         status=status,
-        reason=risk_reason(
+        reason=_risk_reason(
             status,
             limit.max,
             (lower, upper),
@@ -201,3 +196,53 @@ def _settles(limit: float, value: float, lower: float, upper: float, records: in
         return None
     needed = _SAFETY * records * (width / gap) ** 2
     return math.ceil(needed) if needed < _LARGEST_NUMBER else None
+
+
+def _risk_reason(
+    status: str,
+    limit: float,
+    limits: tuple[float, float],
+    settle: int | None,
+    *,
+    single: bool,
+    uncounted: int,
+) -> str:
+    """Say in one sentence what decided the limit on the largest risk.
+
+    Args:
+        status: met, not_met or inconclusive.
+        limit: of the policy.
+        limits: lower and upper limit of the largest risk.
+        settle: records in all that would settle it, or None.
+        single: whether each cell holds a single value, so that its risk is the value's own.
+        uncounted: records in cells without a counted record.
+    """
+    cells = "value" if single else "cell of records"
+    lower, upper = limits
+    match status:
+        case "not_met":
+            return (
+                f"the largest risk is at least {lower_text(lower)}, above the limit of "
+                f"{number_text(limit)}"
+            )
+        case "met":
+            return (
+                f"the risk of every {cells} is at most {upper_text(upper)}, within the limit of "
+                f"{number_text(limit)}"
+            )
+        case _ if uncounted:
+            return (
+                f"the largest risk is at least {lower_text(lower)}, and "
+                f"{count_text(uncounted)} records are in cells without a counted record, so "
+                f"that nothing limits their risk from above; the limit is {number_text(limit)}"
+            )
+        case _:
+            more = (
+                "the best estimate is too close to the limit to promise that more records settle it"
+                if settle is None
+                else f"about {count_text(settle)} records in all would settle it"
+            )
+            return (
+                f"the largest risk is at least {lower_text(lower)} and that of every {cells} at "
+                f"most {upper_text(upper)}; the limit is {number_text(limit)}: {more}"
+            )

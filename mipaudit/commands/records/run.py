@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from mipaudit.commands.records.cells import TopRecords
     from mipaudit.commands.records.counts import RecordCounts
+    from mipaudit.commands.records.options import RecordsShown
     from mipaudit.commands.records.report import RecordsReport
-    from mipaudit.commands.records.risk.risk import RecordRisks
-    from mipaudit.commands.records.rows import TopRecords
+    from mipaudit.commands.records.risk import RecordRisks
     from mipaudit.reading.source.source import ScoreSource
 
     Chunks = Iterator[Mapping[str, NDArray[Any]]]
@@ -49,7 +51,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         InputError: the input cannot be audited as it is.
         OutputError: the records cannot be written.
     """
-    from mipaudit.commands.records.rows import REPEATING
+    from mipaudit.commands.records.cells import REPEATING
     from mipaudit.reading.rows.output import record_file, write_rows
 
     form = asked.form
@@ -89,14 +91,37 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
     return RecordTable(table=tables[0], report=report)
 
 
+def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
+    """Write a row for each record into a file, and show the report; return the exit code."""
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.notes import note
+    from mipaudit.output.presentation import encode
+    from mipaudit.output.progress import progress_bar
+    from mipaudit.output.report_exit import report_exit
+
+    report_place = Destination.open(None)
+    rows = None
+    if asked.output is not None:
+        rows = Destination.open(asked.output, inputs=asked.inputs(), private=True)
+    with (
+        progress_bar(quiet=shown.quiet) as progress,
+        nullcontext() if rows is None else rows.stream() as file,
+    ):
+        report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
+    report_place.write(encode(report, shown.format, to_file=False))
+    if rows is not None:
+        note("The records are written.", quiet=shown.quiet)
+    return report_exit(report, exit_zero=shown.exit_zero)
+
+
 records = public(RecordsOptions, answer_records)
 record_table = public(RecordTableOptions, answer_record_table)
 
 
 def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
     from mipaudit.commands.records.answer import records_report, risks_of
+    from mipaudit.commands.records.cells import top_records
     from mipaudit.commands.records.counts import count_records, record_meter
-    from mipaudit.commands.records.rows import top_records
     from mipaudit.counting.large_seed import settle_seed
     from mipaudit.counting.retried_reading import read_input
     from mipaudit.engine.workers import Workers, engine_of
@@ -148,8 +173,8 @@ def _write(
     meter: Callable[[int], None] | None,
 ) -> int | None:
     """Read the rows once more where they are written or named; return how many are written."""
+    from mipaudit.commands.records.cells import cell_columns, columns_with, record_chunks
     from mipaudit.commands.records.counts import unnamed
-    from mipaudit.commands.records.rows import cell_columns, columns_with, record_chunks
     from mipaudit.reading.bytes.bad_parts import BadPartsError
 
     key = None
@@ -179,7 +204,7 @@ def _taken(
     sink: Sink | None,
 ) -> int | None:
     """Write all chunks, or look for the records to name; return how many are written."""
-    from mipaudit.commands.records.rows import columns_with
+    from mipaudit.commands.records.cells import columns_with
 
     if sink is None:
         # What is drawn depends on every row.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mipaudit.commands.records.risk.group_advantage import (
+from mipaudit.commands.records.groups import (
     FixedAttack,
     attack_differences,
     best_attack,

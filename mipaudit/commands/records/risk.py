@@ -1,12 +1,11 @@
 """The risk of every cell of records: limits alone and together, the list, the largest."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.cell_risk import (
     RiskLimits,
@@ -17,9 +16,6 @@ from mipaudit.maths.cell_risk import (
     melded_limits,
 )
 from mipaudit.maths.finite_population import Population, finite_limits, finite_p_values
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Among more cells each holds too little of a class for melding to gain anything.
 MOST_MELDED: Final = 64
@@ -135,22 +131,21 @@ class RecordRisks:
         )
 
     @cached_property
-    def largest(self) -> int:
-        """Return the cell whose risk has the largest lower limit, then the largest risk."""
-        by = (self.order_key, self.together.risk, self.together.risk_lower)
-        return int(np.lexsort(by)[-1])
+    def _ranked(self) -> NDArray[np.intp]:
+        """Return all cells: the largest lower limit first, then the largest risk, then in order."""
+        first = -np.arange(self.members.size)
+        by = (first, self.together.risk, self.together.risk_lower)
+        return np.asarray(np.lexsort(by)[::-1])
 
     @property
-    def order_key(self) -> NDArray[np.int64]:
-        """Return what breaks ties between cells: the lower number first."""
-        return -np.arange(self.members.size)
+    def largest(self) -> int:
+        """Return the cell whose risk has the largest lower limit, then the largest risk."""
+        return int(self._ranked[0])
 
-    @cached_property
+    @property
     def order(self) -> NDArray[np.intp]:
         """Return the occupied cells, the most exposed first."""
-        by = (self.order_key, self.together.risk, self.together.risk_lower)
-        ranked = np.lexsort(by)[::-1]
-        return np.asarray(ranked[self.occupied[ranked]])
+        return np.asarray(self._ranked[self.occupied[self._ranked]])
 
     @property
     def largest_lower(self) -> float:

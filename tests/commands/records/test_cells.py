@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mipaudit.commands.records.risk.cells import MOST_CELLS, RecordTally, cells_wanted, cut_cells
+from mipaudit.commands.records.cells import MOST_CELLS, RecordTally, cells_wanted, cut_cells
 from mipaudit.errors import InputError
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.rows import Rows

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.records.risk.risk import RecordRisks
+from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.maths.cell_risk import conditional_limits, melded_limits
 
 

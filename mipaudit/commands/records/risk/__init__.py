@@ -1,1 +1,0 @@
-"""Cells of records, the risk of each, and what groups have to fear."""
