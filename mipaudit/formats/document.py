@@ -184,6 +184,8 @@ def framed(
     headline: str = "",
     mood: Mood = "plain",
     title: str | None = None,
+    beside: Section = (),
+    following: Section = (),
 ) -> Document:
     """Return the document of a report that says what all of them say around its tables.
 
@@ -194,11 +196,15 @@ def framed(
         headline: the outcome in a line.
         mood: of the headline.
         title: where it is not the command.
+        beside: what stands between the findings and what to keep in mind.
+        following: what stands last.
     """
     whole = (
         *sections,
         bulleted("Findings", [f"{one.code}: {one.text}" for one in report.findings]),
+        beside,
         bulleted("Keep in mind", report.limitations),
+        following,
     )
     return Document(
         title=title or f"mipaudit {report.command}",

@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence, blind_evidence
 from mipaudit.commands.shift.differences.columns import cut_columns
-from mipaudit.commands.shift.differences.encoding import little_known
-from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn, little_known
 from mipaudit.commands.shift.differences.record_copies import KeyForm
-from mipaudit.commands.shift.differences.survey import ShiftCount, ShiftSurvey
-from mipaudit.commands.shift.differences.whole_records import whole_evidence, whole_records
-from mipaudit.commands.shift.findings import (
+from mipaudit.commands.shift.differences.survey import ShiftCount, ShiftSurvey, whole_records
+from mipaudit.commands.shift.limits import (
+    BlindEvidence,
+    blind_estimates,
+    blind_evidence,
+    blind_limits,
+    everyone_limits,
+    shown_at,
+    whole_evidence,
+)
+from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
+from mipaudit.commands.shift.words import (
     column_findings,
     copy_findings,
     repeated_findings,
+    shift_limitations,
+    shift_summary,
     telling_findings,
 )
-from mipaudit.commands.shift.limits import blind_estimates, blind_limits, everyone_limits, shown_at
-from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
-from mipaudit.commands.shift.words import shift_limitations, shift_summary
 from mipaudit.counting.columns import (
     require_classes,
     require_identities,
@@ -35,6 +41,7 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
 from mipaudit.evidence.vectors.burn_in import vector_burn_in_blocks
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.verdict import RECORDS, reach_verdict
 
@@ -46,7 +53,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.shift.rows import ShiftRows
     from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureSource
     from mipaudit.engine.workers import Workers
-    from mipaudit.statements.estimate import Estimate, Finding
+    from mipaudit.statements.estimate import Estimate
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import PolicyCheck
     from mipaudit.summaries.sample import BurnInSample
@@ -249,8 +256,6 @@ def _findings(
     learner: Learner | None,
     estimates: Sequence[Estimate],
 ) -> list[Finding]:
-    from mipaudit.statements.estimate import Finding
-
     same = [c.name for c, one in zip(source.columns, constant, strict=True) if one]
     found = [*rows.findings, *size_findings(sample.members.rows, sample.holdout.rows)]
     rounded = [column.name for column in source.columns if column.precision is not None]

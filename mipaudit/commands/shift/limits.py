@@ -1,28 +1,106 @@
-"""The limits of the blind advantage: the rows of the table, and those at other errors."""
+"""What the records alone show about membership, and the limits of it at any error."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.commands.shift.differences.learner import PRIOR, Learner
 from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
+from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.verdict import RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence
     from mipaudit.commands.shift.differences.columns import ColumnTest
     from mipaudit.commands.shift.options import ShiftOptions
-    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.summaries.tally import ColumnCounts
+
 
 _ERRORS: Final = tuple(sorted(set(ERRORS), reverse=True))
 _NO_UPPER: Final = (
     "no upper limit holds for every attacker who sees a whole record; see the classes of attackers"
 )
 _ALL_EXPLAINED: Final = "the rows are too few for their combinations of values to give a limit"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BlindEvidence(Evidence):
+    """The counts of the learned scores of records, on the rows that none was made from.
+
+    ``counts`` are those of the chosen score, whose classes of attackers have upper limits.
+
+    Attributes:
+        together: the counts of all learned scores, the same rows each.
+    """
+
+    together: tuple[ColumnCounts, ...]
+
+    @property
+    def discrete(self) -> bool:
+        """Return False: a record has more columns than a learned score looks at."""
+        return False
+
+    @cached_property
+    def held_out(self) -> HeldOut | ExactBlocks:
+        """Return the held-out guesses of one attacker at a time on any learned score."""
+        if self.strict:
+            return exact_blocks(self.counts.blocks, self.counts.burn_in, self.prior, self._rng(0))
+        return held_out_together(
+            [one.blocks for one in self.together], self.counts.burn_in, self.prior
+        )
+
+    @cached_property
+    def plugin(self) -> float:
+        """Return the largest W_N over the cells of a learned score: biased upward."""
+        parts = (replace(self, counts=one, together=()) for one in self.together)
+        return max(super(BlindEvidence, one).plugin for one in parts)
+
+
+def blind_evidence(
+    counts: Sequence[ColumnCounts],
+    learner: Learner,
+    whole: ColumnCounts | None = None,
+    *,
+    strict: bool,
+    seed: int,
+) -> BlindEvidence:
+    """Return the evidence of the records.
+
+    Args:
+        counts: of all rows by each learned score, in the learner's order.
+        learner: what made them.
+        whole: of all rows by their combination of values, on the same blocks, if these are few:
+            attackers may look at that too.
+        strict: use finite-sample methods where there are any.
+        seed: for the draws of the strict methods.
+    """
+    found = []
+    for one in (*counts, *(() if whole is None else (whole,))):
+        blocks = one.blocks.copy()
+        blocks[: learner.fit_blocks] = 0
+        found.append(replace(one, blocks=blocks, everyone=one.evaluated))
+    return BlindEvidence(
+        score=RECORDS,
+        counts=found[learner.chosen],
+        prior=PRIOR,
+        strict=strict,
+        member_side="high",
+        seed=seed,
+        together=tuple(found),
+    )
+
+
+def whole_evidence(counts: ColumnCounts, *, strict: bool, seed: int) -> Evidence:
+    """Return the evidence of whole records: their upper limit holds for all attackers."""
+    return Evidence(
+        score=RECORDS, counts=counts, prior=PRIOR, strict=strict, seed=seed, ordered=False
+    )
 
 
 def everyone_limits(

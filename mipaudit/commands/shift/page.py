@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.words import effect_text, p_text
-from mipaudit.formats.document import Document, Grid, Note, bulleted
+from mipaudit.formats.document import Document, Grid, Mood, Note, Section, bulleted, framed, limits
 from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
-    lower_text,
     percent_text,
-    upper_text,
-    value_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.commands.shift.report import ShiftReport
-    from mipaudit.formats.document import Mood, Section
 
 _MOST_TESTS: Final = 20
-_LONGEST_SUMMARY: Final = 10_000
 _ASPECTS: Final = {
     "numbers": "values",
     "categories": "categories",
@@ -36,14 +29,14 @@ _ASPECTS: Final = {
 def shift_document(report: ShiftReport) -> Document:
     """Return the report as a document."""
     headline, mood = _outcome(report)
-    return Document(
-        title="mipaudit shift",
+    left_out = [f"'{safe_name(one.column)}': {one.why}" for one in report.design.skipped]
+    return framed(
+        report,
+        (_advantage(report), _columns(report), _copies(report)),
+        cases=check_cases(report.policy, report.command, report.verdict),
         headline=headline,
         mood=mood,
-        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
-        sections=tuple(section for section in _sections(report) if section),
-        cases=tuple(check_cases(report.policy, "shift", report.verdict)),
-        created=report.provenance.created,
+        beside=bulleted("Left out", left_out),
     )
 
 
@@ -57,31 +50,11 @@ def _outcome(report: ShiftReport) -> tuple[str, Mood]:
     return "Members and holdout are not shown to differ.", "plain"
 
 
-def _sections(report: ShiftReport) -> Iterator[Section]:
-    yield _advantage(report)
-    yield _columns(report)
-    yield _copies(report)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted(
-        "Left out", [f"'{safe_name(one.column)}': {one.why}" for one in report.design.skipped]
-    )
-    yield bulleted("Keep in mind", report.limitations)
-
-
 def _advantage(report: ShiftReport) -> Section:
-    rows = tuple(
-        (
-            _who(one.attackers),
-            "-" if one.lower is None else lower_text(one.lower),
-            "-" if one.value is None else value_text(one.value),
-            "none" if one.upper is None else upper_text(one.upper),
-        )
-        for one in report.estimates
-    )
     grid = Grid(
         caption="The blind advantage: what the records tell of membership without the model",
         head=("", "at least", "best estimate", "at most"),
-        rows=rows,
+        rows=tuple((_who(one.attackers), *limits(one)) for one in report.estimates),
         words=1,
     )
     design = report.design

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.shift.differences.blind_evidence import BlindEvidence, blind_evidence
 from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.limits import BlindEvidence, blind_evidence
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.maths.class_limits.best_attackers import best_thresholds
 from mipaudit.maths.class_limits.roc_counts import exact_ladder

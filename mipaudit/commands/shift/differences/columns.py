@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.shift.differences.encoding import Floats
+    from mipaudit.commands.shift.differences.learner import Floats
 
 Aspect = Literal["numbers", "categories", "dates", "missing"]
 
