@@ -20,8 +20,8 @@ from mipaudit.reading.bytes.blob import (
     blob_format,
     each_at_once,
 )
-from mipaudit.reading.bytes.buffers import claim_buffers
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
+from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import (
     Layout,
     common_precision,

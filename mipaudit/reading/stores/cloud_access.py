@@ -55,22 +55,18 @@ def arrow_access(address: Address) -> ArrowAccess | None:
     Raises:
         UsageError: ``no_account``, for Azure.
     """
+    name, access = {
+        "s3": ("S3FileSystem", _s3),
+        "gs": ("GcsFileSystem", _google),
+        "az": ("AzureFileSystem", _azure),
+    }[address.store]
     try:
-        import pyarrow.fs as arrow
-    except ImportError:
-        return None
-    classes = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "az": "AzureFileSystem"}
-    try:
-        getattr(arrow, classes[address.store])
+        import pyarrow.fs
+
+        getattr(pyarrow.fs, name)
     except (AttributeError, ImportError):
         return None
-    match address.store:
-        case "s3":
-            return _s3(address)
-        case "gs":
-            return _google(address)
-        case _:
-            return _azure(address)
+    return access(address)
 
 
 def _variable(*names: str) -> str | None:
@@ -100,7 +96,7 @@ def _s3(address: Address) -> ArrowAccess:
 
 
 def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
-    from pyarrow.fs import S3FileSystem
+    from pyarrow.fs import S3FileSystem, resolve_s3_region
 
     wait = store_seconds()
     options: dict[str, Any] = {
@@ -113,7 +109,7 @@ def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
         options["scheme"], options["endpoint_override"] = _endpoint(endpoint)
     region = _variable("AWS_REGION", "AWS_DEFAULT_REGION")
     if region is None:
-        region = "us-east-1" if endpoint is not None else _region(bucket)
+        region = "us-east-1" if endpoint is not None else resolve_s3_region(bucket)
     bundle = _variable("AWS_CA_BUNDLE")
     if bundle is not None and Path(bundle).is_file():
         options["tls_ca_file_path"] = bundle
@@ -128,12 +124,6 @@ def _endpoint(url: str) -> tuple[str, str]:
     """Return scheme and host of an endpoint; https where it names none."""
     scheme, mark, host = url.rpartition("://")
     return (scheme if mark else "https"), host.rstrip("/")
-
-
-def _region(bucket: str) -> str:
-    from pyarrow.fs import resolve_s3_region
-
-    return str(resolve_s3_region(bucket))
 
 
 def _google(address: Address) -> ArrowAccess:
@@ -153,14 +143,12 @@ def _google_system(*, anonymous: bool) -> FileSystem:
     from pyarrow.fs import GcsFileSystem
 
     # The library itself would try for a quarter of an hour.
-    limit = timedelta(seconds=store_seconds())
-
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"retry_time_limit": timedelta(seconds=store_seconds())}
     emulator = _variable("STORAGE_EMULATOR_HOST")
     if emulator is not None:
         scheme, options["endpoint_override"] = _endpoint(emulator)
         options["scheme"] = scheme if "://" in emulator else "http"
-    return GcsFileSystem(anonymous=anonymous, retry_time_limit=limit, **options)
+    return GcsFileSystem(anonymous=anonymous, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

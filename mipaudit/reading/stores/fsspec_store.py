@@ -1,4 +1,8 @@
-"""Stores that fsspec reads: web servers, memory, and whatever else is registered with it."""
+"""Stores that fsspec reads: web servers, memory, and whatever else is registered with it.
+
+Asked directly: Arrow's handler of its systems takes a web server's refusals for nothing there,
+loses etags, asks three times to open a file, and leaves out folders that cannot be listed.
+"""
 
 from __future__ import annotations
 

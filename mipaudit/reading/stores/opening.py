@@ -22,7 +22,6 @@ _ENVIRONMENT: Final = (
     *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
     STORE_TIMEOUT,
 )
-_EXTRAS: Final = {"http": "https"}
 
 
 def open_store(address: Address) -> AnyStore:
@@ -65,7 +64,7 @@ def _fsspec_store(address: Address) -> FsspecStore:
     try:
         import fsspec
     except ImportError:
-        raise missing_library(address, _EXTRAS.get(address.store, "https")) from None
+        raise missing_library(address, "https") from None
     from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
 
     try:
@@ -74,7 +73,7 @@ def _fsspec_store(address: Address) -> FsspecStore:
         base = f"{address.scheme}://{address.authority}/"
         return FsspecStore(address, *fsspec.core.url_to_fs(base))
     except ImportError:
-        raise missing_library(address, _EXTRAS.get(address.store)) from None
+        raise missing_library(address, "https" if address.is_web else None) from None
     except ValueError:
         raise UsageError(
             "unknown_scheme",

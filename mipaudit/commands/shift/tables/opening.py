@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.shift.tables.kinds import name_features, nested_columns
 from mipaudit.commands.shift.tables.source import FeatureSource, mixed_column
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.buffers import claim_buffers
 from mipaudit.reading.bytes.paths import check_different, input_blobs
+from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import merge_fields, merged_kind, unreadable_column
 from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.reading.columns.names import is_id_like
