@@ -1,27 +1,23 @@
-"""What a policy lets attackers win."""
+"""What a policy lets attackers win.
+
+Policies themselves are loaded where one is judged: help is written without them.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Game
 from mipaudit.options.policy.keys import listed
-from mipaudit.options.policy.limits import (
-    check_advantage_limit,
-    check_eta_limit,
-    check_limits,
-    limited_metrics,
-    of_scores,
-)
 from mipaudit.options.policy.metrics import check_metrics, limits_of
 from mipaudit.options.ranges import OPERATING_POINT, at_least
 from mipaudit.options.texts.operating_limit import operating_point
 from mipaudit.statements.estimate import Against
-from mipaudit.statements.policy import OnInconclusive, Policy
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.statements.policy import Policy
 
 
 class _MaxAdvantage(Options):
@@ -36,6 +32,8 @@ class AdvantageLimit(Game, _MaxAdvantage):
 
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
+        from mipaudit.options.policy.limits import check_advantage_limit
+
         super().check()
         check_advantage_limit(self.max_advantage, abs(2 * self.prior - 1))
 
@@ -61,7 +59,7 @@ class ListedPolicy(Options):
         ),
     ] = ()
     on_inconclusive: Annotated[
-        OnInconclusive,
+        Literal["fail", "review", "pass"],
         Option(
             "--on-inconclusive",
             "What an open answer counts as: exit code 1, 3 or 0. The report says what it is.",
@@ -78,7 +76,7 @@ class AskedPolicy(NamedTuple):
         elsewhere: how many of its limits another command judges.
     """
 
-    policy: Policy
+    policy: "Policy"
     metrics: tuple["Metric", ...]
     elsewhere: int
 
@@ -149,7 +147,15 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
         Raises:
             UsageError: a limit is always kept, or never, or is of an unknown quantity.
         """
+        from mipaudit.options.policy.limits import (
+            check_advantage_limit,
+            check_eta_limit,
+            check_limits,
+            limited_metrics,
+            of_scores,
+        )
         from mipaudit.options.policy.waivers import check_waivers
+        from mipaudit.statements.policy import Policy
 
         baseline = abs(2 * prior - 1)
         instead = "At a prior other than 0.5 consider `max_eta`."
