@@ -164,40 +164,6 @@ def above_p_values(
     return np.asarray(np.minimum(1.0, 2 * np.minimum(high, low)))
 
 
-def product_limits(
-    members: Counts,
-    holdout: Counts,
-    *,
-    n_members: int,
-    n_holdout: int,
-    prior: float,
-    alpha: float,
-) -> RiskLimits:
-    """Return MACE's limits: of both shares by Clopper-Pearson, put together as a box.
-
-    Liu et al. (MACE), Lemma 5, with each of the four one-sided limits at alpha/4, which is
-    what a union bound asks for. For comparison: wider than `conditional_limits`.
-
-    Args and returns as for `conditional_limits`.
-    """
-    from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-
-    x, y = members.astype(np.float64), holdout.astype(np.float64)
-    error = np.full(x.shape, alpha / 4)
-    member_low = prior * clopper_pearson_lower(x, n_members, error)
-    member_high = prior * clopper_pearson_upper(x, n_members, error)
-    holdout_low = (1 - prior) * clopper_pearson_lower(y, n_holdout, error)
-    holdout_high = (1 - prior) * clopper_pearson_upper(y, n_holdout, error)
-    plain = conditional_limits(
-        members, holdout, n_members=n_members, n_holdout=n_holdout, prior=prior, alpha=alpha
-    )
-    return RiskLimits(
-        signed=plain.signed,
-        lower=np.asarray((member_low - holdout_high) / (member_low + holdout_high)),
-        upper=np.asarray((member_high - holdout_low) / (member_high + holdout_low)),
-    )
-
-
 def melded_limits(
     members: NDArray[np.int64],
     holdout: NDArray[np.int64],

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.commands.bounds.guarantee.readings import Neighbours  # noqa: TC001 - the codec reads it
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.approximate import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
-from mipaudit.maths.privacy.substitution import two_steps
 from mipaudit.maths.privacy.tradeoff import largest_within
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.scores.findings import crossing_findings, size_findings
-from mipaudit.evidence.vectors.burn_in import vector_burn_in_blocks
+from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import Limit, Policy
 from mipaudit.statements.verdict import RECORDS, reach_verdict

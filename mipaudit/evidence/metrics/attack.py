@@ -1,21 +1,26 @@
 """Held-out guesses of attackers who learn to do well in a metric.
 
-As for the advantage (`audit.prequential`), sets are fitted on the past and scored on the
-next block, and both classes are averaged over the same sets with the same weights. What
+As for the advantage (`evidence.scores.prequential`), sets are fitted on the past and scored on
+the next block, and both classes are averaged over the same sets with the same weights. What
 differs is what they aim at: where P(member | score) is above the threshold that is best
 for the metric at the level reached so far. Whatever they aim at, the limit holds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.scores.prequential import burn_in_halves, evaluation_blocks, fit
+from mipaudit.evidence.scores.prequential import (
+    HeldOut,
+    burn_in_halves,
+    evaluation_blocks,
+    fit,
+    pool,
+)
 from mipaudit.maths.metrics.metric import Metric, ordinary_form
 
 _MEMBER, _HOLDOUT = 1, 0
@@ -27,23 +32,6 @@ _SMALLEST: Final = 1e-6
 # A metric with a floor is best near the floor, wherever that is: all thresholds are tried,
 # and stay as they are, so that what an attacker has shown is true of his next set too.
 _GRID: Final = np.arange(-8.0, 0.25, 0.25)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricRates:
-    """Weighted mean rates of sets that were fixed before the rows that scored them.
-
-    Attributes:
-        tpr: in [0, 1].
-        fpr: in [0, 1].
-        n_members: effective number of members.
-        n_holdout: effective number of holdout records.
-    """
-
-    tpr: float
-    fpr: float
-    n_members: float
-    n_holdout: float
 
 
 class _Record:
@@ -109,7 +97,7 @@ class _Record:
 
 def held_out_metric(
     blocks: NDArray[np.int64], burn_in: int, metric: Metric, *, fixed: bool = False
-) -> MetricRates:
+) -> HeldOut:
     """Return the held-out rates of the attacker that had done best in the metric so far.
 
     Args:
@@ -137,7 +125,7 @@ def held_out_metric(
     return _pooled([(chosen, blocks[burn_in:].sum(axis=0))], metric, level)
 
 
-def _follow(later: NDArray[np.int64], school: _School, record: _Record) -> MetricRates:
+def _follow(later: NDArray[np.int64], school: _School, record: _Record) -> HeldOut:
     """Score each block by the attacker that leads before it, then learn from it."""
     _, first_level = record.best()
     scored: list[tuple[NDArray[np.bool_], NDArray[np.int64]]] = []
@@ -210,20 +198,10 @@ def _weight(totals: NDArray[np.int64], metric: Metric, level: float) -> float:
 
 def _pooled(
     scored: list[tuple[NDArray[np.bool_], NDArray[np.int64]]], metric: Metric, level: float
-) -> MetricRates:
+) -> HeldOut:
     kept = [(chosen, table, table.sum(axis=0)) for chosen, table in scored]
     kept = [one for one in kept if one[2].all()]
-    if not kept:
-        return MetricRates(tpr=0.0, fpr=0.0, n_members=0.0, n_holdout=0.0)
-    weights = np.array([_weight(totals, metric, level) for *_, totals in kept])
-    weights = (weights / weights.sum())[:, None]
     totals = np.array([totals for *_, totals in kept])
-    hits = np.array([table[chosen].sum(axis=0) for chosen, table, _ in kept])
-    rates = np.minimum((weights * hits / totals).sum(axis=0), 1.0)
-    sizes = 1 / (weights**2 / totals).sum(axis=0)
-    return MetricRates(
-        tpr=float(rates[_MEMBER]),
-        fpr=float(rates[_HOLDOUT]),
-        n_members=float(sizes[_MEMBER]),
-        n_holdout=float(sizes[_HOLDOUT]),
-    )
+    hits = np.array([table[chosen].sum(axis=0, dtype=float) for chosen, table, _ in kept])
+    weights = np.array([_weight(one, metric, level) for *_, one in kept])
+    return pool(hits, totals, aimed_prior(metric, level)[0], weights)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.metrics.attack import MetricRates, held_out_metric
+from mipaudit.evidence.metrics.attack import held_out_metric
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.metrics.best_of_class import (
@@ -38,6 +38,7 @@ from mipaudit.maths.metrics.limits import (
 from mipaudit.maths.metrics.metric import Metric, OrdinaryForm, at, ordinary_form
 
 if TYPE_CHECKING:
+    from mipaudit.evidence.scores.prequential import HeldOut
     from mipaudit.statements.estimate import Attackers
 
 _INTERVALS: Final = (1, 4)
@@ -266,7 +267,7 @@ class RatioEvidence(MetricEvidence):
         return value, of_class.n_members, of_class.n_holdout
 
     @cached_property
-    def _rates(self) -> MetricRates:
+    def _rates(self) -> HeldOut:
         counts = self.evidence.counts
         return held_out_metric(
             counts.blocks, counts.burn_in, self.metric, fixed=self.evidence.strict

@@ -6,11 +6,9 @@ mean is the advantage of a set fixed beforehand, hence at most the optimum
 (after Luedtke and van der Laan 2016). Both classes are averaged over the same
 sets with the same weights: without that the limit is not valid.
 
-The attackers that learn on past blocks: which cells each would call 'member'.
-
-Every function takes the differences d = p P - (1-p) Q of several training sets at
-once and returns one set of cells per training set. Any of them may be poor; the
-lower limit stays valid because a set is judged only on rows it has not seen.
+Every attacker takes the differences d = p P - (1-p) Q of several training sets at once and
+returns one set of cells per training set. Any of them may be poor; the lower limit stays valid
+because a set is judged only on rows it has not seen.
 """
 
 from __future__ import annotations
@@ -362,17 +360,24 @@ def _hits(run: Trials, *, exact_in_single: bool) -> NDArray[np.float64]:
     return hits
 
 
-def pool(hits: NDArray[np.float64], sizes: NDArray[np.int64], prior: float) -> HeldOut:
-    """Average both classes over the blocks with the same precision weights.
+def pool(
+    hits: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    prior: float,
+    weight: NDArray[np.float64] | None = None,
+) -> HeldOut:
+    """Average both classes over the blocks with the same weights.
 
     Args:
         hits: rows guessed 'member' by block and (holdout, member), shape (B, 2).
         sizes: rows by block and class, all above 0, shape (B, 2).
         prior: p in (0, 1).
+        weight: of each block, shape (B,); None for its precision.
     """
     if not sizes.size:
         return HeldOut(tpr=0.0, fpr=0.0, n_members=0.0, n_holdout=0.0, prior=prior)
-    weight = _block_weights(sizes, np.ones(len(sizes), dtype=bool), prior)
+    if weight is None:
+        weight = _block_weights(sizes, np.ones(len(sizes), dtype=bool), prior)
     weight = (weight / weight.sum())[:, None]
     rates = np.minimum((weight * hits / sizes).sum(axis=0), 1.0)
     effective = 1 / (weight**2 / sizes).sum(axis=0)

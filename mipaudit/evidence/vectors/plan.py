@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.vectors.burn_in import BurnInRows, VectorBurnIn, split_burn_in
-from mipaudit.evidence.vectors.derived_scores import Derivation, DerivedScore, make_derivation
+from mipaudit.evidence.vectors.derived_scores import (
+    BurnInRows,
+    Derivation,
+    DerivedScore,
+    VectorBurnIn,
+    make_derivation,
+    split_burn_in,
+)
 from mipaudit.evidence.vectors.evidence import VectorCounts, without_fitting_rows
 from mipaudit.summaries.cells.cells import Cells
 from mipaudit.summaries.cells.vector_cells import JointAlphabet, ProductGrid

@@ -46,7 +46,17 @@ class DpSgd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianPart:
+class _NoisePart:
+    noise_multiplier: float
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range; raises UsageError."""
+        _check_noise(self.noise_multiplier)
+        _check_count(self.count)
+
+
+class GaussianPart(_NoisePart):
     """Gaussian noise on a release of bounded Euclidean sensitivity.
 
     Attributes:
@@ -55,17 +65,8 @@ class GaussianPart:
         count: how many such releases, in [1, 10^7].
     """
 
-    noise_multiplier: float
-    count: int = 1
 
-    def __post_init__(self) -> None:
-        """Refuse what is out of range; raises UsageError."""
-        _check_noise(self.noise_multiplier)
-        _check_count(self.count)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaplacePart:
+class LaplacePart(_NoisePart):
     """Laplace noise on one number of bounded sensitivity.
 
     Attributes:
@@ -73,14 +74,6 @@ class LaplacePart:
             [0.01, 10^4].
         count: how many such releases, in [1, 10^7].
     """
-
-    noise_multiplier: float
-    count: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what is out of range; raises UsageError."""
-        _check_noise(self.noise_multiplier)
-        _check_count(self.count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,6 @@ BIASED: Final = (
     "nothing to learn, and the published band is about its own mean. The lines with shuffled "
     "memberships show how much."
 )
-_BATCH_SIZE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

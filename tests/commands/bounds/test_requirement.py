@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from mipaudit.commands.bounds.requirement import Target, requirement
-from mipaudit.maths.privacy.approximate import ApproximateDP
+from mipaudit.maths.privacy.approximate import ApproximateDP, two_steps
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
-from mipaudit.maths.privacy.substitution import two_steps
 
 ADJACENCIES = st.sampled_from(["substitution", "add-remove"])
 

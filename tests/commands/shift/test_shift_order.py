@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.evidence.vectors.burn_in import vector_burn_in_blocks
+from mipaudit.evidence.vectors.derived_scores import vector_burn_in_blocks
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 
 ROWS = 120

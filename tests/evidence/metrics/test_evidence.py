@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.attack import MetricRates
 from mipaudit.evidence.metrics.evidence import metric_evidence
 from mipaudit.evidence.metrics.rows import (
     metric_estimates,
@@ -16,6 +15,7 @@ from mipaudit.evidence.metrics.rows import (
     prior_findings,
     published_metric,
 )
+from mipaudit.evidence.scores.prequential import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.claim import judge_claim
@@ -109,7 +109,7 @@ def test_the_best_estimate_just_below_the_floor_is_not_below_its_lower_limit(
     metric = parse_metric(name, prior=0.5)
     found = metric_evidence(shifted, metric)
     size = 1e6
-    found.__dict__["_rates"] = MetricRates(tpr=tpr, fpr=fpr, n_members=size, n_holdout=size)
+    found.__dict__["_rates"] = HeldOut(tpr=tpr, fpr=fpr, n_members=size, n_holdout=size, prior=0.5)
     assert metric.baseline + 0.3 < found.lower(0.025) < found.value
 
     def value(t, f):

@@ -19,8 +19,15 @@ from mipaudit.maths.privacy.approximate import (
     TwoStepDP,
     published_bounds,
     to_substitution,
+    two_steps,
 )
-from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+from mipaudit.maths.privacy.mechanism import (
+    GaussianDP,
+    GeometricMechanism,
+    LaplaceMechanism,
+    RandomizedResponse,
+)
 
 EPSILONS = (0.0, 1e-8, 0.1, 1.0, 5.0, 50.0, 700.0)
 DELTAS = (0.0, 1e-300, 1e-12, 1e-5, 0.2, 0.9, 1.0)
@@ -28,6 +35,7 @@ RATES = (0.0, 1e-300, 1e-30, 1e-9, 0.01, 0.3, 0.5, 0.9, 1 - 1e-12, 1.0)
 EPSILONS_OF_ATTACKER_ALLOWANCE = st.floats(0, 30)
 DELTAS_OF_ATTACKER_ALLOWANCE = st.floats(0, 1)
 PRIORS = st.floats(0.001, 0.999)
+STEP = ApproximateDP(epsilon=1.0, delta=0.01)
 
 
 def published_fnr(epsilon, delta, fpr):
@@ -277,3 +285,42 @@ def test_the_bound_of_one_record_is_loose_for_their_mean():
     mace, humphries = published_bounds(1, 0, 0.1)
     assert mace.advantage == pytest.approx(0.92, abs=0.005)
     assert humphries.advantage == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (STEP, TwoStepDP(step=STEP)),
+        (GaussianDP(mu=0.7), GaussianDP(mu=1.4)),
+        (LaplaceMechanism(shift=0.7), LaplaceMechanism(shift=1.4)),
+        (
+            GeometricMechanism(scale=2.0, sensitivity=3),
+            GeometricMechanism(scale=2.0, sensitivity=6),
+        ),
+        (ZeroConcentrated(rho=0.7), ZeroConcentrated(rho=2.8)),
+    ],
+)
+def test_two_steps(one, two):
+    assert two_steps(one) == two
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        STEP,
+        GaussianDP(mu=0.7),
+        LaplaceMechanism(shift=0.7),
+        GeometricMechanism(scale=2.0, sensitivity=3),
+        ZeroConcentrated(rho=0.2),
+    ],
+)
+@pytest.mark.parametrize("fpr", [1e-6, 0.01, 0.3, 0.8])
+def test_two_steps_are_within_the_curve_composed_with_itself(curve, fpr):
+    assert curve.tpr(fpr) <= two_steps(curve).tpr(fpr)
+    if not isinstance(curve, ZeroConcentrated):  # 4 rho knows less than the curve
+        assert two_steps(curve).tpr(fpr) <= curve.tpr(curve.tpr(fpr)) + 1e-15
+
+
+def test_a_curve_that_is_stated_by_substitution_only_is_refused():
+    with pytest.raises(TypeError, match="RandomizedResponse"):
+        two_steps(RandomizedResponse(truth=0.7, categories=2))

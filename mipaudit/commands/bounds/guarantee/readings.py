@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from mipaudit.maths.privacy.approximate import ApproximateDP, published_bounds, to_substitution
-from mipaudit.maths.privacy.substitution import two_steps
+from mipaudit.maths.privacy.approximate import (
+    ApproximateDP,
+    published_bounds,
+    to_substitution,
+    two_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

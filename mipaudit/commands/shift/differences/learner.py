@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.evidence.vectors.burn_in import BurnInRows, split_burn_in
 from mipaudit.evidence.vectors.derived_scores import (
+    BurnInRows,
     DerivedScore,
     derive,
     single_scores,
+    split_burn_in,
     telling_order,
     threshold_value,
 )

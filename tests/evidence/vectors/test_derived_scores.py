@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.evidence.vectors.burn_in import split_burn_in, vector_burn_in_blocks
+from mipaudit.evidence.vectors.derived_scores import split_burn_in, vector_burn_in_blocks
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
