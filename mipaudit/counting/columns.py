@@ -116,7 +116,7 @@ def count(
     """Read the input once or twice and count its columns, each by itself.
 
     Args:
-        source: the opened input; see `score_counting.count_all` for one with vectors.
+        source: the opened input; see `counting.scores.count_all` for one with vectors.
         seed: of the row assignment.
         prior: p in (0, 1), the weight of the members in the cut points.
         discrete: take every score as discrete.

@@ -4,7 +4,7 @@ Let t be the total variation between the laws of a member's and a holdout record
 columns. The advantage that is judged is A_M, that among records as likely in either class:
 there a score that tells nothing of membership beyond the record has the advantage of blind
 guessing. From an advantage A at any prior follow (A - t) / (1 - t) <= A_M <= (A + t) / (1 - t);
-see `maths.shared_part`.
+see `maths.class_limits.shared_part`.
 
 t must be one for every attacker on the records. A limit for named attackers is none: who
 looks at the records in another way may explain more, and a lower limit of t even less.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mipaudit.summaries.tally import ColumnCounts
 
 _HOLDOUT, _MEMBER = 0, 1
-# The order of `attackers.attacker_sets`: two constants, prefix, suffix, an interval and
+# The order of `scores.prequential.attacker_sets`: two constants, prefix, suffix, an interval and
 # the complement of one, then signs on 4 and on 8 runs (at most four intervals).
 _CONSTANT_OR_THRESHOLD: Final = 4
 _ONE_INTERVAL: Final = 6
@@ -118,7 +118,7 @@ def _within(attackers: Attackers, cells: int, everyone: int) -> int:
 def challenger(runs: Sequence[Trials], prior: float) -> Challenger:
     """Return, for each block, the attacker on whichever table had done best so far.
 
-    As `prequential.held_out_together`, but keeping who was chosen.
+    As `scores.prequential.held_out_together`, but keeping who was chosen.
 
     Args:
         runs: of the *same rows*, one for each table.

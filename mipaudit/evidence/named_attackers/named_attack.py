@@ -209,7 +209,7 @@ def shortfall(
 
     The lower limit is that of an attacker who learns on earlier rows, less the named one:
     both are fixed before each block. The upper limit is minus the least limit, over the
-    class, of the named attacker less the best one (`maths.difference`). An attacker that
+    class, of the named attacker less the best one (`class_limits.difference`). An attacker that
     tosses coins counts as if each toss were drawn, which can only widen the limits.
 
     Args:

@@ -308,7 +308,7 @@ def _oracle_keeps(form: OrdinaryForm, best: float, sizes: tuple[int, int], alpha
     """Tell whether an accuracy is compatible with the smaller one observed.
 
     The number of correct guesses is taken for binomial with the fewest trials that its
-    variance allows, as for the advantage (`maths.oracle`).
+    variance allows, as for the advantage (`maths.class_limits.upper`).
     """
     from scipy.special import betainc
 
