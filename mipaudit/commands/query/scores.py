@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.query.search.approximate import recall
-from mipaudit.commands.query.search.classifier import fit_classifier
-from mipaudit.commands.query.search.density import fit_density_ratio
 from mipaudit.commands.query.search.neighbours import Neighbours
+from mipaudit.commands.query.search.ratios import fit_classifier, fit_density_ratio
 from mipaudit.commands.query.search.row_hashes import released_rows, row_hashes
 
 if TYPE_CHECKING:

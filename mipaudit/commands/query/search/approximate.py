@@ -8,26 +8,28 @@ Distances of what is found are computed in full, so they are never below the exa
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.query.search.matrix import MatrixSearch
-from mipaudit.commands.query.search.nearest_rows import NearestRows
-from mipaudit.commands.query.search.points import bucket_count, write_indicators
+from mipaudit.commands.query.search.exact import MatrixSearch
+from mipaudit.commands.query.search.points import (
+    Geometry,
+    NearestRows,
+    Points,
+    Tick,
+    bucket_count,
+    parts,
+    write_indicators,
+)
 from mipaudit.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.query.search.points import Geometry, Points
-
     Singles = NDArray[np.float32]
-    Tick = Callable[[int], None]
 
 _ROWS_A_LIST: Final = 1000
 _MOST_LISTS: Final = 4096
@@ -81,8 +83,7 @@ class ApproximateSearch:
         count = min(len(self._points), _TAUGHT * self.lists)
         taught = np.sort(rng.choice(len(self._points), count, replace=False))
         self._index.train(self._features(self._points.take(taught)))
-        for start in range(0, len(self._points), _ADDED):
-            some = slice(start, start + _ADDED)
+        for some in parts(len(self._points), _ADDED):
             self._index.add(self._features(self._points.take(some)))
         self._index.nprobe = self.probes
 
@@ -90,8 +91,7 @@ class ApproximateSearch:
         p = points.numbers.shape[1]
         found = np.zeros((len(points), self._width), dtype=np.float32)
         found[:, :p] = points.numbers - self._centre
-        # One level differing changes two columns.
-        value = 1.0 if self._geometry.metric == "euclidean" else 0.5
+        value = self._geometry.indicator
         write_indicators(found[:, p:], points, self._geometry.levels, value=value)
         return found
 
@@ -101,8 +101,7 @@ class ApproximateSearch:
         Records whose lists hold fewer are searched exactly.
         """
         found = NearestRows(len(records), k)
-        for start in range(0, len(records), _RECORDS):
-            some = slice(start, min(start + _RECORDS, len(records)))
+        for some in parts(len(records), _RECORDS):
             self._nearest(records.take(some), some, found)
             if tick is not None:
                 tick((some.stop - some.start) * len(self._points))
@@ -119,10 +118,7 @@ class ApproximateSearch:
         i = np.repeat(np.arange(len(records)), looked)
         known = np.maximum(rows, 0)
         figures = self._geometry.figures(records, i, self._points, known.ravel())
-        figures = np.where(rows < 0, np.inf, figures.reshape(rows.shape))
-        order = np.argsort(figures, axis=1, kind="stable")[:, :k]
-        found.figures[some] = np.take_along_axis(figures, order, axis=1)
-        found.rows[some] = np.take_along_axis(known, order, axis=1)
+        found.put(some, known, np.where(rows < 0, np.inf, figures.reshape(rows.shape)))
         lacking = np.flatnonzero(short)
         if lacking.size:
             exact = self._all_pairs().nearest(records.take(lacking), k)

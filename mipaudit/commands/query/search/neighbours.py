@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.query.search.matrix import MatrixSearch, size_order
+from mipaudit.commands.query.search.exact import (
+    MOST_COLUMNS,
+    MatrixSearch,
+    TreeSearch,
+    size_order,
+    tree_columns,
+)
+from mipaudit.commands.query.search.points import Geometry, Points, Tick, parts
 from mipaudit.commands.query.search.row_hashes import distinct_places, distinct_points
-from mipaudit.commands.query.search.tree import MOST_COLUMNS, TreeSearch, tree_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.commands.query.search.approximate import ApproximateSearch
-    from mipaudit.commands.query.search.points import Geometry, Points
 
-    Tick = Callable[[int], None]
     Search = MatrixSearch | TreeSearch | ApproximateSearch
 
 # Pairs times columns that take a fraction of a second: below, nothing is timed.
@@ -111,8 +113,7 @@ class Neighbours:
         wanted = np.array(ranks or range(1, k + 1)) - 1
         size = min(_TOGETHER, max(_FEWEST, memory // (_NEIGHBOUR * k)))
         distances = np.empty((len(records), wanted.size))
-        for start in range(0, len(records), size):
-            part = slice(start, min(start + size, len(records)))
+        for part in parts(len(records), size):
             distances[part] = self._distances(search, records.take(part), k, tick)[:, wanted]
         return distances if inverse is None else distances[inverse]
 

@@ -1,31 +1,46 @@
-"""The columns of a table of records as they are: numbers, or words."""
+"""The columns of a table of records as they are: numbers, or words in one spelling.
+
+1 and 1.0 say the same, and so may true and 1, a day and its date.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
-from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary, column_missing
+from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
+from mipaudit.reading.columns.column import (
+    Column,
+    Kind,
+    Labels,
+    Moment,
+    Numbers,
+    Vocabulary,
+    column_missing,
+    word_days,
+)
+from mipaudit.reading.csv.cells import FALSE, TRUE, is_number
 from mipaudit.reading.csv.part import CsvPart
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.reading.columns.column import Column, Kind, Moment
     from mipaudit.reading.source.part import Part
+
 
 MOMENT_KINDS: Final = frozenset({"date", "time", "duration"})
 # Significant bits of stored numbers.
 _BITS: Final = {"float32": 24, "float16": 11}
 # Beyond it, different integers are the same float64.
 _EXACT: Final = 2**53
+# A code such as 007 is no number, unless another table holds it as one.
+_NUMBER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+(\.0*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -222,3 +237,61 @@ def _refuse_infinite(numbers: NDArray[np.float64], source: str, name: str) -> No
 def moment_kind(moment: Moment) -> str:
     """Return the kind of a column of moments: ``date``, ``time`` or ``duration``."""
     return "date" if moment in {"day", "zoned"} else moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainWord:
+    """What is taken for what in a column of words.
+
+    Attributes:
+        numbers: ``1.0`` for ``1``.
+        padded: ``007`` for ``7``, too.
+        truths: ``true`` for ``1``.
+        days: ``2024-12-31`` for the days since 1970.
+        bits: to which numbers are rounded, 53 for none.
+    """
+
+    numbers: bool = False
+    padded: bool = False
+    truths: bool = False
+    days: bool = False
+    bits: int = DOUBLE_BITS
+
+    def __call__(self, word: str) -> str:
+        """Return the plain spelling of ``word``."""
+        text = word.strip()
+        if self.truths and text in TRUE | FALSE:
+            return "1" if text in TRUE else "0"
+        if self.days and (days := word_days((text,))) is not None:
+            return number_word(float(days[0]))
+        if self.padded if _NUMBER.fullmatch(text) is None else self.numbers:
+            return _number(text, self.bits) if is_number(text) else word
+        return word
+
+
+AS_WRITTEN: Final = PlainWord()
+
+
+def plain_word(kinds: Collection[str], *, named: bool, bits: int = DOUBLE_BITS) -> PlainWord:
+    """Return the spelling of a category.
+
+    Args:
+        kinds: of its columns in the tables.
+        named: whether the user says that it is one: its numbers may be written in two ways.
+        bits: of the coarsest table, 53 where all are alike.
+    """
+    numbers = not {"integer", "float", "bool", "date"}.isdisjoint(kinds)
+    return PlainWord(
+        numbers=named or numbers,
+        padded=not {"integer", "float"}.isdisjoint(kinds),
+        truths=named or "bool" in kinds,
+        days="date" in kinds,
+        bits=bits,
+    )
+
+
+def _number(text: str, bits: int) -> str:
+    if bits < DOUBLE_BITS:
+        return number_word(float(rounded_to_bits(np.array(float(text)), bits)))
+    # Long numbers keep all of their digits.
+    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else number_word(float(text))

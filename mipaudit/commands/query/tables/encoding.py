@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.tables.columns import number_word
-from mipaudit.commands.query.tables.plain_word import AS_WRITTEN, PlainWord, plain_word
+from mipaudit.commands.query.tables.columns import AS_WRITTEN, PlainWord, number_word, plain_word
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import are_days, word_days

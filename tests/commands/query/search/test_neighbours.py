@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.search import matrix as matrix_search
+from mipaudit.commands.query.search import exact as matrix_search
 from mipaudit.commands.query.search import neighbours
-from mipaudit.commands.query.search.matrix import MatrixSearch
+from mipaudit.commands.query.search.exact import MatrixSearch, TreeSearch
 from mipaudit.commands.query.search.neighbours import LEAST_DISTANCE, Neighbours
 from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.search.tree import TreeSearch
 
 PLENTY = 1 << 33
 
@@ -214,7 +213,7 @@ def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
 
 
 def test_lists_of_a_ball_stay_short(make, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.query.search.tree._PAIRS", 100)
+    monkeypatch.setattr("mipaudit.commands.query.search.exact._PAIRS", 100)
     rng = np.random.default_rng(0)
     records, rows = make(rng, 40, 2, ()), make(rng, 70, 2, (), digits=6)
     tree = TreeSearch(rows, Geometry(metric="euclidean", levels=(), columns=2))

@@ -1,31 +1,33 @@
-"""The density ratio of synthetic and reference records, as in DOMIAS."""
+"""How much likelier a record is synthetic than of the reference.
+
+By the ratio of their densities, as in DOMIAS, or by a classifier.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from mipaudit.commands.query.search.points import dense_features
+from mipaudit.commands.query.search.points import Floats, Points, Tick, dense_features, parts
+from mipaudit.maths.learners import (
+    Boosting,
+    Logistic,
+    RobustScale,
+    fit_boosting,
+    fit_logistic,
+    robust_scale,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.query.search.points import Points
-
-    Floats = NDArray[np.float64]
-    Tick = Callable[[int], None]
-
-# Rows of either table that carry a kernel: more take longer and say little more.
+# Rows of either table that are learned from: more take longer and say little more.
 MOST_ROWS: Final = 20_000
-COMPONENTS: Final = 6
 _BLOCK: Final = 1 << 17  # kernels computed at once: they stay in a core's cache
 _TOGETHER: Final = 1 << 12
 # Directions with less of the largest variance are taken for rounding errors.
 _FLAT: Final = 1e-10
+_JUDGED: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,8 +52,7 @@ class DensityRatio:
     def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
         """Return log(density of synthetic / density of reference) at each record, shape (n,)."""
         found = np.empty(len(records))
-        for start in range(0, len(records), _TOGETHER):
-            part = slice(start, min(start + _TOGETHER, len(records)))
+        for part in parts(len(records), _TOGETHER):
             rows = self._projected(dense_features(records.take(part), levels))
             found[part] = self._log_density(rows, self.synthetic)
             found[part] -= self._log_density(rows, self.reference)
@@ -74,10 +75,9 @@ class DensityRatio:
         """Return the log of the mean kernel, up to a constant of both tables."""
         size = max(1, _BLOCK // len(kernels))
         columns = np.ascontiguousarray(kernels.T)
-        parts = [
-            self._of_few(rows[start : start + size], columns) for start in range(0, len(rows), size)
-        ]
-        return np.concatenate(parts)
+        return np.concatenate(
+            [self._of_few(rows[part], columns) for part in parts(len(rows), size)]
+        )
 
     def _of_few(self, rows: Floats, kernels: Floats) -> Floats:
         exponents = np.zeros((len(rows), kernels.shape[1]))
@@ -110,8 +110,7 @@ def fit_density_ratio(
             Scott's for the smaller table.
         rng: draws the rows.
     """
-    ours = dense_features(drawn(synthetic, MOST_ROWS, rng), levels)
-    theirs = dense_features(drawn(reference, MOST_ROWS, rng), levels)
+    ours, theirs = (_features(one, levels, rng) for one in (synthetic, reference))
     centre = theirs.mean(axis=0)
     variances, axes = np.linalg.eigh(
         np.cov(theirs, rowvar=False, ddof=0).reshape(2 * (len(centre),))
@@ -129,8 +128,56 @@ def fit_density_ratio(
     )
 
 
-def drawn(points: Points, most: int, rng: np.random.Generator) -> Points:
-    """Return the records, or ``most`` of them drawn at random."""
-    if len(points) <= most:
-        return points
-    return points.take(np.sort(rng.choice(len(points), most, replace=False)))
+def _features(points: Points, levels: Sequence[int], rng: np.random.Generator) -> Floats:
+    """Return the features of the records, or of as many as are learned from, drawn at random."""
+    if len(points) > MOST_ROWS:
+        points = points.take(np.sort(rng.choice(len(points), MOST_ROWS, replace=False)))
+    return dense_features(points, levels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SyntheticClassifier:
+    """A classifier that was taught synthetic against reference records."""
+
+    scale: RobustScale
+    model: Boosting | Logistic
+
+    @property
+    def method(self) -> str:
+        """What was fitted."""
+        if isinstance(self.model, Boosting):
+            return f"gradient-boosted trees ({self.model.library})"
+        return "ridge logistic regression (no scikit-learn, or few records)"
+
+    def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
+        """Return the log odds that each record is synthetic, shape (n,)."""
+        found = np.empty(len(records))
+        for part in parts(len(records), _JUDGED):
+            rows = self.scale.matrix(dense_features(records.take(part), levels))
+            found[part] = self.model.score(list(rows.T))
+            if tick is not None:
+                tick(part.stop - part.start)
+        return found
+
+
+def fit_classifier(
+    synthetic: Points, reference: Points, levels: Sequence[int], *, rng: np.random.Generator
+) -> SyntheticClassifier:
+    """Teach a classifier to tell synthetic from reference records.
+
+    Args:
+        synthetic: at most 20,000, drawn at random, are used.
+        reference: likewise.
+        levels: of each category.
+        rng: draws and shuffles the rows.
+    """
+    ours, theirs = (_features(one, levels, rng) for one in (synthetic, reference))
+    rows = np.concatenate([ours, theirs])
+    scale = robust_scale(rows)
+    order = rng.permutation(len(rows))
+    label = np.arange(len(rows)) < len(ours)
+    scaled = scale.matrix(rows)[order]
+    model = fit_boosting(scaled, label[order], seed=int(rng.integers(2**31)))
+    return SyntheticClassifier(
+        scale=scale, model=fit_logistic(scaled, label[order]) if model is None else model
+    )
