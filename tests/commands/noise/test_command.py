@@ -115,10 +115,9 @@ def test_json_follows_the_schema(noise, files, arguments):
 
     assert done.returncode == 0
     report = validated(done.stdout)
-    settings = {s["name"]: s for s in report["provenance"]["settings"]}
-    sources = {(one["name"], one["value"], one["source"]) for one in settings.values()}
-    assert ("eta", arguments[1], "command line") in sources
-    assert ("seed", "none", "default") in sources
+    settings = {s["name"]: (s["value"], s["source"]) for s in report["provenance"]["settings"]}
+    assert settings["eta"] == (float(arguments[1]), "command line")
+    assert settings["seed"] == (None, "default")
 
 
 def test_a_report_goes_to_a_file_alone(noise, files):

@@ -487,7 +487,7 @@ def test_provenance_says_what_was_read_and_set(folder):
     assert report.provenance.seed is None
     assert noise(eta=0.1, splits=folder / "splits.csv", seed=8).provenance.seed == 8
     settings = {s.name: (s.value, s.source) for s in report.provenance.settings}
-    assert settings["eta"] == ("0.1", "api")
+    assert settings["eta"] == (0.1, "api")
     assert settings["mechanism"] == ("gaussian", "api")
     assert "settings" not in settings
 

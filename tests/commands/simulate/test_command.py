@@ -60,7 +60,7 @@ def test_with_a_file_the_truth_is_on_stdout_and_beside_it(mipaudit, tmp_path):
         0.2,
     )
     settings = {s["name"]: (s["value"], s["source"]) for s in shown["provenance"]["settings"]}
-    assert settings["prior"] == ("0.2", "command line")
+    assert settings["prior"] == (0.2, "command line")
     assert settings["order"] == ("shuffled", "default")
     assert pq.read_table(tmp_path / "s.parquet").num_rows == 2000
 

@@ -27,7 +27,7 @@ def test_the_table_is_as_the_truth_says():
     assert found.truth.provenance.seed == 7
     settings = {s.name: (s.value, s.source) for s in found.truth.provenance.settings}
     assert settings["scenario"] == ("laplace-2.5", "api")
-    assert settings["n_members"] == ("300", "api")
+    assert settings["n_members"] == (300, "api")
 
 
 def test_the_seed_fixes_the_table_and_the_prior_does_not_change_it():
