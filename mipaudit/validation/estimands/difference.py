@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.compared import Cohort, Compared
-from mipaudit.commands.compare.queries.pairs import Meeting, same_rows
+from mipaudit.commands.compare.queries.pairs import Cohort, Compared, Meeting, same_rows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.summaries.challenger_counts import (
     GridTally,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.commands.compare.inputs import named_input, query_names
+from mipaudit.commands.compare.options import named_input, query_names
 from mipaudit.errors import InputError, UsageError
 
 

@@ -1,18 +1,16 @@
-"""From queries that were counted to the report on them: rows, ranking, verdict, words."""
+"""From queries that were counted to the report on them: rows, ranking, verdict."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from dataclasses import replace
 
-from typing import TYPE_CHECKING
-
-from mipaudit.commands.compare.queries.judgement import (
-    increase_verdict,
-    judge_increases,
-    surely_more,
-)
+from mipaudit.commands.compare.options import CompareOptions
+from mipaudit.commands.compare.queries.page import compare_limitations, compare_summary
+from mipaudit.commands.compare.queries.pairs import Compared
 from mipaudit.commands.compare.queries.report import (
     CompareDesign,
     ComparedQuery,
     CompareReport,
+    IncreaseCheck,
     RankedQuery,
 )
 from mipaudit.commands.compare.queries.rows import (
@@ -23,20 +21,80 @@ from mipaudit.commands.compare.queries.rows import (
     pairs_of,
     together_rows,
 )
-from mipaudit.commands.compare.queries.words import compare_limitations, compare_summary
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.findings import constant, score_findings, size_findings
-from mipaudit.statements.estimate import Finding
+from mipaudit.statements.estimate import Attackers, Estimate, Finding
+from mipaudit.statements.origin import Provenance
+from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import led, settled
+from mipaudit.statements.verdict import Verdict, led, plain_verdict, settled
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from mipaudit.commands.compare.options import CompareOptions
-    from mipaudit.commands.compare.queries.compared import Compared
-    from mipaudit.statements.estimate import Attackers, Estimate
-    from mipaudit.statements.origin import Provenance
+def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, str]]:
+    """Return the (more, less) pairs of queries that the differences of a class settle.
+
+    The limits hold jointly, so what follows from two of them is settled as well.
+    """
+    settled = set()
+    for row in rows:
+        if row.attackers == against and row.versus is not None:
+            if row.lower is not None and row.lower > 0:
+                settled.add((row.score, row.versus))
+            if row.upper is not None and row.upper < 0:
+                settled.add((row.versus, row.score))
+    while True:
+        implied = {(a, d) for a, b in settled for c, d in settled if b == c} - settled
+        if not implied:
+            return settled
+        settled |= implied
+
+
+def judge_increases(
+    compared: Compared,
+    *,
+    baseline: int,
+    limit: float,
+    against: Attackers,
+    confidence: float,
+) -> list[IncreaseCheck]:
+    """Return one check for every query but the baseline.
+
+    A lower limit has a share of the error over all queries; an upper one needs none, because
+    'met' requires every one to pass.
+
+    Args:
+        compared: the queries.
+        baseline: number of the one that the others are compared with.
+        limit: the most that the difference may be.
+        against: the class that it is about.
+        confidence: of the verdict.
+    """
+    others = [one for one in range(len(compared.evidence)) if one != baseline]
+    among = against_phrase(against)
+    whole = (1 - confidence) / 2
+    found = []
+    for one in others:
+        lower = compared.lower(one, baseline, against, whole / len(others))
+        upper = compared.upper(one, baseline, against, whole)
+        status = check_status(limit, lower, upper)
+        found.append(
+            IncreaseCheck(
+                query=compared.evidence[one].score,
+                versus=compared.evidence[baseline].score,
+                limit=limit,
+                against=against,
+                lower=lower,
+                upper=upper,
+                status=status,
+                reason=limit_reason(status, "the increase", limit, (lower, upper), among=among),
+            )
+        )
+    return found
+
+
+def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
+    """Return the verdict over all checks."""
+    return plain_verdict([(one.status, f"query '{one.query}': {one.reason}") for one in checks])
 
 
 def compare_report(
@@ -68,7 +126,6 @@ def compare_report(
     ]
     design = _design(compared, columns, asked, against, len(pairs))
     differences = difference_rows(compared, pairs, asked.confidence)
-    ranking = _ranking(compared, differences, against)
     best_of = best_of_rows(compared, asked.confidence)
     together, gains = together_rows(compared, asked.confidence)
     checks = []
@@ -80,25 +137,25 @@ def compare_report(
             against=against,
             confidence=asked.confidence,
         )
-    verdict = settled(increase_verdict(checks), findings)
-    return CompareReport(
+    report = CompareReport(
         command="compare",
         design=design,
-        summary=led(findings, compare_summary(design, ranking, differences, gains, verdict)),
-        ranking=ranking,
+        summary="",
+        ranking=_ranking(compared, differences, against),
         advantages=tuple(advantage_rows(compared, asked.confidence)),
         differences=tuple(differences),
         best_of=tuple(best_of),
         together=tuple(together),
         gains=tuple(gains),
         policy=tuple(checks),
-        verdict=verdict,
+        verdict=settled(increase_verdict(checks), findings),
         findings=(*findings, *_findings(compared, pairs)),
         limitations=compare_limitations(
             design, cohorts=len(compared.cohorts), best_of=bool(best_of), gains=bool(gains)
         ),
         provenance=provenance,
     )
+    return replace(report, summary=led(findings, compare_summary(report)))
 
 
 def _against(compared: Compared, asked: Attackers | None) -> Attackers:

@@ -1,21 +1,21 @@
-"""From opened inputs to queries that can be compared: the passes over the rows."""
+"""From rows to queries that can be compared: the passes over them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from mipaudit.commands.compare.queries.compared import Cohort
-from mipaudit.commands.compare.queries.pairs import same_rows
+from mipaudit.commands.compare.queries.pairs import Cohort, Meeting, same_rows
 from mipaudit.commands.compare.queries.rows import MOST_TOGETHER
 from mipaudit.counting.columns import Counts, require_information
 from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant
+from mipaudit.reading.source.part import Partition
 from mipaudit.summaries.challenger_counts import (
     GridTally,
     MeetingTally,
@@ -23,17 +23,9 @@ from mipaudit.summaries.challenger_counts import (
     cells_at_once,
     score_cells,
 )
-from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.plan import ScoreKind, make_plan
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mipaudit.commands.compare.queries.pairs import Meeting
-    from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.part import Partition
-    from mipaudit.summaries.plan import ScoreKind
 
 _CLASSES: Final = 5
 _BLOCKS: Final = 15

@@ -1,32 +1,68 @@
-"""What a report of ``compare`` shows."""
+"""What a report of ``compare`` on scores shows, in tables and in words."""
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
 from mipaudit.formats.document import (
     Case,
     Document,
     Grid,
     Heading,
     Paragraph,
+    Section,
     class_grids,
     framed,
     limits,
 )
 from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
 from mipaudit.formats.wording import STATUS
-from mipaudit.statements.policy import class_words
+from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.policy import against_phrase, class_words
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text, percent_text, value_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mipaudit.commands.compare.queries.report import CompareReport, RankedQuery
-    from mipaudit.formats.document import Section
+from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, value_text
+from mipaudit.statements.verdict import judged
 
 _HEAD: Final = ("at least", "best estimate", "at most")
+_ONLY_THESE: Final = (
+    "The limits concern these queries. Another query, or an attacker who sees more, may learn more."
+)
+_ALIKE: Final = (
+    "Members and holdout records are taken to be independent draws, and alike but for membership."
+)
+_CLASS: Final = (
+    "A difference is stated for a named class of attackers, the best of it on either query. For "
+    "all attackers there is no upper limit on a continuous score, and so none on a difference."
+)
+_NOT_JOINT: Final = (
+    "Advantages hold jointly over the queries, and the differences of one class jointly over the "
+    "pairs. Different classes, and different tables, are not joint."
+)
+_APPROXIMATE: Final = (
+    "All limits are approximate: not proved at every sample size; their measured coverage is in "
+    "the documentation."
+)
+_UNKNOWN: Final = (
+    "Inputs whose rows are not matched may hold the same records: their limits are added up. With "
+    "--key-col rows are matched, with --independent you say that the records differ; either makes "
+    "the differences more precise."
+)
+_INDEPENDENT: Final = (
+    "You said that the inputs hold different records (--independent). If they overlap, the limits "
+    "of their differences may be too narrow."
+)
+_TOGETHER: Final = (
+    "An increase shown by two scores together is over the best of a class on either alone; "
+    "attackers outside the class may already have it from one."
+)
+_NAIVE: Final = (
+    "The row 'chosen on the same rows' is what picking the largest limit would print. It is no "
+    "valid limit and is shown for comparison."
+)
+_ONE_RUN: Final = (
+    "The limits are those of one run. Running again with other seeds or settings and keeping the "
+    "best makes them untrue."
+)
 
 
 def compare_document(report: CompareReport) -> Document:
@@ -175,3 +211,84 @@ def _together(report: CompareReport) -> Iterator[Section]:
         Paragraph(text=more),
         *class_grids(more, "scores", _HEAD[:2], gains, classes="attackers on one"),
     )
+
+
+def compare_summary(report: CompareReport) -> str:
+    """Return which query leaks most, what is certain about it, and the verdict."""
+    parts = [
+        _measured(report.design, report.ranking),
+        _certain(report),
+        _joint(report.design, report.gains),
+        judged(report.verdict),
+        "Only these queries were tested.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _measured(design: CompareDesign, ranking: Sequence[RankedQuery]) -> str:
+    first = ranking[0]
+    sizes = {(one.n_members, one.n_holdout) for one in design.queries}
+    rows = "members and holdout records of several sizes"
+    if len(sizes) == 1:
+        ((n_members, n_holdout),) = sizes
+        rows = f"{n_members:,} members and {n_holdout:,} holdout records"
+    return (
+        f"{len(ranking)} queries were compared on {rows}, {against_phrase(design.against)}. "
+        f"'{safe_name(first.query)}' has the largest estimated advantage, "
+        f"{value_text(first.estimate)} (blind guessing {value_text(design.trivial)})."
+    )
+
+
+def _certain(report: CompareReport) -> str:
+    design, ranking = report.design, report.ranking
+    sure = f"With {percent_text(design.confidence)} confidence, jointly over the pairs,"
+    of_class = [row for row in report.differences if row.attackers == design.against]
+    facts = [fact for fact in map(_fact, of_class) if fact]
+    if not facts:
+        return f"{sure} none of the queries is shown to leak more than another."
+    text = f"{sure} {'; '.join(facts[:3])}"
+    if len(facts) > 3:  # noqa: PLR2004 - a paragraph, not a table
+        text += f"; and {len(facts) - 3} more such differences"
+    first = ranking[0]
+    if design.baseline is None and first.lowest_place == 1 and len(ranking) > 1:
+        text += f". It is certain that '{safe_name(first.query)}' leaks most"
+    return f"{text}."
+
+
+def _fact(row: Estimate) -> str:
+    """Return a settled difference as a clause, or nothing."""
+    versus = safe_name(row.versus or "")
+    if row.lower is not None and row.lower > 0:
+        least = lower_text(row.lower)
+        return f"'{safe_name(row.score)}' leaks at least {least} more than '{versus}'"
+    if row.upper is not None and row.upper < 0:
+        least = lower_text(-row.upper)
+        return f"'{versus}' leaks at least {least} more than '{safe_name(row.score)}'"
+    return ""
+
+
+def _joint(design: CompareDesign, gains: Sequence[Estimate]) -> str:
+    """Return the pair of scores that certainly gains most by being seen together."""
+    found = [row for row in gains if row.attackers == design.against and row.lower]
+    if not found:
+        return ""
+    best = max(found, key=lambda row: row.lower or 0.0)
+    return (
+        f"Seen together, the scores {safe_name(best.score)} leak at least "
+        f"{lower_text(best.lower or 0.0)} more than the better of the two does to "
+        f"{class_words(design.against)}."
+    )
+
+
+def compare_limitations(
+    design: CompareDesign, *, cohorts: int, best_of: bool, gains: bool
+) -> tuple[str, ...]:
+    """Return what the numbers do not show."""
+    extra = []
+    if cohorts > 1:
+        extra.append(_INDEPENDENT if design.apart == "independent" else _UNKNOWN)
+    if best_of:
+        extra.append(_NAIVE)
+    if gains:
+        extra.append(_TOGETHER)
+    return (_ONLY_THESE, _ALIKE, _CLASS, *extra, _NOT_JOINT, _APPROXIMATE, _ONE_RUN)

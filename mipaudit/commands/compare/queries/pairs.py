@@ -1,14 +1,16 @@
-"""Several queries of the same rows: who meets whom, and what that shows."""
+"""Queries of the same rows or not: who meets whom, and every limit of a difference."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.evidence.named_attackers.difference import (
+    Challenger,
+    apart_lower,
     bins_of,
     challenger,
     class_challenger,
@@ -17,23 +19,14 @@ from mipaudit.evidence.named_attackers.difference import (
     in_bins,
     same_rows_lower,
 )
-from mipaudit.evidence.scores.evidence import CLASSES
-from mipaudit.evidence.scores.prequential import trials
-from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan
+from mipaudit.evidence.scores.evidence import CLASSES, Evidence
+from mipaudit.evidence.scores.prequential import HeldOut, held_out_together, trials
+from mipaudit.maths.class_limits.difference import Encounter
+from mipaudit.statements.estimate import Attackers
+from mipaudit.summaries.challenger_counts import GuessPlan, MeetingPlan, ScoreCells
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Key = tuple[int, Attackers] | tuple[int, int]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.evidence.named_attackers.difference import Challenger
-    from mipaudit.evidence.scores.evidence import Evidence
-    from mipaudit.maths.class_limits.difference import Encounter
-    from mipaudit.statements.estimate import Attackers
-    from mipaudit.summaries.challenger_counts import ScoreCells
-
-    # A query and a class, or a pair of queries seen together by any attacker.
-    Key = tuple[int, Attackers] | tuple[int, int]
 
 # The grid is merged this many rows or columns at a time: up to 32, 16, 8 and 4 a side.
 _MERGED: Final = (1, 2, 4, 8)
@@ -46,6 +39,27 @@ def common_classes(first: Evidence, second: Evidence) -> tuple[Attackers, ...]:
         return found
     divisible = first.divisible and second.divisible
     return found + tuple(one for one in CLASSES if one != "bins-16" or divisible)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JointScores:
+    """The attackers on two scores together, chosen as they go.
+
+    Attributes:
+        challenger: its tables are the first score, the second, then grids.
+        cells: for each grid, the merged cell of every cell of the finest one.
+    """
+
+    challenger: Challenger
+    cells: tuple[NDArray[np.intp], ...]
+
+    def full_sets(self) -> tuple[NDArray[np.bool_], ...]:
+        """Return the sets by block, those on a grid as cells of the finest one."""
+        grids = self.challenger.table - 2
+        return tuple(
+            one if grid < 0 else one[self.cells[grid]]
+            for one, grid in zip(self.challenger.sets, grids, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,27 +209,6 @@ def _together(pair: tuple[int, int], found: JointScores) -> GuessPlan:
     return GuessPlan(columns=columns, table=found.challenger.table, sets=found.full_sets())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class JointScores:
-    """The attackers on two scores together, chosen as they go.
-
-    Attributes:
-        challenger: its tables are the first score, the second, then grids.
-        cells: for each grid, the merged cell of every cell of the finest one.
-    """
-
-    challenger: Challenger
-    cells: tuple[NDArray[np.intp], ...]
-
-    def full_sets(self) -> tuple[NDArray[np.bool_], ...]:
-        """Return the sets by block, those on a grid as cells of the finest one."""
-        grids = self.challenger.table - 2
-        return tuple(
-            one if grid < 0 else one[self.cells[grid]]
-            for one, grid in zip(self.challenger.sets, grids, strict=True)
-        )
-
-
 def joint_scores(
     first: Evidence, second: Evidence, grid: NDArray[np.int64], sides: tuple[int, int]
 ) -> JointScores:
@@ -244,3 +237,110 @@ def _merged(grid: NDArray[np.int64], cells: NDArray[np.intp]) -> NDArray[np.int6
     order = np.argsort(cells, kind="stable")
     starts = np.searchsorted(cells[order], np.arange(int(cells.max()) + 1))
     return np.add.reduceat(grid[:, order], starts, axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cohort:
+    """Queries of the same rows, counted.
+
+    Attributes:
+        queries: their numbers among all queries.
+        met: the attackers that met, or None where there is one query only.
+        meetings: what they came to, in the order of the plan.
+    """
+
+    queries: tuple[int, ...]
+    met: SameRows | None
+    meetings: Sequence[Meeting]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Compared:
+    """All queries, and how any two of them differ.
+
+    Attributes:
+        evidence: one for each query; names are unique.
+        cohorts: which queries are of the same rows.
+        independent: whether different cohorts hold different records.
+    """
+
+    evidence: tuple[Evidence, ...]
+    cohorts: tuple[Cohort, ...]
+    independent: bool
+    _challengers: dict[tuple[int, Attackers], Challenger] = field(default_factory=dict)
+
+    def cohort(self, query: int) -> Cohort:
+        """Return the cohort that a query belongs to."""
+        return next(one for one in self.cohorts if query in one.queries)
+
+    def classes(self, first: int, second: int) -> tuple[Attackers, ...]:
+        """Return the classes that a difference can be stated for."""
+        return common_classes(self.evidence[first], self.evidence[second])
+
+    def challenger(self, query: int, attackers: Attackers) -> Challenger:
+        """Return the attackers of a class that learned on a query."""
+        key = (query, attackers)
+        if key not in self._challengers:
+            one = self.evidence[query]
+            self._challengers[key] = class_challenger(one.counts, attackers, one.prior)
+        return self._challengers[key]
+
+    def lower(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return a lower limit of the first query's advantage minus the second's.
+
+        Args:
+            first: number of a query.
+            second: number of another.
+            attackers: the class, on either query.
+            alpha: one-sided error in (0, 1).
+        """
+        cohort = self.cohort(first)
+        if second in cohort.queries and cohort.met is not None:
+            place = cohort.queries.index
+            key = (place(first), attackers)
+            return cohort.met.lower(cohort.meetings, key, place(second), attackers, alpha)
+        return apart_lower(
+            self.challenger(first, attackers),
+            self.evidence[second],
+            attackers,
+            alpha,
+            independent=self.independent,
+        )
+
+    def upper(self, first: int, second: int, attackers: Attackers, alpha: float) -> float | None:
+        """Return an upper limit of the first query's advantage minus the second's."""
+        lower = self.lower(second, first, attackers, alpha)
+        return None if lower is None else -lower
+
+    def value(self, query: int, attackers: Attackers) -> float:
+        """Return the best estimate of a query's advantage within a class: biased downward."""
+        return self.challenger(query, attackers).hopeful.value
+
+    def largest(self, cohort: Cohort) -> HeldOut:
+        """Return the guesses of one attacker at a time, on whichever query of a cohort."""
+        found = [self.evidence[one] for one in cohort.queries]
+        blocks = [one.counts.blocks for one in found]
+        return held_out_together(blocks, found[0].counts.burn_in, found[0].prior)
+
+    def gain(
+        self, cohort: Cohort, pair: tuple[int, int], attackers: Attackers, alpha: float
+    ) -> float | None:
+        """Return a lower limit of what a pair shows beyond the better of the two alone.
+
+        The better of the two is one fixed attacker, on one of the scores: the smaller of
+        the two limits holds without a share of the error for either. Two scores never
+        show less than one, so the limit is at least 0.
+
+        Args:
+            cohort: of both.
+            pair: numbers within the cohort.
+            attackers: the class of those who see one score alone.
+            alpha: one-sided error in (0, 1).
+        """
+        if cohort.met is None:
+            return None
+        limits = [
+            cohort.met.lower(cohort.meetings, pair, rival, attackers, alpha) for rival in pair
+        ]
+        known = [one for one in limits if one is not None]
+        return max(0.0, min(known)) if len(known) == len(limits) else None

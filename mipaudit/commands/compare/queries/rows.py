@@ -1,18 +1,13 @@
 """The rows of the report on several queries: each limit at its share of the error."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from mipaudit.commands.compare.queries.pairs import Cohort, Compared
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
-from mipaudit.statements.estimate import Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mipaudit.commands.compare.queries.compared import Cohort, Compared
-    from mipaudit.statements.estimate import Attackers
+from mipaudit.statements.estimate import Attackers, Estimate
 
 _METHODS: Final = {
     "same-rows": "paired: the same rows under both queries",
@@ -109,35 +104,31 @@ def _best_of(compared: Compared, cohort: Cohort, share: ErrorShare) -> list[Esti
     found = [compared.evidence[one] for one in cohort.queries]
     sizes = found[0].counts.scored.sum(axis=0)
     name = "largest of " + ", ".join(one.score for one in found)
-    common = {
-        "quantity": "advantage",
-        "score": name,
-        "attackers": "any",
-        "upper": None,
-        "upper_reason": _LOWER_ONLY,
-        "confidence": share.confidence,
-        "n_members": int(sizes[1]),
-        "n_holdout": int(sizes[0]),
-    }
     naive = max(found, key=lambda one: one.lower(share.one_sided))
-    return [
-        Estimate(
-            **common,  # type: ignore[arg-type]
-            method="prequential, one attacker at a time on whichever query did best so far",
-            value=held.value,
-            lower=held.lower(share.one_sided),
-            selection="query and attacker chosen on the burn-in and on earlier blocks",
-            validity="approximate",
-        ),
-        Estimate(
-            **common,  # type: ignore[arg-type]
-            method="the largest of the limits, each at the full error",
-            value=naive.held_out.value,
-            lower=naive.lower(share.one_sided),
-            selection="the query was chosen on the rows that it is judged on",
-            validity="not-an-interval",
-        ),
-    ]
+    row = Estimate(
+        quantity="advantage",
+        score=name,
+        method="prequential, one attacker at a time on whichever query did best so far",
+        attackers="any",
+        value=held.value,
+        lower=held.lower(share.one_sided),
+        upper=None,
+        upper_reason=_LOWER_ONLY,
+        confidence=share.confidence,
+        selection="query and attacker chosen on the burn-in and on earlier blocks",
+        validity="approximate",
+        n_members=int(sizes[1]),
+        n_holdout=int(sizes[0]),
+    )
+    chosen = replace(
+        row,
+        method="the largest of the limits, each at the full error",
+        value=naive.held_out.value,
+        lower=naive.lower(share.one_sided),
+        selection="the query was chosen on the rows that it is judged on",
+        validity="not-an-interval",
+    )
+    return [row, chosen]
 
 
 def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate], list[Estimate]]:

@@ -4,35 +4,26 @@ All columns and files of a comparison enter one statement, so they have one seed
 all of them, whatever the order in which the files are named.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.counts import Columns
+from mipaudit.commands.compare.queries.counts import Columns, Passes
 from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
+from mipaudit.reading.rows.left_out import Intake
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
-from mipaudit.summaries.identity.seed import Content
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.compare.queries.counts import Passes
-    from mipaudit.reading.rows.left_out import Intake
-    from mipaudit.reading.source.part import Partition
-    from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.summaries.identity.seed import SeedChoice
-    from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.identity.seed import Content, SeedChoice
+from mipaudit.summaries.rows import Rows
 
 _DIGEST_BYTES: Final = 32
 
@@ -104,7 +95,7 @@ def compared_rows(
     if not all(fits(source, len(source.columns)) for source in sources):
         return ComparedRows(
             cohorts=tuple(
-                _with_rows(one, source.partitions())
+                replace(one, partitions=source.partitions())
                 for one, source in zip(cohorts, sources, strict=True)
             ),
             seed=sources[0].position_seed,
@@ -148,7 +139,7 @@ def _ordered(
         own = one_of_each(rows, seed) if units else rows
         if units:
             _tell_dropped(sources[at], whole, own)
-        cohorts.append(_with_rows(columns, (RowsInMemory(rows=own),)))
+        cohorts.append(replace(columns, partitions=(RowsInMemory(rows=own),)))
     return ComparedRows(cohorts=tuple(cohorts), seed=seed, findings=findings)
 
 
@@ -156,10 +147,6 @@ def _tell_dropped(source: ScoreSource, whole: Rows, own: Rows) -> None:
     members, left = (int(np.count_nonzero(rows.member)) for rows in (whole, own))
     holdout = int(whole.member.size) - members - (int(own.member.size) - left)
     source.unit_rows_dropped = members - left, holdout
-
-
-def _with_rows(columns: Columns, partitions: Sequence[Partition]) -> Columns:
-    return replace(columns, partitions=partitions)
 
 
 def _content_columns(columns: Columns, names: Sequence[str], rows: Rows) -> list[ContentColumn]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.commands.compare.reports.change import BesideAny, Change  # noqa: TC001
-from mipaudit.commands.compare.reports.increase import ScoreIncrease  # noqa: TC001
 from mipaudit.statements.estimate import (
     Attackers,  # noqa: TC001 - the codec reads it
     Finding,  # noqa: TC001
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.policy import CheckStatus  # noqa: TC001
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, VerdictStatus  # noqa: TC001
 
@@ -73,6 +73,33 @@ class CompareReportsDesign:
     trivial: float
     confidence: float
     against: Attackers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreIncrease:
+    """A limit on how much more a score may leak in a new report, and what decides.
+
+    Attributes:
+        score: its name.
+        report: name of the new report.
+        versus: name of the old one.
+        limit: the most that the advantage may have grown.
+        against: the class of attackers that it is about.
+        lower: lower limit of the growth.
+        upper: upper limit of it.
+        status: whether the limit is kept.
+        reason: what decided.
+    """
+
+    score: str
+    report: str
+    versus: str
+    limit: float
+    against: Attackers
+    lower: float | None
+    upper: float | None
+    status: CheckStatus
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.compare.reports.change import beside_any, changes, unmatched
-from mipaudit.commands.compare.reports.figure import Pairing
-from mipaudit.commands.compare.reports.increase import changes_verdict, judge_change, unjudged
+from mipaudit.commands.compare.reports.answer import changes_verdict, judge_change, unjudged
+from mipaudit.commands.compare.reports.change import Pairing, beside_any, changes, unmatched
 from mipaudit.statements.estimate import Estimate
 
 

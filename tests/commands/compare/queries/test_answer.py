@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.compare.queries.judgement import increase_verdict, surely_more
+from mipaudit.commands.compare.queries.answer import increase_verdict, surely_more
 from mipaudit.commands.compare.queries.report import IncreaseCheck
 from mipaudit.statements.estimate import Estimate
 

@@ -1,46 +1,113 @@
 """Old reports against new ones: what ``compare`` does with JSON files of ``estimate``."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
-from mipaudit.commands.compare.options import OF_REPORTS, check_increase
-from mipaudit.commands.compare.reports.change import beside_any, changes
-from mipaudit.commands.compare.reports.figure import Pairing
-from mipaudit.commands.compare.reports.findings import report_findings
-from mipaudit.commands.compare.reports.increase import changes_verdict, judge_change, unjudged
+from mipaudit.commands.compare.options import OF_REPORTS, CompareOptions, NamedInput, check_increase
+from mipaudit.commands.compare.reports.change import Change, Pairing, beside_any, changes
 from mipaudit.commands.compare.reports.inputs import (
     common_prior,
     decoded,
     encoded,
     joint_confidence,
+    report_findings,
     require_other_scores,
 )
+from mipaudit.commands.compare.reports.page import REPORT_LIMITATIONS, reports_summary
 from mipaudit.commands.compare.reports.report import (
     ComparedReport,
     CompareReportsDesign,
     MatchedScore,
     ReportComparison,
+    ScoreIncrease,
 )
-from mipaudit.commands.compare.reports.words import REPORT_LIMITATIONS, reports_summary
+from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.reading.bytes.bad_parts import SKIPPED
-from mipaudit.statements.estimate import Against, Estimate
+from mipaudit.statements.estimate import (
+    Against,
+    Attackers,
+    Estimate,
+)
 from mipaudit.statements.origin import InputFile
+from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import led, settled
+from mipaudit.statements.verdict import INCOMPLETE, Verdict, led, plain_verdict, settled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-    from mipaudit.commands.compare.inputs import NamedInput
-    from mipaudit.commands.compare.options import CompareOptions
-    from mipaudit.commands.compare.reports.change import Change
-    from mipaudit.commands.compare.reports.increase import ScoreIncrease
-    from mipaudit.commands.estimate.report import Report
+def judge_change(change: Change, limit: float) -> ScoreIncrease:
+    """Return the check of a score that both reports have, by the change of its advantage."""
+    status = check_status(limit, change.lower, change.upper)
+    return ScoreIncrease(
+        score=change.score,
+        report=change.report,
+        versus=change.versus,
+        limit=limit,
+        against=change.attackers,
+        lower=change.lower,
+        upper=change.upper,
+        status=status,
+        reason=limit_reason(
+            status,
+            "the increase",
+            limit,
+            (change.lower, change.upper),
+            among=against_phrase(change.attackers),
+        ),
+    )
+
+
+def unjudged(
+    score: str, *, report: str, versus: str, limit: float, against: Attackers, missing: str
+) -> ScoreIncrease:
+    """Return the check of a score that only one report has: nobody can tell.
+
+    Args:
+        score: its name.
+        report: name of the new report.
+        versus: name of the old one.
+        limit: the most that the advantage may have grown.
+        against: the class of attackers.
+        missing: which report does not have it, ``old`` or ``new``.
+    """
+    return ScoreIncrease(
+        score=score,
+        report=report,
+        versus=versus,
+        limit=limit,
+        against=against,
+        lower=None,
+        upper=None,
+        status="inconclusive",
+        reason=f"the {missing} report does not have this score",
+    )
+
+
+def changes_verdict(
+    checks: Sequence[ScoreIncrease], *, several: bool, incomplete: bool = False
+) -> Verdict:
+    """Return the verdict over all checks: one that is not met decides, then one that is open.
+
+    No error is shared: the limits already hold jointly over scores and reports.
+
+    Args:
+        checks: of every score in every new report.
+        several: whether there is more than one new report, so that they are named.
+        incomplete: some report is of an input whose bad parts were skipped: none is 'met'.
+    """
+    verdict = plain_verdict([(one.status, _named(one, several=several)) for one in checks])
+    if incomplete and verdict.status == "met":
+        return Verdict(status="inconclusive", reasons=(INCOMPLETE, *verdict.reasons))
+    return verdict
+
+
+def _named(check: ScoreIncrease, *, several: bool) -> str:
+    where = f" in '{check.report}'" if several else ""
+    return f"score '{check.score}'{where}: {check.reason}"
 
 
 def compare_reports(asked: CompareOptions) -> ReportComparison:
@@ -89,10 +156,10 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         confidence=confidence,
         against=class_,
     )
-    return ReportComparison(
+    report = ReportComparison(
         command="compare reports",
         design=design,
-        summary=led(findings, reports_summary(design, scores, found, checks, verdict)),
+        summary="",
         scores=scores,
         changes=found,
         beside_any=tuple(one for pair in pairs for one in beside_any(pair)),
@@ -109,6 +176,7 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
             settings=tuple(one for one in asked.recorded() if one.name in OF_REPORTS),
         ),
     )
+    return replace(report, summary=led(findings, reports_summary(report)))
 
 
 def _require_names(names: Sequence[str], baseline: str | None) -> None:

@@ -1,0 +1,178 @@
+"""Several queries side by side: what ``compare`` does with scores."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from mipaudit.commands.compare.options import CompareOptions, query_names
+from mipaudit.commands.compare.queries.answer import compare_report
+from mipaudit.commands.compare.queries.counts import Passes, count_cohort, require_comparable
+from mipaudit.commands.compare.queries.pairs import Cohort, Compared
+from mipaudit.commands.compare.queries.report import CompareReport
+from mipaudit.commands.compare.queries.rows import pairs_of
+from mipaudit.commands.compare.queries.rows_in_order import ComparedRows, compared_rows
+from mipaudit.counting.columns import Meter
+from mipaudit.counting.large_seed import settle_seed
+from mipaudit.engine.workers import Engine, Workers
+from mipaudit.errors import UsageError
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.options.plain_values import require
+from mipaudit.reading.source.any_input import open_input
+from mipaudit.reading.source.request import read_request
+from mipaudit.statements.origin import InputFile
+from mipaudit.statements.provenance import provenance
+from mipaudit.statements.text.printable_names import safe_name
+
+_MOST_PAIRS: Final = 66
+
+
+def compare_queries(asked: CompareOptions) -> CompareReport:
+    """Return which of several queries leaks most, and by how much, with limits."""
+    inputs = asked.named_scores
+    if asked.independent:
+        _require_independent([one.data for one in inputs], asked.key_column)
+    given = [(one.data, None, None) for one in inputs] or [(None, asked.members, asked.holdout)]
+    titles = [one.name for one in inputs] or [""]
+    request = read_request(asked, seed=asked.chosen_seed)
+    with ExitStack() as stack:
+        sources = [stack.enter_context(open_input(*one, request)) for one in given]
+        columns = [[column.name for column in source.columns] for source in sources]
+        names = query_names(list(zip(titles, columns, strict=True)))
+        _require_baseline(asked, [name for some in names for name in some])
+        matched = asked.key_column is not None and len(sources) > 1
+        passes = _passes(asked)
+        choice = asked.chosen_seed
+        if not matched:
+            choice = settle_seed(sources, choice, hash_inputs=asked.hash_inputs, together=True)
+        rows = compared_rows(sources, titles, names, passes, choice, matched=matched)
+        cohorts = _counted(rows, asked, passes)
+        for source in sources:
+            source.check_unchanged()
+        files = [source.inputs(hash_all=asked.hash_inputs) for source in sources]
+        if asked.independent:
+            _require_different_files(files)
+        compared = Compared(
+            evidence=tuple(one for _, some in cohorts for one in some),
+            cohorts=tuple(cohort for cohort, _ in cohorts),
+            independent=asked.independent,
+        )
+        return compare_report(
+            compared,
+            [column for some in columns for column in some],
+            asked,
+            findings=[
+                *(f for source in sources for f in (*source.told, *source.findings())),
+                *rows.findings,
+            ],
+            provenance=provenance(
+                seed=choice,
+                inputs=[one for some in files for one in some],
+                settings=asked.recorded(),
+                seeds={None: rows.seed},
+            ),
+        )
+
+
+def _require_baseline(asked: CompareOptions, names: Sequence[str]) -> None:
+    listed = ", ".join(safe_name(name) for name in names)
+    require(
+        asked.baseline is None or asked.baseline in names,
+        "baseline",
+        "The baseline is none of the queries.",
+        f"The queries are: {listed}.",
+    )
+    count = len(names)
+    pairs = count - 1 if asked.baseline is not None else count * (count - 1) // 2
+    require(
+        pairs <= _MOST_PAIRS,
+        "too_many_queries",
+        f"{count} queries make {pairs} pairs; at most {_MOST_PAIRS} can be compared.",
+        "Name fewer with `score_columns`, or compare all with one: `baseline` NAME.",
+    )
+
+
+def _passes(asked: CompareOptions) -> Passes:
+    return Passes(
+        prior=asked.prior,
+        discrete=asked.discrete,
+        workers=Workers(Engine(jobs=asked.jobs)),
+        progress=None if asked.progress is None else Meter(None, asked.progress).advance,
+    )
+
+
+def _counted(
+    rows: ComparedRows, asked: CompareOptions, passes: Passes
+) -> list[tuple[Cohort, tuple[Evidence, ...]]]:
+    """Return every cohort with its evidence."""
+    names = [name for group in rows.cohorts for name in group.names]
+    baseline = None if asked.baseline is None else names.index(asked.baseline)
+    pairs = pairs_of(len(names), baseline)
+    counted = []
+    for group in rows.cohorts:
+        inside = range(group.first, group.first + len(group.names))
+        mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
+        counted.append(count_cohort(group, mine, passes, rows.seed))
+    require_comparable([one for _, some in counted for one in some])
+    return counted
+
+
+def _require_independent(data: Sequence[object], key_column: str | None) -> None:
+    """Refuse inputs that cannot hold different records.
+
+    Args:
+        data: the inputs: paths or data in memory; none where members and holdout are apart.
+        key_column: by which the rows of several inputs would be matched, or None.
+
+    Raises:
+        UsageError: one input, inputs matched by key, or the same input twice.
+    """
+    require(
+        len(data) > 1,
+        "independent",
+        "There is one input only: its queries are of the same records, not independent ones.",
+        "Leave `independent` out.",
+    )
+    require(
+        key_column is None,
+        "independent",
+        "`key_column` matches the same records of several inputs, and `independent` says that the "
+        "inputs hold different ones.",
+        "Leave one of them out.",
+    )
+    if any(_same(one, other) for one, other in combinations(data, 2)):
+        raise _same_input()
+
+
+def _require_different_files(inputs: Iterable[Sequence[InputFile]]) -> None:
+    """Refuse inputs that share a file's content, whatever it is called.
+
+    Args:
+        inputs: the files of each, as they were read.
+
+    Raises:
+        UsageError: two inputs have a file of the same content.
+    """
+    seen: set[str] = set()
+    for files in inputs:
+        marks = {
+            mark for one in files if one.rows for mark in (one.sha256, one.fingerprint) if mark
+        }
+        if marks & seen:
+            raise _same_input()
+        seen |= marks
+
+
+def _same_input() -> UsageError:
+    return UsageError(
+        "independent",
+        "Two inputs are the same file, and `independent` says that they hold different records.",
+        hint="Leave `independent` out, or name the file that was meant.",
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return Path(one).resolve() == Path(other).resolve()
+    return one is other
