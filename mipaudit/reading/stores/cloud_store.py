@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from mipaudit.reading.stores.fault import fault_kind
@@ -34,7 +35,8 @@ class CloudStore(Store):
         self._systems: dict[int, FileSystem] = {}
         self._way = 0
         self._root = f"{access.container}/"
-        self._files: dict[str, NativeFile] = {}
+        # Ordered, since its oldest goes in one step, whatever other threads do.
+        self._files: OrderedDict[str, NativeFile] = OrderedDict()
 
     def look(self, path: str) -> Entry | None:
         """Return what is at ``path``, None for nothing."""
@@ -94,10 +96,9 @@ class CloudStore(Store):
     def _opened(self, path: str) -> NativeFile:
         """Open an object and keep it: that is a request, and each row group would make one."""
         file: NativeFile = self._call(lambda system: system.open_input_file(self._full(path)))
-        # Those that came first are read first.
-        if len(self._files) >= _KEPT_OPEN:
-            self._files.popitem()
         self._files[path] = file
+        if len(self._files) > _KEPT_OPEN:
+            self._files.popitem(last=False)
         return file
 
     def _full(self, path: str) -> str:

@@ -18,8 +18,8 @@ from mipaudit.reading.bytes import blob as blobs
 from mipaudit.reading.bytes.paths import find_blobs
 from mipaudit.reading.source.opening import open_part, open_scores
 from mipaudit.reading.source.request import ReadRequest
+from mipaudit.reading.stores import cloud_store, remote_store
 from mipaudit.reading.stores import opening as store_opening
-from mipaudit.reading.stores import remote_store
 
 HUSH = "s3cr3t"
 
@@ -125,6 +125,12 @@ def test_provenance_is_the_same(places, monkeypatch):
         assert [one.name.rpartition("/set/")[2] for one in found[1]] == [
             one.name.rpartition("/set/")[2] for one in found[0]
         ]
+
+
+def test_objects_may_be_more_than_are_kept_open(read, s3, monkeypatch):
+    monkeypatch.setattr(cloud_store, "_KEPT_OPEN", 1)
+    here, there = s3
+    assert read(f"{there}/set/") == read(f"{here}/set/")
 
 
 def test_nothing_there(fails, places):
