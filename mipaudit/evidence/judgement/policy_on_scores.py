@@ -16,13 +16,14 @@ from mipaudit.evidence.judgement.blind import (
     make_allowance,
 )
 from mipaudit.evidence.judgement.statistic_judgement import (
+    Standing,
     auc_check,
     metric_check,
     records_of,
+    records_to_settle,
     tpr_check,
 )
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
-from mipaudit.maths.class_limits.planning import Standing, records_to_settle
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
 from mipaudit.statements.claim import Adjacency, Claim, judge_claim
 from mipaudit.statements.policy import (

@@ -26,14 +26,15 @@ from mipaudit.reading.columns.layout import (
     Layout,
     common_precision,
     differing_types,
+    member_rule,
     merge_fields,
+    no_member_column,
     parts_with,
     plan_columns,
     require_columns,
     stored_fields,
     unreadable_column,
 )
-from mipaudit.reading.columns.member_column import member_rule, no_member_column
 from mipaudit.reading.columns.score_selection import candidate_columns
 from mipaudit.reading.rows.copies import check_copies
 from mipaudit.reading.rows.groups import GroupColumns
