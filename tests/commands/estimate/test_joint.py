@@ -59,7 +59,7 @@ def test_the_words_and_the_verdict():
     assert "different rows are not joint" in report_text(plain, width=200)
     assert "not jointly" not in report.summary
     (setting,) = (one for one in report.provenance.settings if one.name == "joint")
-    assert setting.value in {"True", "true", "yes"}
+    assert setting.value is True
 
 
 def test_other_methods_cannot_share_it():

@@ -29,8 +29,8 @@ def test_rows_checks_and_findings(frame):
     assert report.verdict.status == "not_met"
     assert "trivial_metric" in {f.code for f in report.findings}
     settings = {s.name: s.value for s in report.provenance.settings}
-    assert settings["metric"] == "f1, tpr"
-    assert settings["max_metric"] == "am=0.6, f1=0.99"
+    assert settings["metric"] == ["f1", "tpr"]
+    assert settings["max_metric"] == ["am=0.6", "f1=0.99"]
 
 
 def test_mace_adds_algorithm_2(frame):
