@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.run import estimate
     from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.commands.noise.run import add_noise, noise
-    from mipaudit.commands.query.model.lira.run import query_lira
-    from mipaudit.commands.query.model.losses.run import query_losses
-    from mipaudit.commands.query.model.report import ModelQueryReport
-    from mipaudit.commands.query.report import QueryReport
+    from mipaudit.commands.query.model.lira import query_lira
+    from mipaudit.commands.query.model.losses import query_losses
+    from mipaudit.commands.query.report import ModelQueryReport, QueryReport
     from mipaudit.commands.query.run import query
     from mipaudit.commands.records.report import RecordsReport
     from mipaudit.commands.records.run import RecordTable, record_table, records
@@ -128,7 +127,7 @@ __all__ = [
 _HOMES: Final = {
     "AttackReport": "mipaudit.commands.attack.report",
     "AttributeReport": "mipaudit.commands.attribute.report",
-    "ModelQueryReport": "mipaudit.commands.query.model.report",
+    "ModelQueryReport": "mipaudit.commands.query.report",
     "BoundsReport": "mipaudit.commands.bounds.report",
     "CheckReport": "mipaudit.commands.check.report",
     "CompareReport": "mipaudit.commands.compare.queries.report",
@@ -157,8 +156,8 @@ _HOMES: Final = {
     "add_noise": "mipaudit.commands.noise.run",
     "attack": "mipaudit.commands.attack.run",
     "attribute": "mipaudit.commands.attribute.run",
-    "query_losses": "mipaudit.commands.query.model.losses.run",
-    "query_lira": "mipaudit.commands.query.model.lira.run",
+    "query_losses": "mipaudit.commands.query.model.losses",
+    "query_lira": "mipaudit.commands.query.model.lira",
     "bounds": "mipaudit.commands.bounds.run",
     "check": "mipaudit.commands.check.run",
     "compare": "mipaudit.commands.compare.run",

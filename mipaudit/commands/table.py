@@ -102,17 +102,17 @@ TABLE: Final = (
     Command(
         "query losses",
         "Make scores of what a model says of records.",
-        asked="mipaudit.commands.query.model.losses.options:LossesOptions",
-        answer="mipaudit.commands.query.model.losses.run:answer_query_losses",
-        write="mipaudit.commands.query.model.written_scores:write_scores",
+        asked="mipaudit.commands.query.model.options:LossesOptions",
+        answer="mipaudit.commands.query.model.losses:answer_query_losses",
+        write="mipaudit.commands.query.model.answer:write_scores",
         shown="mipaudit.commands.query.model.options:ScoresShown",
     ),
     Command(
         "query lira",
         "Make the likelihood-ratio score of shadow models.",
-        asked="mipaudit.commands.query.model.lira.options:LiraOptions",
-        answer="mipaudit.commands.query.model.lira.run:answer_query_lira",
-        write="mipaudit.commands.query.model.written_scores:write_scores",
+        asked="mipaudit.commands.query.model.options:LiraOptions",
+        answer="mipaudit.commands.query.model.lira:answer_query_lira",
+        write="mipaudit.commands.query.model.answer:write_scores",
         shown="mipaudit.commands.query.model.options:ScoresShown",
     ),
     Command(

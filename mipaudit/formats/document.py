@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
+from mipaudit.formats.wording import plain
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
 
@@ -201,7 +202,7 @@ def framed(
     """
     whole = (
         *sections,
-        bulleted("Findings", [f"{one.code}: {one.text}" for one in report.findings]),
+        bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in report.findings]),
         beside,
         bulleted("Keep in mind", report.limitations),
         following,

@@ -1,7 +1,8 @@
-"""What a report of ``query`` shows."""
+"""What the reports of ``query``, ``query losses`` and ``query lira`` show."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.document import (
@@ -11,17 +12,24 @@ from mipaudit.formats.document import (
     Heading,
     Pairs,
     Paragraph,
+    Section,
     bulleted,
+    framed,
 )
+from mipaudit.formats.policy_blocks import no_policy
 from mipaudit.formats.wording import plain
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from mipaudit.commands.query.report import (
+        ApproximateNeighbours,
+        ModelQueryReport,
+        QueriedColumn,
+        QueriedScore,
+        QueryReport,
+    )
 
-    from mipaudit.commands.query.report import ApproximateNeighbours, QueriedScore, QueryReport
-    from mipaudit.formats.document import Section
 
 _ROLES: Final = {
     "members": "members",
@@ -33,60 +41,56 @@ _METRICS: Final = {
     "euclidean": "Euclidean: numbers by their scale, categories in one-hot columns",
     "gower": "Gower: the mean over columns of differences by scale, and of mismatches",
 }
+_SEARCHES: Final = {
+    "none": "no search: no query asked for neighbours",
+    "matrix products": "matrix products, all pairs, exact",
+    "k-d tree": "a k-d tree, exact",
+}
 
 
 def query_document(report: QueryReport) -> Document:
     """Return the report as a document."""
     nothing = "scores were made, and nothing was judged"
-    return Document(
-        title="mipaudit query",
-        headline="",
-        mood="plain",
-        summary=report.summary,
-        sections=tuple(_sections(report)),
+    following = Paragraph(text=plain(report.following), hyphens=False)
+    return framed(
+        report,
+        tuple(_sections(report)),
         cases=(Case(group="query", name="verdict", status="skipped", text=nothing),),
-        created=report.provenance.created,
+        following=(Heading(text="What to run next"), following),
     )
 
 
 def _sections(report: QueryReport) -> Iterator[Section]:
-    yield (
-        Heading(text="The scores"),
-        Grid(
-            caption="Which query gave which column",
-            head=("column", "members are", "radius", "what it says"),
-            rows=tuple(_score(one) for one in report.scores),
-            words=2,
-            prose=True,
-        ),
+    grid = Grid(
+        caption="Which query gave which column",
+        head=("column", "members are", "radius", "what it says"),
+        rows=tuple(map(_score, report.scores)),
+        words=2,
+        prose=True,
     )
+    yield (Heading(text="The scores"), grid)
     if report.approximate is not None:
         yield _approximate(report.approximate)
     yield (Heading(text="What was read"), Pairs(pairs=tuple(_read(report))))
-    yield (
-        Heading(text="How each column was compared"),
-        Grid(
-            caption="The columns that were compared",
-            head=("column", "taken as", "1 is", "words", "missing", "unseen"),
-            rows=tuple(
-                (
-                    safe_name(one.column),
-                    one.treated,
-                    one.scale,
-                    "" if one.levels is None else count_text(one.levels),
-                    count_text(one.missing),
-                    count_text(one.unseen),
-                )
-                for one in report.columns
-            ),
-            words=3,
-        ),
+    grid = Grid(
+        caption="The columns that were compared",
+        head=("column", "taken as", "1 is", "words", "missing", "unseen"),
+        rows=tuple(map(_column, report.columns)),
+        words=3,
     )
-    skipped = [f"{safe_name(name)}: {why}" for name, why in report.skipped]
-    yield bulleted("Not compared", skipped)
-    yield bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
-    yield (Heading(text="What to run next"), Paragraph(text=plain(report.following), hyphens=False))
+    yield (Heading(text="How each column was compared"), grid)
+    yield bulleted("Not compared", [f"{safe_name(name)}: {why}" for name, why in report.skipped])
+
+
+def _column(one: QueriedColumn) -> tuple[str, ...]:
+    return (
+        safe_name(one.column),
+        one.treated,
+        one.scale,
+        "" if one.levels is None else count_text(one.levels),
+        count_text(one.missing),
+        count_text(one.unseen),
+    )
 
 
 def _approximate(search: ApproximateNeighbours) -> Section:
@@ -132,8 +136,14 @@ def _read(report: QueryReport) -> Iterator[tuple[str, str]]:
         yield "seconds", f"{report.run.seconds:.1f}"
 
 
-_SEARCHES: Final = {
-    "none": "no search: no query asked for neighbours",
-    "matrix products": "matrix products, all pairs, exact",
-    "k-d tree": "a k-d tree, exact",
-}
+def model_query_document(report: ModelQueryReport) -> Document:
+    """Return the report as a document."""
+    pairs = tuple(
+        (
+            one.name,
+            f"{one.meaning}{f'; infinite in {count_text(one.infinite)} rows' * bool(one.infinite)}",
+        )
+        for one in report.scores
+    )
+    scores = (Paragraph(text="The scores:"), Pairs(pairs=pairs))
+    return framed(report, (scores,), cases=(no_policy(report.command),))

@@ -1,4 +1,4 @@
-"""What ``query`` returns, prints and writes: the JSON format ``mipaudit.query/2``."""
+"""What ``query``, ``query losses`` and ``query lira`` return, print and write."""
 
 from __future__ import annotations
 
@@ -175,3 +175,48 @@ class QueryReport:
     provenance: Provenance
     approximate: ApproximateNeighbours | None = None
     schema: str = schema_of("query")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenScore:
+    """A score column of the file that was written.
+
+    Attributes:
+        name: of the column.
+        meaning: what it is, and where members score.
+        infinite: rows in which it is infinite.
+    """
+
+    name: str
+    meaning: str
+    infinite: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQueryReport:
+    """Scores made of a model's outputs.
+
+    Attributes:
+        summary: what was made, in plain words.
+        n_members: rows of members.
+        n_holdout: rows of holdout records.
+        classes: classes of the model; None for `query lira`.
+        models: shadow models; None for `query losses`.
+        variance: ``fixed`` or ``per-record``, of `query lira`.
+        columns: of the file, in order.
+        scores: the score columns among them.
+    """
+
+    command: str
+    summary: str
+    n_members: int
+    n_holdout: int
+    classes: int | None
+    models: int | None
+    variance: str | None
+    columns: tuple[str, ...]
+    scores: tuple[WrittenScore, ...]
+    findings: tuple[Finding, ...]
+    limitations: tuple[str, ...]
+    provenance: Provenance
+    schema: str = schema_of("query losses")

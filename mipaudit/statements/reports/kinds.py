@@ -139,8 +139,8 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.model-query/2",
         commands=("query losses", "query lira"),
-        report="mipaudit.commands.query.model.report:ModelQueryReport",
-        document="mipaudit.commands.query.model.page:model_query_document",
+        report="mipaudit.commands.query.report:ModelQueryReport",
+        document="mipaudit.commands.query.page:model_query_document",
         tables=("scores",),
     ),
     Kind(

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from mipaudit.commands.estimate.run import estimate
-from mipaudit.commands.query.model.lira.run import query_lira
-from mipaudit.commands.query.model.losses.run import query_losses
+from mipaudit.commands.query.model.lira import query_lira
+from mipaudit.commands.query.model.losses import query_losses
 from mipaudit.errors import InputError
 
 WORDS = np.array(["cat", "dog", "eel"])

@@ -76,4 +76,4 @@ def test_what_is_read_is_known_before_it_is_read():
 
     assert found.inputs() == ("m.csv", "h.csv", "s.csv", "r.csv")
     assert list(found.tables) == ["members", "holdout", "synthetic", "reference"]
-    assert "m.csv" not in {one.value for one in found.recorded()}
+    assert "m.csv" not in [one.value for one in found.recorded()]

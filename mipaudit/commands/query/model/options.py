@@ -1,10 +1,20 @@
-"""What the queries of models have in common: files of outputs, and where the scores go."""
+"""What the queries of models may be asked: files of outputs, and where the scores go."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
 
 from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Form, Said
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.plain_values import path_of, require
+from mipaudit.options.texts.column_lists import column_list
+
+_EXAMPLE: Final = (
+    "For example: mipaudit query losses --logits logits.npy --labels labels.npy "
+    "--membership member.npy -o scores.parquet"
+)
+Values = Literal["phi", "probability", "loss"]
+Variance = Literal["fixed", "per-record"]
 
 
 def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option:  # noqa: A002
@@ -39,3 +49,235 @@ class _Where(Options):
 
 class ScoresShown(Form, _Where, Said):
     """The form of the report, and where the scores go."""
+
+
+class _Model(Options):
+    logits: Annotated[
+        Any,
+        outputs_file(
+            "--logits",
+            "Outputs before softmax.",
+            "A .npy, .npz, CSV or Parquet file, or an array (n, c): of all records, or of the "
+            "members where a holdout is given.",
+        ),
+    ] = None
+    probabilities: Annotated[Any, outputs_file("--probabilities", "Outputs after softmax.")] = None
+    labels: Annotated[
+        Any,
+        outputs_file("--labels", "The true class of each record.", "Classes from 0, shape (n,)."),
+    ] = None
+    membership: Annotated[
+        Any, outputs_file("--membership", "1 for members, 0 for holdout records.", "Of shape (n,).")
+    ] = None
+    holdout_logits: Annotated[
+        Any, outputs_file("--holdout-logits", "The holdout's, in a file of its own.")
+    ] = None
+    holdout_probabilities: Annotated[
+        Any, outputs_file("--holdout-probabilities", "The holdout's, in a file of its own.")
+    ] = None
+    holdout_labels: Annotated[Any, outputs_file("--holdout-labels", "The holdout's.")] = None
+
+
+class _Reference(Options):
+    reference_logits: Annotated[
+        Any,
+        outputs_file("--reference-logits", "Of a reference model, for the same records."),
+    ] = None
+    reference_probabilities: Annotated[
+        Any, outputs_file("--reference-probabilities", "In place of its logits.")
+    ] = None
+    holdout_reference_logits: Annotated[
+        Any, outputs_file("--holdout-reference-logits", "The same for the holdout.")
+    ] = None
+    holdout_reference_probabilities: Annotated[
+        Any, outputs_file("--holdout-reference-probabilities", "The same for the holdout.")
+    ] = None
+
+
+class _Scores(Options):
+    scores: Annotated[
+        Sequence[str],
+        Option(
+            "--scores",
+            "Which: loss, conf_true, conf_max, entropy, mod_entropy, margin, phi, correct, "
+            "loss_calibrated. Default: all but phi.",
+            metavar="NAME,NAME",
+            read=column_list,
+        ),
+    ] = ()
+
+
+class LossesOptions(_Model, _Reference, _Scores, Recorded):
+    """The outputs of a model, and the scores to make of them."""
+
+    HELP = """Make scores of what a model says of records.
+
+Loss, confidence, entropy, modified entropy (Song and Mittal), margin and correctness of
+every record, from a model's logits or probabilities and the true classes; the loss less
+that of a reference model, if there is one. The file goes to estimate, attack, records.
+
+A file is .npy, .npz, CSV or Parquet, with one row for each record and one column for each
+class. Labels are classes from 0. Labels and membership may be columns (label, member) or
+arrays (labels, member) of the same file.
+
+\b
+Examples:
+  mipaudit query losses --logits model.npz -o model_scores.parquet
+      An archive with logits, labels and member.
+  mipaudit query losses --logits m.npy --labels y.npy --membership in.npy -o model_scores.csv
+      Each in a file of its own.
+  mipaudit query losses --logits m.npz --holdout-logits h.npz -o model_scores.csv
+      Members and holdout records in archives of their own, with logits and labels.
+  mipaudit query losses --probabilities outputs.csv --scores loss,entropy -o model_scores.csv
+      A table with columns member, label and one for each class; two scores.
+  mipaudit query losses --logits model.npz --reference-logits reference.npy -o model_scores.csv
+      With the loss that a reference model has not.
+"""
+
+    @property
+    def has_holdout(self) -> bool:
+        """Tell whether the holdout's outputs stand in a file of their own."""
+        return self.holdout_logits is not None or self.holdout_probabilities is not None
+
+    @property
+    def has_reference(self) -> bool:
+        """Tell whether there is a reference model, at least for members."""
+        return self.reference_logits is not None or self.reference_probabilities is not None
+
+    def check(self) -> None:
+        """Refuse outputs that are given twice, not at all, or without those beside them."""
+        super().check()
+        require(
+            not (self.has_holdout and self.membership is not None),
+            "two_memberships",
+            "With a holdout in files of its own, the other files are of members.",
+            "Leave `membership` out.",
+        )
+        members = (self.logits, self.probabilities)
+        holdout = (self.holdout_logits, self.holdout_probabilities)
+        reference = (self.reference_logits, self.reference_probabilities)
+        others = (self.holdout_reference_logits, self.holdout_reference_probabilities)
+        _require_one("the members" if self.has_holdout else "the outputs", members)
+        _require_at_most_one("the holdout", holdout)
+        _require_at_most_one("the reference model", reference)
+        _require_at_most_one("the reference model", others)
+        _require_one_kind(members, holdout)
+        _require_one_kind(reference, others)
+        require(
+            self.has_holdout or all(one is None for one in (self.holdout_labels, *others)),
+            "no_holdout",
+            "There are labels or a reference of a holdout without its outputs.",
+            "Add `holdout_logits` or `holdout_probabilities`.",
+        )
+
+
+def _require_one_kind(members: tuple[Any, Any], holdout: tuple[Any, Any]) -> None:
+    """Require logits of both classes, or probabilities of both."""
+    crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
+    require(
+        not any(crossed) or all(crossed),
+        "two_kinds",
+        "Logits are given for one class and probabilities for the other.",
+        "Give the same of both: each rounds in its own way, and that would tell them apart.",
+    )
+
+
+def _require_one(what: str, outputs: tuple[Any, Any]) -> None:
+    require(
+        any(one is not None for one in outputs),
+        "outputs",
+        f"Of {what}, give logits or probabilities.",
+        _EXAMPLE,
+    )
+    _require_at_most_one(what, outputs)
+
+
+def _require_at_most_one(what: str, outputs: tuple[Any, Any]) -> None:
+    require(
+        any(one is None for one in outputs),
+        "outputs",
+        f"Of {what}, give logits or probabilities, not both.",
+        _EXAMPLE,
+    )
+
+
+class _Shadow(Options, kw_only=False):
+    shadow: Annotated[
+        Any,
+        outputs_file(
+            "--shadow",
+            "Confidences of the shadow models.",
+            "A .npy, .npz, CSV or Parquet file, or an array, of shape (models, records) or "
+            "(records, models). An .npz archive may hold all inputs: shadow, inclusion, target, "
+            "member.",
+        ),
+    ] = None
+
+
+class _Lira(Options):
+    inclusion: Annotated[
+        Any,
+        outputs_file(
+            "--inclusion",
+            "Which model was trained with which record, 0 or 1.",
+            "Of the same shape.",
+        ),
+    ] = None
+    target: Annotated[
+        Any,
+        outputs_file("--target", "Confidences of the target model.", "Of shape (records,)."),
+    ] = None
+    membership: Annotated[
+        Any,
+        outputs_file(
+            "--membership",
+            "Whether the target was trained with each record.",
+            "Of shape (records,).",
+        ),
+    ] = None
+    values: Annotated[
+        Values, Option("--values", "What the confidences are: phi is log(p / (1-p)).")
+    ] = "phi"
+    variance: Annotated[
+        Variance, Option("--variance", "One for all records, or each record's own.")
+    ] = "fixed"
+    rows: Annotated[
+        Literal["models", "records"] | None,
+        Option("--rows", "What a row of SHADOW is, where its shape leaves it open."),
+    ] = None
+
+
+class LiraOptions(_Shadow, _Lira, Recorded):
+    """What shadow models and the target say of records."""
+
+    HELP = """Make the likelihood-ratio score of shadow models.
+
+Shadow models were trained on random parts of the records. For each record, what the target
+model says is compared with what models trained with the record say and what models trained
+without it say (online), or with the latter alone (offline): the attack LiRA (Carlini et al.
+2022). The file goes to estimate, attack, records.
+
+A file is .npy, .npz, CSV or Parquet. SHADOW has one confidence in the true class for each
+model and record; INCLUSION, of the same shape, 1 where the model was trained with it.
+
+\b
+Examples:
+  mipaudit query lira --shadow shadows.npz -o lira.parquet
+      An archive with shadow, inclusion, target and member.
+  mipaudit query lira --shadow phi.npy --inclusion coins.npy --target target.csv -o lira.csv
+      The target's table has columns member and phi.
+  mipaudit query lira --shadow p.npz --values probability -o lira.csv
+      The archive has p of the true class, in place of phi = log(p / (1-p)).
+  mipaudit query lira --shadow shadows.npz --variance per-record -o lira.csv
+      Each record has a variance of its own: for many shadow models.
+"""
+
+    def check(self) -> None:
+        """Require the shadow models."""
+        super().check()
+        require(
+            self.shadow is not None,
+            "shadow",
+            "The confidences of shadow models are needed.",
+            "For example: mipaudit query lira --shadow shadows.npz -o scores.parquet",
+        )

@@ -53,7 +53,6 @@ def read_log_probabilities(
     Raises:
         InputError: the file holds no such outputs.
     """
-    from mipaudit.commands.query.model.loss_scores import binary_logits, log_probabilities
     from mipaudit.commands.query.model.outputs import LABELS
     from mipaudit.reading.bytes.storage_precision import precision_of, rounded_to
     from mipaudit.reading.columns.membership import CANDIDATES
@@ -137,3 +136,22 @@ def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         log_p = np.log(values)
     # Rounded probabilities do not quite add up to 1.
     return np.asarray(log_p - np.log(total)[:, None])
+
+
+def log_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log p of each class, shape (n, c), from finite logits of the same shape.
+
+    log1p of what the others add to the largest: a sure model's small loss keeps its digits.
+    """
+    rows = np.arange(logits.shape[0])
+    largest = logits.argmax(axis=1)
+    with np.errstate(over="ignore"):  # further than 1e308 below: p is 0
+        below = logits - logits[rows, largest][:, None]
+    others = np.exp(below)
+    others[rows, largest] = 0.0
+    return np.asarray(below - np.log1p(others.sum(axis=1))[:, None])
+
+
+def binary_logits(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logits of two classes, shape (n, 2), from those of the second, shape (n, 1)."""
+    return np.concatenate([np.zeros_like(logits), logits], axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.losses.options import LossesOptions
+from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import UsageError
 
 
@@ -35,4 +35,4 @@ def test_the_record_names_files_and_holds_no_arrays(tmp_path):
 
     assert found["logits"] == "in memory"
     assert found["labels"].endswith("y.npy")
-    assert (found["membership"], found["scores"]) == ("none", "loss")
+    assert (found["membership"], found["scores"]) == (None, ["loss"])

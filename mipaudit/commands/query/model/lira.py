@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.query.model.lira.options import LiraOptions
-from mipaudit.commands.query.model.lira.shadow_models import (
+from mipaudit.commands.query.model.options import LiraOptions, Variance
+from mipaudit.commands.query.model.shadow_models import (
+    ShadowLaw,
     counts_tell,
     inclusion_bits,
+    lira_offline,
+    lira_online,
     odds,
     oriented,
     refuse_target,
     require_same_order,
+    shadow_law,
 )
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
@@ -21,12 +26,9 @@ from mipaudit.options.public import public
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mipaudit.commands.query.model.answer import ModelQuery
-    from mipaudit.commands.query.model.lira.likelihood_ratio import ShadowLaw
-    from mipaudit.commands.query.model.lira.options import Variance
     from mipaudit.commands.query.model.outputs import ArrayFile
+
 
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
@@ -69,11 +71,6 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
         model_query,
         require_both_classes,
         require_rows,
-    )
-    from mipaudit.commands.query.model.lira.likelihood_ratio import (
-        lira_offline,
-        lira_online,
-        shadow_law,
     )
     from mipaudit.commands.query.model.outputs import LABELS, arrays_of, opened
     from mipaudit.statements.provenance import provenance

@@ -1,23 +1,26 @@
-"""``mipaudit query losses``: scores of what a model says of records."""
+"""``mipaudit query losses``: scores of what a model says of records.
+
+All in logarithms: p_j = exp(z_j - log sum exp z), and log(1 - p_j) is the log of the sum of
+the others, so that a sure model (p near 1) loses no digits.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.query.model.losses.options import LossesOptions
+from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from mipaudit.commands.query.model.answer import ModelQuery
     from mipaudit.commands.query.model.answers import AnswerFiles, ModelAnswers
+
 
 _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
@@ -49,6 +52,21 @@ _AS_ANSWERED: Final = (
     "The scores are of one model as it answered. Members and holdout records must be alike but "
     "for membership, or a score shows how they differ."
 )
+ModelScore = Literal[
+    "loss", "conf_true", "conf_max", "entropy", "mod_entropy", "margin", "phi", "correct"
+]
+SCORES: Final[dict[ModelScore, str]] = {
+    "loss": "cross-entropy, -log p of the true class; low for members",
+    "conf_true": "p of the true class; high for members",
+    "conf_max": "the largest p; high for members, and needs no label",
+    "entropy": "-sum p log p; low for members, and needs no label",
+    "mod_entropy": "modified entropy (Song and Mittal 2021); low for members",
+    "margin": "log p of the true class less that of the best other; high for members",
+    "phi": "log(p / (1 - p)) of the true class (Carlini et al. 2022); high for members",
+    "correct": "whether the true class has the largest p; true for members",
+}
+# Rows at once: temporaries stay small beside the outputs.
+_ROWS: Final = 1 << 14
 
 
 def answer_query_losses(asked: LossesOptions) -> ModelQuery:
@@ -64,7 +82,6 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
     """
     from mipaudit.commands.query.model.answer import model_query, require_both_classes
     from mipaudit.commands.query.model.answers import read_both
-    from mipaudit.commands.query.model.loss_scores import SCORES, model_scores
     from mipaudit.statements.provenance import provenance
 
     wanted = _wanted(asked.scores, [*SCORES], reference=asked.has_reference)
@@ -148,6 +165,88 @@ def _calibrated(loss: NDArray[Any], whole: ModelAnswers) -> NDArray[np.float64]:
             hint="Give logits, of which no loss is infinite.",
         )
     return found
+
+
+def model_scores(
+    log_p: NDArray[np.float64], labels: NDArray[np.intp]
+) -> dict[ModelScore, NDArray[np.float64] | NDArray[np.bool_]]:
+    """Return every score of every record.
+
+    Args:
+        log_p: log probabilities, shape (n, c), c at least 2; -inf for a probability of 0.
+        labels: true class of each record, in [0, c), shape (n,).
+
+    Returns:
+        Arrays of shape (n,) by name; losses and margins may be infinite, never NaN.
+    """
+    parts = [
+        _scores(log_p[start : start + _ROWS], labels[start : start + _ROWS])
+        for start in range(0, labels.size, _ROWS)
+    ]
+    return {name: np.concatenate([part[name] for part in parts]) for name in SCORES}
+
+
+def _scores(
+    log_p: NDArray[np.float64], labels: NDArray[np.intp]
+) -> dict[ModelScore, NDArray[np.float64] | NDArray[np.bool_]]:
+    rows = np.arange(labels.size)
+    true = log_p[rows, labels]
+    others = log_p.copy()
+    others[rows, labels] = -np.inf
+    log_rest = log_others(log_p)
+    p = np.exp(log_p)
+    rest_true = log_rest[rows, labels]
+    entropy = -_times(p, log_p).sum(axis=1)
+    # -(1-p_y) log p_y - sum over i other than y of p_i log(1-p_i).
+    away = _times(p, log_rest)
+    away[rows, labels] = 0.0
+    modified = -_times(np.exp(rest_true), true) - away.sum(axis=1)
+    return {
+        # Of p = 1 a loss of 0, not -0.
+        "loss": 0.0 - true,
+        "conf_true": np.exp(true),
+        "conf_max": p.max(axis=1),
+        "entropy": np.maximum(entropy, 0.0),
+        "mod_entropy": np.maximum(modified, 0.0),
+        "margin": _less(true, others.max(axis=1)),
+        "phi": _less(true, rest_true),
+        "correct": log_p.argmax(axis=1) == labels,
+    }
+
+
+def log_others(log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(1 - p_j) of each class, shape (n, c), to full precision.
+
+    Where p_j is at most 1/2 it is log1p(-p_j); only the largest p can be above, and of it the
+    others are added up.
+    """
+    rows = np.arange(log_p.shape[0])
+    largest = log_p.argmax(axis=1)
+    others = log_p.copy()
+    others[rows, largest] = -np.inf
+    with np.errstate(divide="ignore"):
+        found = np.log1p(-np.minimum(np.exp(log_p), 1.0))
+    found[rows, largest] = _log_sum_exp(others)
+    return np.asarray(found)
+
+
+def _times(p: NDArray[np.float64], log: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p log with 0 log 0 = 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(p == 0, 0.0, p * log)
+
+
+def _less(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one - other, where both are -inf -inf: a class that was ruled out."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isneginf(one), -np.inf, one - other)
+
+
+def _log_sum_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    largest = values.max(axis=1, keepdims=True)
+    safe = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(values - safe).sum(axis=1)) + safe[:, 0])
 
 
 query_losses = public(LossesOptions, answer_query_losses)

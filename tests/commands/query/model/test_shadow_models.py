@@ -4,7 +4,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.lira.likelihood_ratio import (
+from mipaudit.commands.query.model.shadow_models import (
     lira_offline,
     lira_online,
     shadow_law,

@@ -2,15 +2,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.loss_scores import (
-    SCORES,
-    binary_logits,
-    log_others,
-    log_probabilities,
-    model_scores,
-    phi_of_loss,
-    phi_of_probability,
-)
+from mipaudit.commands.query.model.losses import SCORES, log_others, model_scores
+from mipaudit.commands.query.model.probabilities import binary_logits, log_probabilities
+from mipaudit.commands.query.model.shadow_models import phi_of_loss, phi_of_probability
 
 
 def exact_scores(logits, label):

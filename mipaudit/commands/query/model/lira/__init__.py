@@ -1,1 +1,0 @@
-"""``mipaudit query lira``: the likelihood-ratio score of shadow models."""

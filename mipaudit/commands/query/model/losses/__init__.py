@@ -1,1 +1,0 @@
-"""``mipaudit query losses``: scores of what a model says of records."""
