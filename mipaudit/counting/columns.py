@@ -236,7 +236,7 @@ def require_classes(sample: BurnInSample) -> None:
             raise InputError(
                 "empty_class",
                 f"No row is a {'member' if missing == 'members' else 'holdout record'}.",
-                hint="Check --member-col, --member-value and --where.",
+                hint="Check `member_column`, `member_value` and `where`.",
             )
 
 
@@ -259,7 +259,7 @@ def _repeated_keys() -> InputError:
     return InputError(
         "repeated_keys",
         "The key column repeats its values: it does not tell rows apart.",
-        hint="Leave --key-col out, or give --unit-col where a person has several rows.",
+        hint="Leave `key_column` out, or give `unit_column` where a person has several rows.",
     )
 
 

@@ -11,8 +11,8 @@ Limits on named attackers as blocks, and as what a pipeline waits for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
 
 from mipaudit.formats.document import (
     Bullets,
@@ -25,7 +25,7 @@ from mipaudit.formats.document import (
     framed,
 )
 from mipaudit.formats.wording import AT_LEAST, AT_MOST, STATUS, plain, quoted
-from mipaudit.statements.policy import PolicyCheck, checked_name, checked_where
+from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -42,11 +42,24 @@ if TYPE_CHECKING:
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.named_limit import StatedCheck
 
-    class Stated(Framed, Protocol):
-        """A report whose policy limits named attackers."""
+    class Check(Protocol):
+        """A limit, and what came of it."""
 
         @property
-        def policy(self) -> tuple[StatedCheck, ...]:
+        def status(self) -> CheckStatus:
+            """Whether it is kept."""
+
+        @property
+        def reason(self) -> str:
+            """What decided."""
+
+    CheckT_co = TypeVar("CheckT_co", bound=Check, covariant=True)
+
+    class Judged(Framed, Protocol[CheckT_co]):
+        """A report with a policy."""
+
+        @property
+        def policy(self) -> tuple[CheckT_co, ...]:
             """A check for each limit."""
 
         @property
@@ -182,7 +195,7 @@ def policy_section(checks: Sequence[PolicyCheck]) -> Section:
         head=("limit", "score", "against", "status", AT_LEAST, AT_MOST),
         rows=rows,
         words=4,
-        marked=frozenset(at for at, one in enumerate(checks) if one.status != "met"),
+        marked=_not_met(checks),
     )
     notes = waiver_texts(checks)
     return (Heading(text="Policy"), grid, *((Bullets(texts=notes),) if notes else ()))
@@ -197,22 +210,82 @@ def waiver_texts(checks: Sequence[PolicyCheck]) -> tuple[str, ...]:
     )
 
 
-def stated_document(
-    report: Stated, names: Mapping[str, str], sections: Iterable[Section]
+def judged_document(
+    report: Judged[CheckT_co],
+    sections: Iterable[Section],
+    *,
+    caption: str,
+    head: Sequence[str],
+    row: Callable[[CheckT_co], Sequence[str]],
+    case: Callable[[CheckT_co], tuple[str, str]],
+    headline: str | None = None,
+    title: str | None = None,
 ) -> Document:
-    """Return a report whose policy limits named attackers as a document, the policy first.
+    """Return a report as a document, the checks of its policy first.
+
+    Args:
+        report: with a policy.
+        sections: its own.
+        caption: of the table of checks.
+        head: of the words that say what was limited.
+        row: from a check to these words.
+        case: from a check to the group and the name of what a pipeline waits for.
+        headline: where it says more than the verdict.
+        title: where it is not the command.
+    """
+    checks = report.policy
+    grid = Grid(
+        caption=caption,
+        head=(*head, "status", "why"),
+        rows=tuple(
+            (*row(one), STATUS[one.status], safe_name(one.reason, longest=2000)) for one in checks
+        ),
+        words=len(head) + 1,
+        prose=True,
+        marked=_not_met(checks),
+    )
+    cases = [Case(*case(one), status=CASE_STATUS[one.status], text=one.reason) for one in checks]
+    return framed(
+        report,
+        ((Heading(text="Policy"), grid) if checks else (), *sections),
+        cases=cases or [no_policy(report.command.partition(" ")[0])],
+        headline=headline or policy_headline(checks, report.verdict, report.findings),
+        mood=policy_mood(report.verdict),
+        title=title,
+    )
+
+
+def _not_met(checks: Sequence[Check]) -> frozenset[int]:
+    return frozenset(at for at, one in enumerate(checks) if one.status != "met")
+
+
+def stated_document(
+    report: Judged[StatedCheck], names: Mapping[str, str], sections: Iterable[Section]
+) -> Document:
+    """Return a report whose policy limits named attackers as a document.
 
     Args:
         report: of ``attack`` or ``attribute``.
         names: what each subject of a limit is called.
         sections: its own.
     """
-    return framed(
+
+    def name(one: StatedCheck) -> str:
+        called = names.get(one.subject, one.subject)
+        return called if one.score is None else f"{called}, '{safe_name(one.score)}'"
+
+    def case(one: StatedCheck) -> tuple[str, str]:
+        group = report.command if one.score is None else one.score
+        return group, f"{names.get(one.subject, one.subject)} {number_text(one.limit)}"
+
+    return judged_document(
         report,
-        (_stated_section(report.policy, names), *sections),
-        cases=_stated_cases(report.policy, report.command, names),
+        sections,
+        caption="The limits of the policy, and what was found",
+        head=["limit on"],
+        row=lambda one: [name(one)],
+        case=case,
         headline=_stated_headline(report.policy, report.verdict, report.findings),
-        mood=policy_mood(report.verdict),
     )
 
 
@@ -224,46 +297,3 @@ def _stated_headline(
         return policy_headline(checks, verdict, findings)
     line = policy_headline(checks, verdict).removesuffix(".")
     return f"{line}{_ALONE}{left_out_note(findings)}."
-
-
-def _stated_section(checks: Sequence[StatedCheck], names: Mapping[str, str]) -> Section:
-    """Return the section on a policy; empty where there is none.
-
-    Args:
-        checks: of the report.
-        names: what each subject is called.
-    """
-    if not checks:
-        return ()
-    grid = Grid(
-        caption="The limits of the policy, and what was found",
-        head=("limit on", "status", "why"),
-        rows=tuple(
-            (_name(one, names), STATUS[one.status], safe_name(one.reason, longest=2000))
-            for one in checks
-        ),
-        words=2,
-        prose=True,
-        marked=frozenset(at for at, one in enumerate(checks) if one.status != "met"),
-    )
-    return (Heading(text="Policy"), grid)
-
-
-def _stated_cases(
-    checks: Sequence[StatedCheck], command: str, names: Mapping[str, str]
-) -> Iterator[Case]:
-    """Yield one case for each limit, or that there is none."""
-    for one in checks:
-        yield Case(
-            group=command if one.score is None else one.score,
-            name=f"{names.get(one.subject, one.subject)} {number_text(one.limit)}",
-            status=CASE_STATUS[one.status],
-            text=one.reason,
-        )
-    if not checks:
-        yield no_policy(command)
-
-
-def _name(one: StatedCheck, names: Mapping[str, str]) -> str:
-    name = names.get(one.subject, one.subject)
-    return name if one.score is None else f"{name}, '{safe_name(one.score)}'"

@@ -110,8 +110,7 @@ def attack_report(
             )
         ),
         *_bound_findings(scores, asked),
-        *_side_findings(scores, asked),
-        *_residual_findings(scores, asked),
+        *(finding for one in scores for finding in _kind_findings(one, asked)),
         *left_out,
     ]
     report = AttackReport(
@@ -197,33 +196,24 @@ def _bound_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterato
             yield Finding(code="bound_of_these_rows", text=text)
 
 
-def _side_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
-    if asked.side_known:
-        return
-    for one in scores:
-        if one.side == "high":
-            text = (
-                f"Column '{safe_name(one.name)}' was found to be high for members, so its gap is "
-                "that of the members less the holdout. If it is a loss, members have the larger "
-                "one: --member-side low says that it is a loss."
-            )
-            yield Finding(code="side_found_high", text=text)
-
-
-def _residual_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[Finding]:
-    if asked.residuals:
-        for one in scores:
-            if not (one.scores < 0).any():
-                text = (
-                    f"Column '{safe_name(one.name)}' is never negative: are these residuals "
-                    "(label less prediction), or losses?"
-                )
-                yield Finding(code="residuals_doubtful", text=text)
-        return
-    for one in scores:
-        if "resid" in one.name.lower():
-            text = (
-                f"Column '{safe_name(one.name)}' is called a residual and attacked as it is: "
-                "with --residuals its size is attacked."
-            )
-            yield Finding(code="residuals_doubtful", text=text)
+def _kind_findings(one: Attacked, asked: AttackOptions) -> Iterator[Finding]:
+    """Yield doubts about what a score is: a loss or not, a residual or not."""
+    column = f"Column '{safe_name(one.name)}'"
+    if not asked.side_known and one.side == "high":
+        text = (
+            f"{column} was found to be high for members, so its gap is that of the members less "
+            "the holdout. If it is a loss, members have the larger one: --member-side low says "
+            "that it is a loss."
+        )
+        yield Finding(code="side_found_high", text=text)
+    if asked.residuals and not (one.scores < 0).any():
+        text = (
+            f"{column} is never negative: are these residuals (label less prediction), or losses?"
+        )
+        yield Finding(code="residuals_doubtful", text=text)
+    if not asked.residuals and "resid" in one.name.lower():
+        text = (
+            f"{column} is called a residual and attacked as it is: with --residuals its size is "
+            "attacked."
+        )
+        yield Finding(code="residuals_doubtful", text=text)

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-import numpy as np
-
 from mipaudit.commands.compare.queries.pairs import Cohort, Meeting, same_rows
 from mipaudit.commands.compare.queries.rows import MOST_TOGETHER
-from mipaudit.counting.columns import Counts, require_information
+from mipaudit.counting.columns import (
+    Counts,
+    require_classes,
+    require_identities,
+    require_information,
+)
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
-from mipaudit.errors import InputError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import constant
 from mipaudit.reading.source.part import Partition
@@ -83,7 +85,8 @@ def count_cohort(
     over = partial(fold, columns.partitions, workers=passes.workers, progress=passes.progress)
     sample = over(lambda: BurnInSample(many, seed))
     sample.settle()
-    _require_rows(sample)
+    require_classes(sample)
+    require_identities(sample)
     plan = make_plan(sample, columns.kinds, prior=passes.prior, discrete=passes.discrete, seed=seed)
     tally = over(lambda: Tally(plan))
     counts = tally.counts()
@@ -153,21 +156,3 @@ def _seen_together(
     """Return the pairs that are looked at together: all, unless they are many."""
     found = [pair for pair in pairs if not any(counts_constant[one] for one in pair)]
     return found if len(found) <= MOST_TOGETHER else []
-
-
-def _require_rows(sample: BurnInSample) -> None:
-    for rows, missing in ((sample.members.rows, "member"), (sample.holdout.rows, "holdout record")):
-        if rows == 0:
-            raise InputError(
-                "empty_class",
-                f"No row is a {missing}.",
-                hint="Check `member_column`, `member_value` and `where`.",
-            )
-    for one in (sample.members, sample.holdout):
-        if np.unique(one.ranks).size < one.ranks.size:
-            raise InputError(
-                "repeated_keys",
-                "The key column repeats its values: it does not tell rows apart.",
-                hint="Leave `key_column` out, or give `unit_column` where a person has several "
-                "rows.",
-            )

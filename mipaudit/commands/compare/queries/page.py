@@ -5,18 +5,14 @@ from typing import Final
 
 from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
 from mipaudit.formats.document import (
-    Case,
     Document,
     Grid,
-    Heading,
     Paragraph,
     Section,
     class_grids,
-    framed,
     limits,
 )
-from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
-from mipaudit.formats.wording import STATUS
+from mipaudit.formats.policy_blocks import judged_document
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import against_phrase, class_words
 from mipaudit.statements.text.printable_names import safe_name
@@ -67,48 +63,25 @@ _ONE_RUN: Final = (
 
 def compare_document(report: CompareReport) -> Document:
     """Return the report as a document."""
-    return framed(
+    return judged_document(
         report,
         _sections(report),
-        cases=_cases(report),
-        headline=policy_headline(report.policy, report.verdict, report.findings),
-        mood=policy_mood(report.verdict),
+        caption="How much more than the baseline each query may leak, and what was found",
+        head=["query"],
+        row=lambda one: [safe_name(one.query)],
+        case=lambda one: (
+            one.query,
+            f"increase over {safe_name(one.versus)} {number_text(one.limit)}",
+        ),
     )
 
 
-def _cases(report: CompareReport) -> Iterator[Case]:
-    for one in report.policy:
-        yield Case(
-            group=one.query,
-            name=f"increase over {safe_name(one.versus)} {number_text(one.limit)}",
-            status=CASE_STATUS[one.status],
-            text=one.reason,
-        )
-    if not report.policy:
-        yield no_policy("compare")
-
-
 def _sections(report: CompareReport) -> Iterator[Section]:
-    yield _policy(report)
     yield _ranking(report)
     yield _advantages(report)
     yield _differences(report)
     yield _best_of(report)
     yield from _together(report)
-
-
-def _policy(report: CompareReport) -> Section:
-    if not report.policy:
-        return ()
-    grid = Grid(
-        caption="How much more than the baseline each query may leak, and what was found",
-        head=("query", "status", "why"),
-        rows=tuple((safe_name(one.query), STATUS[one.status], one.reason) for one in report.policy),
-        words=2,
-        prose=True,
-        marked=frozenset(at for at, one in enumerate(report.policy) if one.status != "met"),
-    )
-    return (Heading(text="Policy"), grid)
 
 
 def _ranking(report: CompareReport) -> Section:

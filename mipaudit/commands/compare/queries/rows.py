@@ -142,8 +142,8 @@ def together_rows(compared: Compared, confidence: float) -> tuple[list[Estimate]
     share = ErrorShare(confidence=confidence, columns=max(1, len(found)))
     together = [_together(compared, cohort, pair, share) for cohort, pair in found]
     gains = [
-        _gain(compared, cohort, pair, attackers, share)
-        for cohort, pair in found
+        _gain(compared, cohort, pair, attackers, share, row)
+        for (cohort, pair), row in zip(found, together, strict=True)
         for attackers in compared.classes(*(cohort.queries[one] for one in pair))
     ]
     return together, gains
@@ -179,27 +179,20 @@ def _gain(
     pair: tuple[int, int],
     attackers: Attackers,
     share: ErrorShare,
+    together: Estimate,
 ) -> Estimate:
     both = [cohort.queries[one] for one in pair]
-    a, b = (compared.evidence[one] for one in both)
-    assert cohort.met is not None  # noqa: S101
-    held = cohort.met.together[pair].challenger.hopeful
+    a, b = (compared.evidence[one].score for one in both)
     lower = compared.gain(cohort, pair, attackers, share.one_sided)
-    sizes = a.counts.scored.sum(axis=0)
-    return Estimate(
+    better = max(compared.value(one, attackers) for one in both)
+    return replace(
+        together,
         quantity="difference",
-        score=f"{a.score} + {b.score}",
-        versus=f"the better of {a.score} and {b.score}",
+        versus=f"the better of {a} and {b}",
         method="paired: both scores seen together, beside the best of the class on either alone",
         attackers=attackers,
-        value=held.value - max(compared.value(one, attackers) for one in both),
+        value=None if together.value is None else together.value - better,
         lower=lower,
         lower_reason=_TOO_FEW if lower is None else None,
-        upper=None,
-        upper_reason=_LOWER_ONLY,
-        confidence=share.confidence,
         selection=_SELECTION,
-        validity="approximate",
-        n_members=int(sizes[1]),
-        n_holdout=int(sizes[0]),
     )

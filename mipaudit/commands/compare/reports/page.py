@@ -10,7 +10,6 @@ from mipaudit.commands.compare.reports.report import (
     ReportComparison,
 )
 from mipaudit.formats.document import (
-    Case,
     Document,
     Grid,
     Heading,
@@ -18,10 +17,9 @@ from mipaudit.formats.document import (
     Paragraph,
     Section,
     class_grids,
-    framed,
     short_class,
 )
-from mipaudit.formats.policy_blocks import CASE_STATUS, no_policy, policy_headline, policy_mood
+from mipaudit.formats.policy_blocks import judged_document
 from mipaudit.formats.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STATUS
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
@@ -80,58 +78,29 @@ REPORT_LIMITATIONS: Final = (
 
 def compare_reports_document(report: ReportComparison) -> Document:
     """Return the report as a document."""
-    return framed(
+    several = _several(report)
+    return judged_document(
         report,
         _sections(report),
-        cases=_cases(report),
-        headline=policy_headline(report.policy, report.verdict, report.findings),
-        mood=policy_mood(report.verdict),
+        caption="How much the advantage of each score may have grown, and what was found",
+        head=["score", *["report"] * several],
+        row=lambda one: [safe_name(one.score), *[safe_name(one.report)] * several],
+        case=lambda one: (
+            one.score,
+            (
+                f"increase from {safe_name(one.versus)} to {safe_name(one.report)} "
+                f"{number_text(one.limit)}"
+            ),
+        ),
         title="mipaudit compare: old and new reports",
     )
 
 
-def _cases(report: ReportComparison) -> Iterator[Case]:
-    for one in report.policy:
-        yield Case(
-            group=one.score,
-            name=f"increase from {safe_name(one.versus)} to {safe_name(one.report)} "
-            f"{number_text(one.limit)}",
-            status=CASE_STATUS[one.status],
-            text=one.reason,
-        )
-    if not report.policy:
-        yield no_policy("compare")
-
-
 def _sections(report: ReportComparison) -> Iterator[Section]:
-    yield _policy(report)
     yield _reports(report)
     yield _scores(report)
     yield from _changes(report)
     yield _beside_any(report)
-
-
-def _policy(report: ReportComparison) -> Section:
-    if not report.policy:
-        return ()
-    several = _several(report)
-    grid = Grid(
-        caption="How much the advantage of each score may have grown, and what was found",
-        head=("score", *["report"] * several, "status", "why"),
-        rows=tuple(
-            (
-                safe_name(one.score),
-                *[safe_name(one.report)] * several,
-                STATUS[one.status],
-                one.reason,
-            )
-            for one in report.policy
-        ),
-        words=2 + several,
-        prose=True,
-        marked=frozenset(at for at, one in enumerate(report.policy) if one.status != "met"),
-    )
-    return (Heading(text="Policy"), grid)
 
 
 def _several(report: ReportComparison) -> bool:
