@@ -1,4 +1,4 @@
-"""Tests: the risk of the records in a cell: limits from one conditional binomial, or melded."""
+"""The risk of the records in a cell: limits from one conditional binomial, or melded."""
 
 from __future__ import annotations
 

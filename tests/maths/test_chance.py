@@ -1,4 +1,4 @@
-"""Tests: exact tests of what chance alone would do.
+"""Exact tests of what chance alone would do.
 
 How often values repeat: an inequality by exact means, its level on laws, its power.
 

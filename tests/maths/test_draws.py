@@ -1,4 +1,4 @@
-"""Tests: random draws: when they are seeded, and rows dropped by them."""
+"""Random draws: when they are seeded, and rows dropped by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests: gaussian kernel densities on a grid, and their bandwidths."""
+"""Gaussian kernel densities on a grid, and their bandwidths."""
 
 from __future__ import annotations
 

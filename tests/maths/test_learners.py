@@ -1,4 +1,4 @@
-"""Tests: learned scores: what is fitted on one part of the burn-in, and scores the rest.
+"""Learned scores: what is fitted on one part of the burn-in, and scores the rest.
 
 One scale for all coordinates, whatever their extremes.
 

@@ -1,4 +1,4 @@
-"""Tests: limits of means and of weighted sums, valid at every sample size."""
+"""Limits of means and of weighted sums, valid at every sample size."""
 
 from __future__ import annotations
 

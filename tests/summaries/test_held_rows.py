@@ -1,4 +1,4 @@
-"""Tests: rows that are kept in memory, for what no table of counts serves.
+"""Rows that are kept in memory, for what no table of counts serves.
 
 Kept scores come back whole, by class, whatever the order of the batches.
 

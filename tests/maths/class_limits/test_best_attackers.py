@@ -1,4 +1,4 @@
-"""Tests: the best attackers of named classes on the data, and what they gain."""
+"""The best attackers of named classes on the data, and what they gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests: limits of what thresholds on the score achieve: TPR at a fixed FPR, and the AUC."""
+"""Limits of what thresholds on the score achieve: TPR at a fixed FPR, and the AUC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests: upper limits that hold for every attacker of a class."""
+"""Upper limits that hold for every attacker of a class."""
 
 from __future__ import annotations
 

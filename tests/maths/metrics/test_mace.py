@@ -1,4 +1,4 @@
-"""Tests: what MACE published (Liu et al.), for reproduction only.
+"""What MACE published (Liu et al.), for reproduction only.
 
 MACE's Lemma 7 against brute force, and Algorithm 2 where the answer is known.
 """

@@ -1,4 +1,4 @@
-"""Tests: trade-off curves known at some points only."""
+"""Trade-off curves known at some points only."""
 
 from __future__ import annotations
 

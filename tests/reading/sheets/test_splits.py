@@ -1,4 +1,4 @@
-"""Tests: released vectors: over random splits, or with one record swapped for another.
+"""Released vectors: over random splits, or with one record swapped for another.
 
 Vectors over random splits, from every format, and everything that is refused.
 

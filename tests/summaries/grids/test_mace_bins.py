@@ -1,4 +1,4 @@
-"""Tests: mACE's bins, of equal width, for reproduction.
+"""MACE's bins, of equal width, for reproduction.
 
 Occupied bins of MACE's estimator, against a dictionary.
 """

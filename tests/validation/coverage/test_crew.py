@@ -1,4 +1,4 @@
-"""Tests: replications: files drawn from a cell, judged by a panel of methods, by several processes.
+"""Replications: files drawn from a cell, judged by a panel of methods, by several processes.
 
 Several processes, one answer.
 
