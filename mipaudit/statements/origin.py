@@ -12,7 +12,6 @@ from math import isfinite
 from typing import Any, Final, Literal, TypeAlias
 
 from mipaudit.statements.text.printable_names import public_address
-from mipaudit.statements.text.rounding import percent_text
 
 _BEGINNING: Final = "It was judged again"
 # What JSON has. Tuples are lists, and days and infinities texts.
@@ -103,6 +102,9 @@ class Rejudged:
 
 def rejudged_words(rejudged: Rejudged) -> str:
     """Say how sure a verdict is that was reached without the data."""
+    # Every command loads this module, and numbers as text take longer to load than all of it.
+    from mipaudit.statements.text.rounding import percent_text
+
     over = "one limit" if rejudged.limits == 1 else f"{rejudged.limits} limits"
     return (
         f"{_BEGINNING} from the limits in the report, not from the data: the verdict, over "
