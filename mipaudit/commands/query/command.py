@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.query.tables_to_scores import query_tables
+from mipaudit.commands.query.answer import query_tables
 from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
@@ -35,8 +35,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         scores.stream() as file,
     ):
         answer = query_tables(asked.but(progress=progress))
-        report = answer.report()
         answer.write(file, form)
-    place.write(encode(report, shown.format, to_file=False))
+    place.write(encode(answer.report, shown.format, to_file=False))
     note("The scores are written.", quiet=shown.quiet)
     return exit_code.OK

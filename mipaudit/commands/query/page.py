@@ -23,12 +23,12 @@ from mipaudit.statements.text.rounding import count_text, number_text, percent_t
 
 if TYPE_CHECKING:
     from mipaudit.commands.query.report import (
-        ApproximateNeighbours,
         ModelQueryReport,
         QueriedColumn,
         QueriedScore,
         QueryReport,
     )
+    from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 
 
 _ROLES: Final = {

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
+from mipaudit.commands.query.search.approximate import ApproximateNeighbours  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
-
-_ALPHA: Final = 0.05
-_DIGITS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,56 +75,6 @@ class ExactCopies:
     role: Literal["members", "holdout"]
     copied: int
     rows: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundNeighbours:
-    """What an approximate search found, beside an exact search of some of the records.
-
-    Attributes:
-        neighbours: number k of the neighbour.
-        records: that were searched exactly, drawn by the seed.
-        right: those whose k nearest were all found.
-        share: limits of the share of such records among all, at 95% confidence (Clopper and
-            Pearson 1934).
-        excess_mean: how much too long the distance to number k was, as a share of the exact
-            one, on average over the records searched exactly.
-        excess_95: in all but 5% of them, at most so much.
-        copies_missed: records that are in the synthetic table k times, for which something
-            farther was found.
-    """
-
-    neighbours: int
-    records: int
-    right: int
-    share: tuple[float, float]
-    excess_mean: float
-    excess_95: float
-    copies_missed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApproximateNeighbours:
-    """How neighbours were searched approximately.
-
-    Attributes:
-        library: that searched, with its version.
-        lists: that the synthetic records were parted into.
-        probes: lists looked at for each record.
-        found: for each neighbour that a query asked for.
-    """
-
-    library: str
-    lists: int
-    probes: int
-    found: tuple[FoundNeighbours, ...]
-
-
-def share_interval(right: int, records: int) -> tuple[float, float]:
-    """Return limits of a share at 95% confidence, rounded outward at 4 digits."""
-    low = float(clopper_pearson_lower(right, records, _ALPHA / 2))
-    high = float(clopper_pearson_upper(right, records, _ALPHA / 2))
-    return math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,15 +23,14 @@ def answer_query(asked: QueryOptions) -> QueryReport:
         OutputError: the score file cannot be written.
         MissingExtraError: faiss is not installed.
     """
-    from mipaudit.commands.query.tables_to_scores import query_tables
+    from mipaudit.commands.query.answer import query_tables
     from mipaudit.reading.rows.output import record_file
 
     answer = query_tables(asked)
-    report = answer.report()
     if asked.form is not None:
         with record_file(asked.output, inputs=asked.inputs()) as file:
             answer.write(file, asked.form)
-    return report
+    return answer.report
 
 
 query = public(QueryOptions, answer_query)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.query.search.approximate import recall
+from mipaudit.commands.query.search.approximate import (
+    ApproximateNeighbours,
+    FoundNeighbours,
+    recall,
+)
 from mipaudit.commands.query.search.neighbours import Neighbours
 from mipaudit.commands.query.search.ratios import fit_classifier, fit_density_ratio
 from mipaudit.commands.query.search.row_hashes import released_rows, row_hashes
@@ -18,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.query.kind import Query
-    from mipaudit.commands.query.search.approximate import Recall
     from mipaudit.commands.query.search.points import Geometry, Points
     from mipaudit.commands.query.search.row_hashes import ReleasedRows
     from mipaudit.summaries.identity.seed import SeedChoice
@@ -40,8 +43,7 @@ class Scored:
         radii: of the balls, by the query's column.
         search: how neighbours were found; ``none`` where nothing asked for them.
         classifier: what was fitted, None for nothing.
-        bandwidth: of the densities, by the query's column.
-        approximation: how neighbours were found approximately; None where they were not.
+        approximate: how neighbours were found approximately; None where they were not.
         seed: in use for all draws; None where nothing was drawn.
     """
 
@@ -49,26 +51,8 @@ class Scored:
     radii: dict[str, float]
     search: str
     classifier: str | None
-    bandwidth: dict[str, float]
-    approximation: Approximation | None = None
+    approximate: ApproximateNeighbours | None = None
     seed: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approximation:
-    """The approximate search of a run, and what it finds.
-
-    Attributes:
-        library: and its version.
-        lists: that the rows were parted into.
-        probes: lists looked at for a record.
-        recall: for each neighbour that was asked for, in order.
-    """
-
-    library: str
-    lists: int
-    probes: int
-    recall: tuple[Recall, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +114,7 @@ class Scoring:
                 ranks=ranks,
             )
         near = dict(zip(ranks, distances.T, strict=True))
-        scored = Scored(columns={}, radii={}, search="", classifier=None, bandwidth={})
+        scored = Scored(columns={}, radii={}, search="", classifier=None)
         said: list[str] = []
         for query in queries:
             scored.columns[query.column] = self._one(query, neighbours, near, work, scored, said)
@@ -139,19 +123,18 @@ class Scoring:
             radii=scored.radii,
             search=neighbours.method,
             classifier=said[0] if said else None,
-            bandwidth=scored.bandwidth,
-            approximation=None
+            approximate=None
             if index is None
-            else Approximation(
+            else ApproximateNeighbours(
                 library=index.library,
                 lists=index.lists,
                 probes=index.probes,
-                recall=self._recall(ranks, distances),
+                found=self._recall(ranks, distances),
             ),
             seed=None if self._released is None else self._released.seed,
         )
 
-    def _recall(self, ranks: Sequence[int], distances: Floats) -> tuple[Recall, ...]:
+    def _recall(self, ranks: Sequence[int], distances: Floats) -> tuple[FoundNeighbours, ...]:
         """Search some of the records exactly."""
         count = min(len(self.records), RECALL_RECORDS)
         rng = self._rng(3)
@@ -201,7 +184,6 @@ class Scoring:
                     components=query.components,
                     rng=self._rng(1),
                 )
-                scored.bandwidth[query.column] = ratio.bandwidth
                 return ratio.score(self.records, self.geometry.levels, work.tick)
             case "classifier":
                 fitted = fit_classifier(

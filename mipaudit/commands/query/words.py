@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.commands.query.report import (
-        ApproximateNeighbours,
         ExactCopies,
         QueriedColumn,
         QueriedScore,
     )
+    from mipaudit.commands.query.search.approximate import ApproximateNeighbours
+    from mipaudit.commands.query.search.row_hashes import SameRecords
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "member", "holdout": "holdout record"}
@@ -89,8 +90,7 @@ def query_findings(
     scores: Sequence[QueriedScore],
     *,
     constant: Iterable[str],
-    shared: int,
-    referenced: tuple[int, int],
+    same: SameRecords,
     flat: Iterable[str],
     approximate: ApproximateNeighbours | None = None,
 ) -> tuple[Finding, ...]:
@@ -101,12 +101,11 @@ def query_findings(
         columns: that were compared.
         scores: that were made.
         constant: columns with one value in the table of the fit.
-        shared: members that are among the holdout records, too.
-        referenced: members, and holdout records, that are in the reference table, too.
+        same: which records are in which other table.
         flat: scores that are the same for all records.
         approximate: how neighbours were searched approximately, if they were.
     """
-    found = [*_of_copies(copies, shared), *_of_reference(referenced, scores)]
+    found = [*_of_copies(copies, same.shared), *_of_reference(same.referenced, scores)]
     found.extend(_of_columns(columns, constant))
     if approximate is not None:
         found.append(_approximate(approximate))

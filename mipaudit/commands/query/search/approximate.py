@@ -7,6 +7,7 @@ Distances of what is found are computed in full, so they are never below the exa
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from mipaudit.commands.query.search.points import (
     write_indicators,
 )
 from mipaudit.errors import InputError, MissingExtraError
+from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 
 if TYPE_CHECKING:
     Singles = NDArray[np.float32]
@@ -43,6 +45,8 @@ _SPARE: Final = 8
 _ADDED: Final = 1 << 15
 _RECORDS: Final = 1 << 12
 _SINGLE: Final = 4
+_ALPHA: Final = 0.05
+_DIGITS: Final = 10_000
 
 
 class ApproximateSearch:
@@ -178,28 +182,51 @@ def _refuse_large(needed: int, memory: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
-    """Of a sample of records, how many had all of their k nearest neighbours found.
+class FoundNeighbours:
+    """What an approximate search found, beside an exact search of some of the records.
 
     Attributes:
-        neighbours: k.
-        records: of the sample.
+        neighbours: number k of the neighbour.
+        records: that were searched exactly, drawn by the seed.
         right: those whose k nearest were all found.
-        excess_mean: of the distance to number k over the exact one, as a share of that;
-            over the records whose exact distance is above 0.
-        excess_95: its 95% quantile.
-        copies_missed: records at distance 0 for which something farther was found.
+        share: limits of the share of such records among all, at 95% confidence (Clopper and
+            Pearson 1934).
+        excess_mean: how much too long the distance to number k was, as a share of the exact
+            one, on average over the records searched exactly.
+        excess_95: in all but 5% of them, at most so much.
+        copies_missed: records that are in the synthetic table k times, for which something
+            farther was found.
     """
 
     neighbours: int
     records: int
     right: int
+    share: tuple[float, float]
     excess_mean: float
     excess_95: float
     copies_missed: int
 
 
-def recall(neighbours: int, found: NDArray[np.float64], exact: NDArray[np.float64]) -> Recall:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateNeighbours:
+    """How neighbours were searched approximately.
+
+    Attributes:
+        library: that searched, with its version.
+        lists: that the synthetic records were parted into.
+        probes: lists looked at for each record.
+        found: for each neighbour that a query asked for.
+    """
+
+    library: str
+    lists: int
+    probes: int
+    found: tuple[FoundNeighbours, ...]
+
+
+def recall(
+    neighbours: int, found: NDArray[np.float64], exact: NDArray[np.float64]
+) -> FoundNeighbours:
     """Return the recall of number k.
 
     Args:
@@ -211,11 +238,24 @@ def recall(neighbours: int, found: NDArray[np.float64], exact: NDArray[np.float6
     """
     apart = exact > 0
     excess = found[apart] / exact[apart] - 1.0 if apart.any() else np.zeros(1)
-    return Recall(
+    right = int(np.count_nonzero(found <= exact))
+    return FoundNeighbours(
         neighbours=neighbours,
         records=exact.size,
-        right=int(np.count_nonzero(found <= exact)),
-        excess_mean=float(excess.mean()),
-        excess_95=float(np.quantile(excess, 0.95)),
+        right=right,
+        share=_share_interval(right, exact.size),
+        excess_mean=_short(excess.mean()),
+        excess_95=_short(np.quantile(excess, 0.95)),
         copies_missed=int(np.count_nonzero(found[~apart] > 0)),
     )
+
+
+def _share_interval(right: int, records: int) -> tuple[float, float]:
+    """Return limits of a share at 95% confidence, rounded outward at 4 digits."""
+    low = float(clopper_pearson_lower(right, records, _ALPHA / 2))
+    high = float(clopper_pearson_upper(right, records, _ALPHA / 2))
+    return math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS
+
+
+def _short(excess: np.floating) -> float:
+    return float(f"{excess:.4g}")
