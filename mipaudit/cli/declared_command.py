@@ -17,7 +17,7 @@ from mipaudit.statements.reports.kinds import named
 if TYPE_CHECKING:
     import typer
 
-    from mipaudit.commands.table import Command
+    from mipaudit.options.commands import Command
     from mipaudit.options.declare import Options
 
 

@@ -12,7 +12,7 @@ from typer.main import get_install_completion_arguments
 from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
 from mipaudit.cli.settings.configured_command import options_of, usage_place
 from mipaudit.cli.settings.policy_file_keys import EveryCommand
-from mipaudit.commands.table import BY_NAME, TABLE
+from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
 

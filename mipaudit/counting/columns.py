@@ -281,7 +281,7 @@ def require_information(counts: Counts) -> None:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to audit.",
-            hint="Name another score column with --score-col.",
+            hint="Name another score column with `score_columns`.",
         )
     vectors = (one for vector in counts.vectors for one in vector.learned)
     varying = [one for one in (*counts.columns, *vectors) if not constant(one)]

@@ -198,7 +198,7 @@ def _worker_lost(run: Run) -> MipauditError:
     return MipauditError(
         "worker_lost",
         f"{name}: the worker that read it ended before its work was done, again and again.",
-        hint="Was there enough memory? Try fewer --jobs. A Python script that uses processes "
+        hint="Was there enough memory? Try fewer `jobs`. A Python script that uses processes "
         "needs `if __name__ == '__main__':` around its work.",
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
+from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mipaudit.formats.document import Document, View
     from mipaudit.statements.reports.kinds import AnyReport
 
@@ -72,4 +75,23 @@ def _document(report: AnyReport, view: View) -> Document:
     kind = kind_of(report.command)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
-    return document
+    typed: Document = _typed(document, _flags(report.command))
+    return typed
+
+
+def _flags(command: str) -> Mapping[str, str]:
+    """Return the options of the command that made a report, as they are typed."""
+    from mipaudit.options.commands import BY_NAME
+
+    row = BY_NAME.get(command) or BY_NAME[command.split(maxsplit=1)[0]]
+    return flags_of(named(row.asked), named(row.shown))
+
+
+def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a document, or of one
+    """Return a part of a document with its options named as they are typed."""
+    if isinstance(part, str):
+        return as_typed(part, flags) if "`" in part else part
+    if not isinstance(part, tuple):
+        return part
+    parts = [_typed(one, flags) for one in part]
+    return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)

@@ -46,7 +46,7 @@ def copy_findings(copies: Copies | None) -> tuple[Finding, ...]:
     text = (
         f"Exact copies: {_of(copies.members, copies.told_members, 'members')} and "
         f"{_of(copies.holdout, copies.told_holdout, 'holdout records')} stand in the release word "
-        "for word. No limit on a score speaks for them; --max-copies 0 forbids it."
+        "for word. No limit on a score speaks for them; `max_copies` 0 forbids it."
     )
     return (Finding(code=COPIES, text=text),)
 

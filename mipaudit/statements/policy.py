@@ -238,7 +238,7 @@ def check_reason(check: PolicyCheck) -> str:
         case "inconclusive" if not at_most:
             return (
                 f"{name}{at_least}, and has no upper limit {against_phrase(check.against)}: the "
-                f"limit of {limit} cannot be shown to be met; name a class with --against"
+                f"limit of {limit} cannot be shown to be met; name a class with `against`"
             )
         case "inconclusive" if check.blind is not None:
             known = " and".join(part for part in (at_least, at_most) if part)

@@ -10,8 +10,8 @@ import pytest
 
 import mipaudit
 from mipaudit.cli import app
-from mipaudit.commands.table import TABLE
 from mipaudit.errors import UsageError
+from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import REQUIRED, checked, declared
 from mipaudit.options.public import spelled
 from mipaudit.statements.reports.kinds import named

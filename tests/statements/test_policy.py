@@ -87,7 +87,7 @@ def test_an_upper_limit_that_does_not_exist_is_said_to():
     text = check_reason(check("inconclusive", against="any", upper=None))
     assert "no upper limit" in text
     assert "for any attacker" in text
-    assert "--against" in text
+    assert "`against`" in text
 
 
 @pytest.mark.parametrize("needed", [None, 12_000])

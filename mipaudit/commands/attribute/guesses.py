@@ -246,10 +246,10 @@ def guess_words(guess_column: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        message = error.message.replace("--score-col: ", "`guess_column`: ")
+        message = error.message.replace("`score_columns`: ", "`guess_column`: ")
         of_guess = quoted_name(guess_column) in message
         message = message.replace(
-            "--by: ", "`guess_column`: " if of_guess else "`attribute_column`: "
+            "`by`: ", "`guess_column`: " if of_guess else "`attribute_column`: "
         )
         if error.code == "too_many_groups":
             raise InputError(
@@ -258,7 +258,7 @@ def guess_words(guess_column: str) -> Iterator[None]:
                 hint="Group the values first: an attribute with many values is rarely guessed "
                 "exactly.",
             ) from None
-        hint = error.hint and error.hint.replace("--score-col", "`guess_column`")
+        hint = error.hint and error.hint.replace("`score_columns`", "`guess_column`")
         if (message, hint) == (error.message, error.hint):
             raise
         raise InputError(error.code, message, hint=hint) from None

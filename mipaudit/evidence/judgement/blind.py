@@ -326,14 +326,14 @@ def _accused(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior
         f"attacker on them; {limit}"
     )
     if plain.quantity not in _RESTATED:
-        return f"{why}: {_ANEW}, or assert what they tell at most with --blind-bound"
+        return f"{why}: {_ANEW}, or assert what they tell at most with `blind_bound`"
     scale, shift = restatement(plain.quantity, prior)
     most = most_apart_above(((plain.lower or 0.0) - shift) / scale, (plain.limit - shift) / scale)
     shown = _below(most)
     if shown <= allowance.least:
         return f"{why}: {_ANEW}"
     return (
-        f"{why}: {_ANEW}, or assert with --blind-bound what they tell at most: under "
+        f"{why}: {_ANEW}, or assert with `blind_bound` what they tell at most: under "
         f"{number_text(shown)} it is not met"
     )
 
@@ -360,7 +360,7 @@ def _cleared(check: PolicyCheck, plain: PolicyCheck, allowance: Allowance, prior
     if shown <= allowance.least:
         return f"{why}: {_ANEW}"
     return (
-        f"{why}: {_ANEW}, or assert with --blind-bound what the records alone tell at most: up to "
+        f"{why}: {_ANEW}, or assert with `blind_bound` what the records alone tell at most: up to "
         f"{number_text(shown)} it is met"
     )
 

@@ -193,7 +193,7 @@ def metric_findings(metric: Metric) -> list[Finding]:
 def unused_floor(least: float) -> Finding:
     """Return that a least recall was asked for, and no metric takes one."""
     text = (
-        f"The least recall of {number_text(least)} (--min-recall) changes nothing: none of the "
+        f"The least recall of {number_text(least)} (`min_recall`) changes nothing: none of the "
         "metrics asked for needs one. PPV and NPV do."
     )
     return Finding(code="min_recall_unused", text=text)
@@ -213,7 +213,7 @@ def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim
     if prior == _HALF:
         return []
     baseline = abs(2 * prior - 1)
-    advice = "Look at PPV (--metric ppv), at TPR at FPR, or at --prior 0.5."
+    advice = "Look at PPV (`metric` ppv), at TPR at FPR, or at `prior` 0.5."
     allowed = [claim.allowed_advantage for claim in claims]
     if allowed and all(bound is not None and bound <= baseline + _ROUNDING for bound in allowed):
         text = (

@@ -87,7 +87,7 @@ def _sentinel(name: str, value: int, rows: int) -> Finding:
     text = (
         f"Column '{name}' is {value} in {rows:,} rows, far from all other scores: it counts as "
         "an extreme score. If it stands for a missing one, leave those cells empty and say with "
-        "--nan what becomes of them."
+        "`nan` what becomes of them."
     )
     return Finding(code="sentinel_values", text=text)
 

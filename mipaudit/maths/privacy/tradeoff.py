@@ -48,6 +48,11 @@ class TradeOff(ABC):
         """Return a hash of the numbers."""
         return hash(self._numbers())
 
+    def __repr__(self) -> str:
+        """Return the curve as it is made."""
+        numbers = zip(self.__slots__, self._numbers(), strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={one!r}' for name, one in numbers)})"
+
     def _numbers(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__)
 

@@ -168,12 +168,12 @@ def _roles(
 ) -> set[str]:
     """Return the columns that the request gives another role than score."""
     if request.unit_column is not None and request.key_column is not None:
-        raise UsageError("two_keys", "Give --unit-col or --key-col, not both.")
+        raise UsageError("two_keys", "Give `unit_column` or `key_column`, not both.")
     named = (
-        ("--where", None if where is None else where.column),
-        ("--unit-col", request.unit_column),
-        ("--key-col", request.key_column),
-        ("--member-col", request.member_column),
+        ("`where`", None if where is None else where.column),
+        ("`unit_column`", request.unit_column),
+        ("`key_column`", request.key_column),
+        ("`member_column`", request.member_column),
         *((request.group_option, name) for name in request.group_columns),
     )
     present = [(option, name) for option, name in named if name is not None]
@@ -210,7 +210,7 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
             raise InputError(
                 "columns_differ",
                 f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
-                hint="Name the columns to audit with --score-col.",
+                hint="Name the columns to audit with `score_columns`.",
             )
 
 

@@ -50,7 +50,7 @@ class Where:
         except ValueError:
             raise UsageError(
                 "bad_where",
-                "--where: the column holds numbers and the value is not one.",
+                "`where`: the column holds numbers and the value is not one.",
             ) from None
 
 
@@ -63,7 +63,7 @@ def parse_where(text: str) -> Where:
     column, equals, value = text.partition("=")
     column, value = column.strip(), value.removeprefix("=").strip()
     if not equals or not column or not value:
-        raise UsageError("bad_where", '--where: expected "column = value".')
+        raise UsageError("bad_where", '`where`: expected "column = value".')
     if len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]:
         value = value[1:-1]
     return Where(column=column, value=value)

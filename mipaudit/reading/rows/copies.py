@@ -70,7 +70,7 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
         return ()
     if request.rows_are != "independent":
         raise found
-    text = f"{found.message} They are taken for independent because --rows-are independent says so."
+    text = f"{found.message} They are taken for independent because `rows_are` independent says so."
     return (Finding(code=ROWS_TAKEN, text=text),)
 
 
@@ -170,8 +170,8 @@ def _equal_parts(look: _Look) -> InputError | None:
         "identical_parts",
         f"{copies:,} of {parts:,} files hold the same rows as another, in the same order: their "
         "rows are no records of their own, and no limit would be true.",
-        hint="Leave the copies out, by naming the files to read; or give --where 'COLUMN = VALUE' "
-        "if they are several audits, or --rows-are independent if they are other records (it is "
+        hint="Leave the copies out, by naming the files to read; or give `where` 'COLUMN = VALUE' "
+        "if they are several audits, or `rows_are` independent if they are other records (it is "
         "said with every verdict).",
     )
 
@@ -216,9 +216,9 @@ def _copied_rows(look: _Look) -> InputError | None:
         "copied_rows",
         f"{about.capitalize()}{found:,} scores of one class {words}, as often as "
         "no independent rows would have it: rows were copied, and no limit would be true.",
-        hint="Leave the copies out; or give --unit-col NAME for the person behind a row, --where "
-        "'COLUMN = VALUE' if the file holds several audits, or --rows-are independent if they are "
-        "(it is said with every verdict).",
+        hint="Leave the copies out; or give `unit_column` NAME for the person behind a row, "
+        "`where` 'COLUMN = VALUE' if the file holds several audits, or `rows_are` independent if "
+        "they are (it is said with every verdict).",
     )
 
 

@@ -42,7 +42,7 @@ class GroupColumns:
     """
 
     columns: tuple[str, ...]
-    option: str = "--by"
+    option: str = "`by`"
     required: bool = False
     found: dict[int, tuple[str, ...]] = field(default_factory=dict)
 

@@ -305,7 +305,7 @@ def fault_of(
     if intake.null_groups.count:
         return InputError(
             "missing_run",
-            f"The column of --run-col is empty in {_where(intake.null_groups)}: no run is known "
+            f"The column of `run_column` is empty in {_where(intake.null_groups)}: no run is known "
             "for them.",
             hint="Remove these rows or fill them in.",
         )
@@ -314,7 +314,7 @@ def fault_of(
     return InputError(
         "nan_scores",
         f"Missing scores (NaN): {_columns(intake.missing)}.",
-        hint="Use --nan drop to leave these rows out, or --nan category to count "
+        hint="Use `nan` drop to leave these rows out, or `nan` category to count "
         "a missing score as a value of its own.",
     )
 
@@ -327,16 +327,16 @@ def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
             "Integers beyond 2^53, or numbers beyond what 64 bits hold, which cannot be told "
             f"apart: {_columns(intake.inexact)}.",
             hint="Subtract a constant, replace them by their ranks, "
-            "or name another column with --score-col.",
+            "or name another column with `score_columns`.",
         )
     if intake.overflowed:
         return _overflow(intake, coarse)
     if intake.merged:
         return InputError(
             "lowest_scores",
-            "With --nan category, minus infinity takes the place of the lowest number there is, "
+            "With `nan` category, minus infinity takes the place of the lowest number there is, "
             f"which is a score too: {_columns(intake.merged)}.",
-            hint="Use --nan drop, or replace the scores by their ranks.",
+            hint="Use `nan` drop, or replace the scores by their ranks.",
         )
     return None
 
@@ -371,12 +371,12 @@ def label_error(column: str, count: int) -> InputError:
         return InputError(
             "many_labels",
             f"Membership column {name} has {count} different labels; two are expected.",
-            hint="Say with --member-value which one means member (all others are holdout).",
+            hint="Say with `member_value` which one means member (all others are holdout).",
         )
     return InputError(
         "unknown_labels",
         f"The labels of membership column {name} do not say which one means member.",
-        hint="Say it with --member-value.",
+        hint="Say it with `member_value`.",
     )
 
 
@@ -386,5 +386,6 @@ def empty_class_error(*, members: bool) -> InputError:
     return InputError(
         "empty_class",
         f"There is no {absent} record: every row is {present}.",
-        hint="Check the membership column (--member-col, --member-value) and the filter (--where).",
+        hint="Check the membership column (`member_column`, `member_value`) and the filter "
+        "(`where`).",
     )

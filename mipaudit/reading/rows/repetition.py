@@ -31,7 +31,7 @@ Hashes = NDArray[np.uint64]
 _COMPARED: Final = 1 << 22
 _LOOKED_AT: Final = 1 << 21
 _PLACES: Final = 32
-_INDEPENDENT: Final = "--rows-are independent if they are (it is said with every verdict)"
+_INDEPENDENT: Final = "`rows_are` independent if they are (it is said with every verdict)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,10 +246,10 @@ def _values(found: Repetition) -> str:
 def _ways_out(found: Repetition, splits: Sequence[str]) -> str:
     if splits:
         name = safe_name(splits[0])
-        audits = f"--where '{name} = VALUE' for one of the audits that column '{name}' tells apart"
+        audits = f"`where` '{name} = VALUE' for one of the audits that column '{name}' tells apart"
     else:
-        audits = "--where 'COLUMN = VALUE' if the file holds several audits"
-    unit = f"--unit-col {safe_name(found.column)} --unit-rows one|mean|max|min|sum"
+        audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
+    unit = f"`unit_column` {safe_name(found.column)} `unit_rows` one|mean|max|min|sum"
     return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
 
 
@@ -259,7 +259,7 @@ def _taken(found: Repetition) -> Finding:
         code=ROWS_TAKEN,
         text=(
             f"{_values(found)} {where}, and the rows are taken for independent because "
-            "--rows-are independent says so. If they are not, no limit here is true: give "
-            f"--unit-col {safe_name(found.column)} --unit-rows one instead."
+            "`rows_are` independent says so. If they are not, no limit here is true: give "
+            f"`unit_column` {safe_name(found.column)} `unit_rows` one instead."
         ),
     )

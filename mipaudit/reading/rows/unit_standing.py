@@ -80,7 +80,7 @@ def made_findings(
                     f"Members and holdout differ in how many rows they have by column "
                     f"{quoted_name(column)} (rank test, p = {p:.3f}), and their {made} shows that "
                     "number, too: part of what is found may be no more than that. Compare "
-                    "--unit-rows one, which does not show it."
+                    "`unit_rows` one, which does not show it."
                 ),
             )
         )
@@ -176,10 +176,10 @@ def _made(
     if made.undefined:
         raise InputError(
             "unit_infinite",
-            f"--unit-rows {rule}: {made.undefined:,} values of column {quoted_name(column)} have "
+            f"`unit_rows` {rule}: {made.undefined:,} values of column {quoted_name(column)} have "
             "scores of both infinities (a missing one counts as minus infinity), which have no "
             f"{rule}.",
-            hint="Give --unit-rows one, max or min.",
+            hint="Give `unit_rows` one, max or min.",
         )
     order = np.argsort(rows.places[made.rows])
     standing = _standing(
@@ -193,9 +193,9 @@ def _column(one: ScoreColumn, rule: UnitRule) -> ScoreColumn:
     if one.kind == "string":
         raise UsageError(
             "unit_rows",
-            f"--unit-rows {rule}: column {quoted_name(one.name)} holds labels, which have no mean "
+            f"`unit_rows` {rule}: column {quoted_name(one.name)} holds labels, which have no mean "
             "and no order.",
-            hint="Give --unit-rows one.",
+            hint="Give `unit_rows` one.",
         )
     if rule in {"max", "min"} or one.kind == "float":
         return one

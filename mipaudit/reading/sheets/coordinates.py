@@ -27,7 +27,7 @@ _ROW_LABEL: Final = re.compile(
 )
 # The place of a number in a list.
 _LIST_PLACE: Final = re.compile(r"\[\d+\]\Z")
-LEAVE_OUT: Final = "Leave it out with --ignore, or name the coordinates with --columns."
+LEAVE_OUT: Final = "Leave it out with `ignore`, or name the coordinates with `columns`."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,10 +72,10 @@ def read_coordinates(
             ``no_numeric_column``, or as ``Sheet.matrix``.
     """
     fields = sheet.fields
-    named = _present(fields, columns, sheet.lists, option="--columns")
-    ignored = _present(fields, ignore, frozenset(), option="--ignore")
+    named = _present(fields, columns, sheet.lists, option="`columns`")
+    ignored = _present(fields, ignore, frozenset(), option="`ignore`")
     if named & (ignored | set(reserved)):
-        raise UsageError("two_roles", "--columns: a column has another role already.")
+        raise UsageError("two_roles", "`columns`: a column has another role already.")
     free = [field for field in fields if field.name not in reserved]
     taken = [field for field in free if _is_taken(field, sheet, named, ignored)]
     _refuse_others(taken, sheet, source)
@@ -122,7 +122,7 @@ def _only(
     absent = wanted - set(matrix.columns) - sheet.lists
     if absent:
         fields = [Field(name=name, kind="float") for name in matrix.columns]
-        find_column(fields, min(absent), option="--columns")
+        find_column(fields, min(absent), option="`columns`")
     return Coordinates(
         columns=tuple(matrix.columns[at] for at in places),
         values=matrix.values[:, places],

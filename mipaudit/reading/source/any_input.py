@@ -78,7 +78,7 @@ def _check_arrays(request: ReadRequest) -> None:
         "unit_column": request.unit_column is not None,
         "unit_rows": request.unit_rows is not None,
         "key_column": request.key_column is not None,
-        request.group_option.lstrip("-").replace("-", "_"): bool(request.group_columns),
+        request.group_option.strip("`"): bool(request.group_columns),
     }
     named = [name for name, present in given.items() if present]
     if named:
@@ -109,8 +109,8 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
     if data is not None and (members is not None or holdout is not None):
         raise UsageError(
             "two_inputs",
-            "Scores are given twice: SCORES, and --members or --holdout.",
-            hint="Give SCORES alone, or --members FILE --holdout FILE.",
+            "Scores are given twice: SCORES, and `members` or `holdout`.",
+            hint="Give SCORES alone, or `members` and `holdout`.",
         )
     if data is None and (members is None or holdout is None):
         raise UsageError(
@@ -118,5 +118,5 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
             "No scores are given."
             if members is None and holdout is None
             else "Only one of members and holdout is given.",
-            hint="Give a score file, or --members FILE --holdout FILE.",
+            hint="Give a score file, or `members` and `holdout`.",
         )

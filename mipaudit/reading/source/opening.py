@@ -126,7 +126,7 @@ def _refuse_archive(blob: Blob) -> None:
         raise InputError(
             "zip_file",
             f"{blob.name}: a zip archive, not a table of scores.",
-            hint="A summary of counts is named *.summary; cuts are given with --cuts.",
+            hint="A summary of counts is named *.summary; cuts are given with `cuts`.",
         )
 
 
@@ -136,7 +136,7 @@ def check_where(source: ScoreSource, where: Where) -> None:
         for chunk in partition.chunks((where.column,)):
             if where.mask(chunk.columns[where.column]).any():
                 return
-    raise InputError("no_rows", f"--where: no row of column {quoted_name(where.column)} matches.")
+    raise InputError("no_rows", f"`where`: no row of column {quoted_name(where.column)} matches.")
 
 
 def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSource:
@@ -222,7 +222,7 @@ def _sides(request: ReadRequest) -> list[tuple[bool | None, tuple[str, ...]]]:
         return [(True, (request.members,)), (False, (request.holdout,))]
     raise UsageError(
         "which_input",
-        "Give either one input with a membership column, or both --members and --holdout.",
+        "Give either one input with a membership column, or both `members` and `holdout`.",
     )
 
 
@@ -245,7 +245,7 @@ def open_groups(
         raise no_member_column(parts)
     layout = plan_columns(fields, parts, request)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
-        raise unreadable_column(candidate_columns(fields)[0], option="--member-col")
+        raise unreadable_column(candidate_columns(fields)[0], option="`member_column`")
     loads = []
     for part in parts:
         require_columns(part, layout)

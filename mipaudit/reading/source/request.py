@@ -60,7 +60,7 @@ class ReadRequest:
     vectors: bool = False
     run_column: str | None = None
     group_columns: tuple[str, ...] = ()
-    group_option: str = "--by"
+    group_option: str = "`by`"
     named: bool = False
     left_out: frozenset[str] = frozenset()
 
@@ -86,7 +86,7 @@ def read_request(
     """
     request = rows_request(asked, seed=seed, group_columns=group_columns)
     if run_column is not None:
-        request = replace(request, group_columns=(run_column,), group_option="--run-col")
+        request = replace(request, group_columns=(run_column,), group_option="`run_column`")
     return replace(
         request,
         score_columns=tuple(asked.score_columns),

@@ -339,7 +339,7 @@ class ScoreSource:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
         total = self._total()
         if not total.members and not total.holdout:
-            raise InputError("no_rows", "No row is left.", hint="Check --where and --nan.")
+            raise InputError("no_rows", "No row is left.", hint="Check `where` and `nan`.")
         if not total.members or not total.holdout:
             raise empty_class_error(members=not total.members)
 

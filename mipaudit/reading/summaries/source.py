@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 # What all files must say alike, and what to do where they do not.
 _ALIKE: Final = (
-    ("scores", "hold different scores", "Name them alike everywhere, with --score-col."),
-    ("prior", "were cut for different priors", "Give every site the same --prior."),
-    ("keyed", "tell rows apart in different ways", "Give --key-col everywhere, or nowhere."),
+    ("scores", "hold different scores", "Name them alike everywhere, with `score_columns`."),
+    ("prior", "were cut for different priors", "Give every site the same `prior`."),
+    ("keyed", "tell rows apart in different ways", "Give `key_column` everywhere, or nowhere."),
     (
         "plan",
         "are counted by different cells",
-        "Make cuts first (--cuts-only), and give all of them to every run with --cuts.",
+        "Make cuts first (`cuts_only`), and give all of them to every run with `cuts`.",
     ),
 )
 
@@ -197,7 +197,7 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
             raise InputError(
                 "overlapping_rows",
                 f"{name} and {other} hold rows of the same positions.",
-                hint="Say where each part begins with --first-row, or give --key-col.",
+                hint="Say where each part begins with `first_row`, or give `key_column`.",
             )
 
 

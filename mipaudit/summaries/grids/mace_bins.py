@@ -160,8 +160,8 @@ class SparseBins:
         if starts.size > MOST_OCCUPIED:
             raise InputError(
                 "too_many_bins",
-                f"--method mace: a vector score occupies more than {MOST_OCCUPIED:,} bins.",
-                hint="Leave --method mace out, or audit a part of the rows with --where.",
+                f"`method` mace: a vector score occupies more than {MOST_OCCUPIED:,} bins.",
+                hint="Leave `method` mace out, or audit a part of the rows with `where`.",
             )
         self._codes = ordered[starts]
         self._counts = np.add.reduceat(counts[order], starts, axis=0)

@@ -165,7 +165,7 @@ def _results(
         raise MipauditError(
             "worker_lost",
             "A process of the run ended before its work was done.",
-            hint="Was there enough memory? Try --jobs 1; with --resume FILE no cell is run twice.",
+            hint="Was there enough memory? Try `jobs` 1; with `resume` FILE no cell is run twice.",
         ) from None
 
 

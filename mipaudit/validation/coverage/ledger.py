@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.validation.coverage.crew import Task
 
 _SCHEMA: Final = "mipaudit.validation-cells/1"
-_HINT: Final = "Name another file for --resume, or delete this one to start anew."
+_HINT: Final = "Name another file for `resume`, or delete this one to start anew."
 
 Rows = tuple[CoverageRow, ...]
 
@@ -160,4 +160,4 @@ def _foreign() -> InputError:
 
 def _refused(error: OSError | ValueError) -> OutputError:
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "bad name"
-    return OutputError("unusable_resume_file", f"--resume: {reason}.", hint=_HINT)
+    return OutputError("unusable_resume_file", f"`resume`: {reason}.", hint=_HINT)

@@ -109,9 +109,9 @@ def test_the_bounds_that_are_named_would_settle_it():
     assert judged(check(0.0, 0.05), most=0.0454, asserted=True).status == "met"
     assert judged(check(0.0, 0.05), most=0.0456, asserted=True).status == "inconclusive"
     # A bound that the records contradict is not proposed.
-    assert "--blind-bound" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
+    assert "`blind_bound`" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
     hidden = judged(check(0.0, 0.05), most=None, differs=True, least=0.1)
-    assert "--blind-bound" not in hidden.reason
+    assert "`blind_bound`" not in hidden.reason
 
 
 def blind(**changes):

@@ -64,7 +64,7 @@ def test_repeated_ids_are_refused_with_the_ways_out(name):
     assert error.code == "repeated_ids"
     assert "80 values" in error.message
     assert "up to 5" in error.message
-    for way in (f"--unit-col {name} --unit-rows", "--where", "--rows-are independent"):
+    for way in (f"`unit_column` {name} `unit_rows`", "`where`", "`rows_are` independent"):
         assert way in error.hint
 
 
@@ -101,7 +101,7 @@ def test_ids_that_repeat_in_different_files_of_a_folder(tmp_path, fails, read):
         (tmp_path / f"run={run}").mkdir()
         data[run::2].to_parquet(tmp_path / f"run={run}" / "a.parquet")
     error = fails("repeated_ids", tmp_path)
-    assert "--where 'run = VALUE'" in error.hint
+    assert "`where` 'run = VALUE'" in error.hint
     assert len(read(tmp_path, where="run = 1").member) == 80
 
 
@@ -117,7 +117,7 @@ def test_a_folder_may_name_persons(tmp_path, fails):
 def test_a_column_that_tells_an_ids_rows_apart_is_named(name):
     data = frame("record_id")
     data[name] = np.tile(np.arange(5), 80)
-    assert f"--where '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
+    assert f"`where` '{name} = VALUE'" in refusal(data, score_columns=("score",)).hint
     with open_frame(data, ReadRequest(score_columns=("score",), where=f"{name} = 3")) as source:
         assert source.assumed == ()
 
@@ -134,7 +134,7 @@ def test_a_record_that_is_a_member_in_one_audit_and_holdout_in_another():
     data.loc[data.eps == 1, "member"] = 1 - data.member[data.eps == 1]
     error = refusal(data)
     assert error.code == "duplicate_ids"
-    assert "--where 'eps = VALUE'" in error.hint
+    assert "`where` 'eps = VALUE'" in error.hint
 
 
 def test_runs_and_places_may_be_numbered_anew_in_each_class():
