@@ -354,7 +354,7 @@ def _ambiguous(names: Sequence[str]) -> InputError:
     return InputError(
         "ambiguous_membership",
         f"Several columns may say who is a member: {shown_names(names)}.",
-        hint="Choose one with --member-col.",
+        hint="Choose one with `member_column`.",
     )
 
 
@@ -365,7 +365,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     hint = (
         "There is a single column: CSV cells are separated by comma, semicolon, tab or bar."
         if single
-        else "Name it with --member-col, or give the classes as --members and --holdout."
+        else "Name it with `member_column`, or give the classes as `members` and `holdout`."
     )
     return InputError(
         "no_member_column",
