@@ -245,7 +245,7 @@ EXTREME = [
 ]
 
 
-@pytest.mark.parametrize("curve", EXTREME, ids=repr)
+@pytest.mark.parametrize("curve", EXTREME, ids=lambda curve: type(curve).__name__)
 def test_no_end_overflows_or_loses_itself(curve):
     figures = [
         *(curve.tpr(rate) for rate in RATES),
