@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from mipaudit.summaries.identity.row_rank import splitmix64
 
 UnitRule = Literal["one", "mean", "max", "min", "sum"]
-RULES: Final[tuple[UnitRule, ...]] = get_args(UnitRule)
 # Apart from the streams that say in which block a person is, and which row is picked.
 _CLASS_STREAM: Final = 0x636C6173
 _TOP: Final = np.uint64(63)

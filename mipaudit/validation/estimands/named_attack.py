@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law
     from mipaudit.validation.laws.mixture import Mixture
 
+Ends = tuple[float | None, float | None] | None
+
 _ALPHA: Final = 1 - CONFIDENCE
 _HALF = 0.5
 BOUND: Final = 2.0
@@ -90,7 +92,7 @@ class _Named(Estimand):
         loss: NDArray[np.float64],
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],
-    ) -> tuple[float | None, float | None] | None:
+    ) -> Ends:
         """Return the two limits, or None."""
 
 
@@ -111,7 +113,7 @@ class NamedAttack(_Named):
         loss: NDArray[np.float64],
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],  # noqa: ARG002
-    ) -> tuple[float | None, float | None] | None:
+    ) -> Ends:
         member = audited.in_order[0].member[judged]
         found = achieved(cut.guesses(loss[judged]), member, prior=audited.prior, alpha=_ALPHA)
         return None if found is None else (found.advantage.lower, found.advantage.upper)
@@ -119,9 +121,7 @@ class NamedAttack(_Named):
 
 class _Shortfall(_Named):
     @abstractmethod
-    def _side(
-        self, rows: JudgedRows, audited: AuditedFile
-    ) -> tuple[float | None, float | None] | None:
+    def _side(self, rows: JudgedRows, audited: AuditedFile) -> Ends:
         """Return the limit that is tried, with None for the other."""
 
     def _limits(
@@ -131,7 +131,7 @@ class _Shortfall(_Named):
         loss: NDArray[np.float64],
         judged: NDArray[np.bool_],
         blocks: NDArray[np.uint8],
-    ) -> tuple[float | None, float | None] | None:
+    ) -> Ends:
         ordered, _ = audited.in_order
         score = ordered.scores[0][judged]
         rows = JudgedRows(
@@ -154,9 +154,7 @@ class NamedShortfall(_Shortfall):
         """Return the best advantage less that of the threshold that was learned."""
         return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _side(
-        self, rows: JudgedRows, audited: AuditedFile
-    ) -> tuple[float | None, float | None] | None:
+    def _side(self, rows: JudgedRows, audited: AuditedFile) -> Ends:
         counts = audited.evidence.counts
         return surely_short(rows, counts, audited.prior, _ALPHA / 2), None
 
@@ -171,9 +169,7 @@ class NamedShortfallThresholds(_Shortfall):
         """Return the best threshold's advantage less that of the one that was learned."""
         return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
 
-    def _side(
-        self, rows: JudgedRows, audited: AuditedFile
-    ) -> tuple[float | None, float | None] | None:
+    def _side(self, rows: JudgedRows, audited: AuditedFile) -> Ends:
         upper = at_most_short(rows, "thresholds", audited.prior, _ALPHA / 2)
         return None if upper is None else (None, upper)
 

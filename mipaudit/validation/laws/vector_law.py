@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 Draw = Callable[[np.random.Generator, NDArray[np.bool_]], NDArray[np.float64]]
-Masses = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 FIRST: Final = "d1"
 SECOND: Final = "d2"
