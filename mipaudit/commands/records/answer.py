@@ -1,15 +1,15 @@
 """From counts to the report on records."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final, Literal
 
 from mipaudit.commands.records.cells import DIRECTIONS, TopRecords
 from mipaudit.commands.records.counts import RecordCounts
-from mipaudit.commands.records.groups import GroupCounts, group_estimates
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.page import records_limitations, records_summary
-from mipaudit.commands.records.policy import records_checks, require_judged
+from mipaudit.commands.records.policy import records_checks
 from mipaudit.commands.records.report import (
     CellRisk,
     GroupRisk,
@@ -23,25 +23,10 @@ from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.policy import PolicyCheck
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-
-
-def risks_of(
-    counts: RecordCounts, asked: RecordTableOptions, confidence: float | None = None
-) -> RecordRisks:
-    """Return what the counts show of every cell, at the audit's confidence or another."""
-    return RecordRisks(
-        counts=counts.counts,
-        prior=asked.prior,
-        confidence=asked.confidence if confidence is None else confidence,
-        tau=asked.tau,
-        rate=asked.fdr,
-        population=asked.member_population,
-    )
 
 
 def records_report(
@@ -56,10 +41,9 @@ def records_report(
 ) -> RecordsReport:
     """Return the report."""
     design = _design(source, asked, counts, risks)
-    largest = _largest(design, risks)
-    estimates, groups = _groups(source, asked, counts.groups)
+    estimates = counts.of_groups(asked.prior, asked.confidence)
     judged = waive(
-        _checks(source, asked, design, counts, risks),
+        records_checks(asked, design, counts),
         asked.judged_waivers,
         waiver_day(),
     )
@@ -70,21 +54,11 @@ def records_report(
     )
     holdout, members = (int(n) for n in risks.everyone[risks.listed].sum(axis=0))
     cells = _cells(risks, asked.min_cell)
-    return RecordsReport(
+    report = RecordsReport(
         command="records",
         design=design,
-        summary=led(
-            (*source.told, *source.findings()),
-            records_summary(
-                design,
-                largest,
-                listed=(members, holdout),
-                groups=groups,
-                verdict=verdict,
-                incomplete=incomplete,
-            ),
-        ),
-        estimates=(largest, *estimates),
+        summary="",
+        estimates=(_largest(design, risks), *estimates),
         bands=_bands(risks),
         cells=cells,
         small_cells=risks.cells - len(cells),
@@ -92,7 +66,7 @@ def records_report(
         listed_holdout=holdout,
         top=top.records(risks),
         top_tied=top.tied,
-        groups=groups,
+        groups=_groups(counts, estimates),
         rows_written=written,
         policy=judged.checks,
         verdict=verdict,
@@ -106,6 +80,8 @@ def records_report(
         limitations=records_limitations(design),
         provenance=provenance,
     )
+    summary = records_summary(report, incomplete=incomplete)
+    return replace(report, summary=led((*source.told, *source.findings()), summary))
 
 
 def _design(
@@ -210,56 +186,12 @@ def _bands(risks: RecordRisks) -> tuple[RiskBand, ...]:
     return tuple(found)
 
 
-def _checks(
-    source: ScoreSource,
-    asked: RecordTableOptions,
-    design: RecordsDesign,
-    counts: RecordCounts,
-    risks: RecordRisks,
-) -> tuple[PolicyCheck, ...]:
-    groups = counts.groups
-    filled = risks.everyone.sum(axis=1) > 0
-    require_judged(
-        asked.judged_limits, design.score_column, None if groups is None else groups.names
-    )
-    return records_checks(
-        asked,
-        design,
-        lambda confidence: risks_of(counts, asked, confidence),
-        lambda confidence: _group_estimates(source, asked, groups, confidence),
-        single=bool(counts.cells.single[filled].all()),
-    )
-
-
-def _group_estimates(
-    source: ScoreSource, asked: RecordTableOptions, groups: GroupCounts | None, confidence: float
-) -> list[Estimate]:
-    if groups is None:
-        return []
-    column = source.columns[0]
-    return group_estimates(
-        column.name,
-        groups.names,
-        groups.counts,
-        prior=asked.prior,
-        confidence=confidence,
-        ordered=column.kind != "string",
-        seed=groups.seed,
-    )
-
-
-def _groups(
-    source: ScoreSource, asked: RecordTableOptions, groups: GroupCounts | None
-) -> tuple[list[Estimate], tuple[GroupRisk, ...]]:
-    if groups is None:
-        return [], ()
-    estimates = _group_estimates(source, asked, groups, asked.confidence)
-    found = [
-        _group(name, size, rows)
-        for name, size, rows in zip(groups.names, groups.sizes, _by_group(estimates), strict=True)
-    ]
-    found.sort(key=lambda group: (-group.lower, -group.value))
-    return estimates, tuple(found)
+def _groups(counts: RecordCounts, estimates: Sequence[Estimate]) -> tuple[GroupRisk, ...]:
+    if counts.groups is None:
+        return ()
+    names, sizes = counts.groups.names, counts.groups.sizes
+    found = map(_group, names, sizes, _by_group(estimates))
+    return tuple(sorted(found, key=lambda group: (-group.lower, -group.value)))
 
 
 def _by_group(estimates: Sequence[Estimate]) -> list[list[Estimate]]:

@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells, positions
-from mipaudit.commands.records.groups import GroupCounts, choose_groups, words_of
+from mipaudit.commands.records.groups import GroupCounts, choose_groups, group_estimates, words_of
 from mipaudit.commands.records.options import RecordTableOptions
+from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.counting.columns import Meter, require_classes, require_identities
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
+from mipaudit.reading.source.audited import ScoreColumn
 from mipaudit.reading.source.part import Partitions
 from mipaudit.reading.source.source import PiecePartition, ScoreSource
+from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.summaries.group_tally import GroupCensus, Grouping, GroupTally
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
@@ -33,20 +36,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordCounts:
-    """The cells, their counts of shape (m, 2, 2), and the groups if asked for."""
+    """The cells of a score, their counts of shape (m, 2, 2), and the groups if asked for."""
 
+    column: ScoreColumn
     cells: RecordCells
     counts: NDArray[np.int64]
     n_members: int
     n_holdout: int
     groups: GroupCounts | None
 
-    def seeds(self, score: str) -> dict[str | None, int]:
+    def seeds(self) -> dict[str | None, int]:
         """Return the seeds in use: of the score's cells, and of its groups."""
-        found: dict[str | None, int] = {score: self.cells.seed}
+        found: dict[str | None, int] = {self.column.name: self.cells.seed}
         if self.groups is not None:
-            found[f"{score} by group"] = self.groups.seed
+            found[f"{self.column.name} by group"] = self.groups.seed
         return found
+
+    def risks(self, asked: RecordTableOptions, confidence: float) -> RecordRisks:
+        """Return what the counts show of every cell."""
+        return RecordRisks(
+            counts=self.counts,
+            prior=asked.prior,
+            confidence=confidence,
+            tau=asked.tau,
+            rate=asked.fdr,
+            population=asked.member_population,
+        )
+
+    def of_groups(self, prior: float, confidence: float) -> list[Estimate]:
+        """Return what they show of every group."""
+        if self.groups is None:
+            return []
+        return group_estimates(
+            self.column.name,
+            self.groups.names,
+            self.groups.counts,
+            prior=prior,
+            confidence=confidence,
+            ordered=self.column.kind != "string",
+            seed=self.groups.seed,
+        )
 
 
 def count_records(
@@ -101,6 +130,7 @@ def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions)
     if kept.rows.groups is not None:
         grouped = _count_groups(source, order_with_groups(kept, 0, asked.chosen_seed), asked)
     return RecordCounts(
+        column=source.columns[0],
         cells=cells,
         counts=ordered.over(partial(RecordTally, cells)).counts,
         n_members=sample.members.rows,
@@ -165,6 +195,7 @@ def _count_by_position(
         plan = make_plan(sample, [kind], prior=asked.prior, discrete=asked.discrete, seed=seed)
     tally = over(partial(RecordCount, cells, plan, None if chosen is None else chosen.grouping))
     return RecordCounts(
+        column=source.columns[0],
         cells=cells,
         counts=tally.cells.counts,
         n_members=sample.members.rows,

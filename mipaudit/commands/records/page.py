@@ -6,7 +6,6 @@ from typing import Final
 from mipaudit.commands.records.report import GroupRisk, RecordsDesign, RecordsReport
 from mipaudit.formats.document import Document, Grid, Note, Paragraph, Section, framed, limits
 from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood, policy_section
-from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -16,7 +15,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import SKIPPED, Verdict, judged
+from mipaudit.statements.verdict import SKIPPED, judged
 
 _MOST_CELLS: Final = 20
 _CLASSES: Final = {"any": "any attacker", "thresholds": "one threshold", "bins-16": "16 bins"}
@@ -282,16 +281,14 @@ def _difference(group: GroupRisk) -> tuple[str, str, str]:
     )
 
 
-def records_summary(
-    design: RecordsDesign,
-    largest: Estimate,
-    *,
-    listed: tuple[int, int],
-    groups: Sequence[GroupRisk],
-    verdict: Verdict,
-    incomplete: bool = False,
-) -> str:
-    """Return what was measured, how sure, and what is exposed."""
+def records_summary(report: RecordsReport, *, incomplete: bool) -> str:
+    """Return what was measured, how sure, and what is exposed.
+
+    Args:
+        report: without a summary.
+        incomplete: bad parts of the input were left out.
+    """
+    design, largest = report.design, report.estimates[0]
     rows = f"{count_text(design.n_members)} members and {count_text(design.n_holdout)} holdout"
     name = f"'{safe_name(design.score_column)}'"
     kind = "value" if design.discrete else "cell of the score"
@@ -305,9 +302,9 @@ def records_summary(
     parts = [
         SKIPPED if incomplete else "",
         measured,
-        _listed(design, *listed),
-        _grouped(groups),
-        judged(verdict),
+        _listed(design, report.listed_members, report.listed_holdout),
+        _grouped(report.groups),
+        judged(report.verdict),
     ]
     return " ".join(part for part in parts if part)
 

@@ -1,10 +1,11 @@
 """The limits on records and groups, judged on what ``records`` counted."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from mipaudit.commands.records.counts import RecordCounts
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.report import RecordsDesign
 from mipaudit.commands.records.risk import RecordRisks
@@ -18,7 +19,7 @@ _SAFETY: Final = 1.2
 _LARGEST_NUMBER: Final = 10**12
 
 
-def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
+def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | None) -> None:
     """Refuse limits about a score or a group that is not there.
 
     Args:
@@ -54,12 +55,7 @@ def require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] | 
 
 
 def records_checks(
-    asked: RecordTableOptions,
-    design: RecordsDesign,
-    risks_at: Callable[[float], RecordRisks],
-    estimates_at: Callable[[float], Sequence[Estimate]],
-    *,
-    single: bool,
+    asked: RecordTableOptions, design: RecordsDesign, counts: RecordCounts
 ) -> tuple[PolicyCheck, ...]:
     """Judge every limit.
 
@@ -67,26 +63,23 @@ def records_checks(
     groups has the error of all groups together, so 'met' is said a little less often than
     it could be.
 
-    Args:
-        asked: with the limits.
-        design: of the report.
-        risks_at: what the counts show of the cells, at a confidence.
-        estimates_at: the rows of all groups, at a confidence.
-        single: whether each cell with records holds a single value.
+    Raises:
+        UsageError: a limit is about a score or a group that is not there.
     """
     limits = asked.judged_limits
-    if not limits:
-        return ()
-    confidence = asked.confidence
-    shared = 1 - (1 - confidence) / len(limits)
+    names = None if counts.groups is None else counts.groups.names
+    _require_judged(limits, design.score_column, names)
     found: list[PolicyCheck] = []
     for limit in limits:
+        errors = 1 - (1 - asked.confidence) / len(limits), asked.confidence
         if limit.quantity == "risk":
-            found.append(
-                _risk(limit, design, risks_at(shared), risks_at(confidence), single=single)
-            )
+            shared, whole = (counts.risks(asked, one) for one in errors)
+            filled = whole.everyone.sum(axis=1) > 0
+            single = bool(counts.cells.single[filled].all())
+            found.append(_risk(limit, design, shared, whole, single=single))
         else:
-            found += _groups(limit, design, estimates_at(shared), estimates_at(confidence))
+            low, high = (counts.of_groups(asked.prior, one) for one in errors)
+            found += _groups(limit, design, low, high)
     return tuple(found)
 
 

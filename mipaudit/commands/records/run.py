@@ -119,7 +119,7 @@ record_table = public(RecordTableOptions, answer_record_table)
 
 
 def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
-    from mipaudit.commands.records.answer import records_report, risks_of
+    from mipaudit.commands.records.answer import records_report
     from mipaudit.commands.records.cells import top_records
     from mipaudit.commands.records.counts import count_records, record_meter
     from mipaudit.counting.large_seed import settle_seed
@@ -133,7 +133,7 @@ def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
         meter = record_meter(source, passes, asked.progress)
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_records(source, asked, workers=workers, meter=meter)
-        risks = risks_of(counts, asked)
+        risks = counts.risks(asked, asked.confidence)
         top = top_records(risks, asked.top, counts.cells.seed)
         written = _write(source, asked.key_column, counts, risks, top, sink, meter)
         source.check_unchanged()
@@ -148,7 +148,7 @@ def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
                 seed=seed,
                 inputs=source.inputs(hash_all=asked.hash_inputs),
                 settings=asked.recorded(),
-                seeds=counts.seeds(source.columns[0].name),
+                seeds=counts.seeds(),
                 unused_columns=source.unused,
             ),
         )
@@ -177,9 +177,8 @@ def _write(
     from mipaudit.commands.records.counts import unnamed
     from mipaudit.reading.bytes.bad_parts import BadPartsError
 
-    key = None
-    if sink is not None and key_column is not None:
-        key = columns_with(key_column)[1]
+    columns = columns_with(key_column)
+    key = None if sink is None or key_column is None else columns[1]
     chunks = record_chunks(
         unnamed(source.partitions()) if key is None else source.partitions(),
         counts.cells,
@@ -189,27 +188,13 @@ def _write(
         meter=meter,
     )
     try:
-        return _taken(chunks, counts, key, key_column, top, sink)
+        if sink is not None:
+            sink(chunks, columns)
+        else:
+            # What is drawn depends on every row.
+            while top.wanted and next(chunks, None) is not None:
+                pass
     except BadPartsError as bad:
         # The passes that counted could read it, and rows may be written already.
         raise bad.plain() from None
-
-
-def _taken(
-    chunks: Chunks,
-    counts: RecordCounts,
-    key: str | None,
-    key_column: str | None,
-    top: TopRecords,
-    sink: Sink | None,
-) -> int | None:
-    """Write all chunks, or look for the records to name; return how many are written."""
-    from mipaudit.commands.records.cells import columns_with
-
-    if sink is None:
-        # What is drawn depends on every row.
-        while top.wanted and next(chunks, None) is not None:
-            pass
-        return None
-    sink(chunks, columns_with(key_column if key is not None else None))
-    return counts.n_members + counts.n_holdout
+    return None if sink is None else counts.n_members + counts.n_holdout
