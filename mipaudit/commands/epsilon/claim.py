@@ -6,22 +6,22 @@ import math
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.commands.epsilon.canaries.power import canaries_needed, one_run_detector
-from mipaudit.commands.epsilon.counts.counted_attack import pooled_limit
 from mipaudit.commands.epsilon.power import (
     LARGEST_EPSILON,
     USUAL_POWER,
     Mechanism,
+    independent_runs_detector,
+    runs_needed,
     smallest_refutable_epsilon,
 )
 from mipaudit.commands.epsilon.report import DetectionPower
-from mipaudit.commands.epsilon.runs.power import independent_runs_detector, runs_needed
+from mipaudit.commands.epsilon.runs.counted import pooled_limit
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.options import EpsilonOptions
-    from mipaudit.commands.epsilon.power import Detector
+    from mipaudit.commands.epsilon.power import CountLimit, Detector
     from mipaudit.commands.epsilon.report import EpsilonStatement
-    from mipaudit.commands.epsilon.runs.power import CountLimit
 
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
 _GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from mipaudit.commands.epsilon.counts.claimed_curve import NamedCurve, called, claimed, named_curve
-from mipaudit.commands.epsilon.counts.totals import (
+from mipaudit.commands.epsilon.given import (
     AttackTable,
     CanaryTotals,
+    NamedCurve,
     attack_table,
+    called,
     canary_totals,
+    claimed,
+    named_curve,
 )
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError

@@ -1,15 +1,20 @@
 """What a design can refute before it is run: Gaussian and Laplace mechanisms, best attack.
 
 A detector says with what probability a design refutes one claimed epsilon when the
-mechanism's trade-off curve is a given one and the attack is the best threshold.
-`mipaudit.commands.epsilon.canaries.power` and `mipaudit.commands.epsilon.runs.power` make them.
-Nothing is drawn: every answer is the same each time.
+mechanism's trade-off curve is a given one and the attack is the best threshold. That of one run
+is in `mipaudit.commands.epsilon.canaries.power`, that of independent runs is here. Their limit
+is a function of two counts: how many runs with the canary and how many without score beyond the
+threshold. What it takes to refute a claim is a table, the fewest of the first for each number of
+the second, made once; the probability of it is then a sum over two binomial laws, for whatever
+curve and threshold. Nothing is drawn: every answer is the same each time.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal, Protocol, assert_never
+
+import numpy as np
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
@@ -17,18 +22,25 @@ from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
     Detector = Callable[[TradeOff], float]
 
 Mechanism = Literal["gaussian", "laplace"]
-
 USUAL_POWER: Final = 0.8
 LARGEST_EPSILON: Final = 100.0
 _LARGEST_MU: Final = 1e4
 # A plan to four digits; the last bit of a power means nothing.
 _TOLERANCE: Final = 1e-4
 _TWO_DIGITS: Final = 0.01
+_EVERY: Final = 8  # false positives up to here are tabulated one by one,
+_GROWTH: Final = 1.3  # and further ones by this factor, with straight lines between
+_DRAWS: Final = 64
+_THRESHOLDS: Final = 24
+_LARGEST_SIZE: Final = 10**7
+_SMALLEST_SIZE: Final = 5
 
 
 def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) -> TradeOff | None:
@@ -122,3 +134,128 @@ def size_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(middle) >= power else (middle, high)
     return high
+
+
+class CountLimit(Protocol):
+    """A lower confidence limit on epsilon, rising in ``tp`` and falling in ``fp``."""
+
+    def __call__(
+        self, tp: int, n_num: int, fp: int, n_den: int, delta: float, alpha: float, /
+    ) -> float:
+        """Return the limit for tp of n_num and fp of n_den, at one-sided error alpha."""
+        ...
+
+
+def independent_runs_detector(
+    limit: CountLimit,
+    *,
+    n_num: int,
+    n_den: int,
+    claimed: float,
+    delta: float,
+    confidence: float,
+) -> Callable[[TradeOff], float]:
+    """Return the probability of refuting the claim, as a function of the true curve.
+
+    It is that of the best threshold among 24, settled beforehand.
+
+    Args:
+        limit: of the design.
+        n_num: runs with the canary that are counted, at least 1, split-off ones aside.
+        n_den: runs without it.
+        claimed: the claimed epsilon, at least 0.
+        delta: in [0, 1].
+        confidence: in (0, 1).
+    """
+    false, needed = _table(limit, n_num, n_den, claimed, delta, 1 - confidence)
+
+    def detector(curve: TradeOff) -> float:
+        fprs = np.geomspace(min(0.1 / n_den, 0.1), 0.5, _THRESHOLDS)
+        tprs = np.array([curve.tpr(float(fpr)) for fpr in fprs])
+        return float(_probabilities(fprs, tprs, n_num, n_den, false, needed).max())
+
+    return detector
+
+
+def runs_needed(
+    limit: CountLimit,
+    mechanism: Mechanism,
+    *,
+    claimed: float,
+    true: float,
+    delta: float,
+    confidence: float,
+    power: float = USUAL_POWER,
+) -> int | None:
+    """Return how many runs of each kind must be counted to refute the claim, to two digits.
+
+    Args:
+        limit: of the design.
+        mechanism: its kind.
+        claimed: the claimed epsilon, at least 0.
+        true: the mechanism's epsilon at ``delta``.
+        delta: in [0, 1).
+        confidence: in (0, 1).
+        power: with what probability.
+
+    Returns:
+        A number, or None where 10^7 of each kind do not do.
+    """
+    curve = curve_with_epsilon(mechanism, epsilon=true, delta=delta)
+    if curve is None or true <= claimed:
+        return None
+
+    def power_of(size: int) -> float:
+        detector = independent_runs_detector(
+            limit, n_num=size, n_den=size, claimed=claimed, delta=delta, confidence=confidence
+        )
+        return detector(curve)
+
+    return size_needed(power_of, start=_SMALLEST_SIZE, most=_LARGEST_SIZE, power=power)
+
+
+def _table(
+    limit: CountLimit, n_num: int, n_den: int, claimed: float, delta: float, alpha: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return numbers of false positives and the fewest true ones that refute the claim.
+
+    Where not even all of ``n_num`` do, it is one more than all.
+    """
+    false, needed = _false_counts(n_den), []
+    least = 0
+    for fp in false:
+        low, high = least - 1, n_num + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            refuted = limit(middle, n_num, fp, n_den, delta, alpha) > claimed
+            low, high = (low, middle) if refuted else (middle, high)
+        needed.append(high)
+        least = high  # more false positives need no fewer true ones
+    return np.array(false, dtype=np.float64), np.array(needed, dtype=np.float64)
+
+
+def _false_counts(n_den: int) -> list[int]:
+    counts = list(range(min(_EVERY, n_den) + 1))
+    while counts[-1] < n_den:
+        counts.append(min(n_den, math.ceil(counts[-1] * _GROWTH)))
+    return counts
+
+
+def _probabilities(
+    fprs: NDArray[np.float64],
+    tprs: NDArray[np.float64],
+    n_num: int,
+    n_den: int,
+    false: NDArray[np.float64],
+    needed: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the probability of refuting the claim at each threshold."""
+    from scipy.special import bdtrik, betainc
+
+    levels = (np.arange(_DRAWS) + 0.5) / _DRAWS
+    drawn = np.ceil(np.nan_to_num(bdtrik(levels, n_den, fprs[:, None])))
+    critical = np.ceil(np.interp(drawn, false, needed))
+    possible = critical <= n_num
+    first = np.where(possible, critical, 1.0)
+    reached = betainc(np.maximum(first, 1e-300), n_num - first + 1, tprs[:, None])
+    return np.asarray(np.where(possible, np.where(critical <= 0, 1.0, reached), 0.0).mean(axis=1))

@@ -1,14 +1,23 @@
+""""""
+
 from __future__ import annotations
 
 import math
+import time
 
+import numpy as np
 import pytest
 
 from mipaudit.commands.epsilon.power import (
     curve_with_epsilon,
+    independent_runs_detector,
+    runs_needed,
     size_needed,
     smallest_refutable_epsilon,
 )
+from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+
+CLAIM = {"claimed": 1.0, "delta": 0.0, "confidence": 0.95}
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
@@ -47,3 +56,74 @@ def test_a_size_out_of_reach_is_none():
 
     assert size_needed(power_of, start=1, most=10**7) is None
     assert max(calls) == 10**7
+
+
+def conditional(tp, n_num, fp, n_den, delta, alpha):
+    """Return the conditional binomial limit at delta = 0."""
+    from scipy.special import betaincinv
+
+    assert delta == 0
+    if tp <= 0:
+        return 0.0
+    share = float(betaincinv(tp, fp + 1, alpha))
+    return max(0.0, math.log(share / (1 - share) * n_den / n_num))
+
+
+def simulated(curve, runs, claimed):
+    rng = np.random.default_rng(4)
+    rates = []
+    for fpr in np.geomspace(0.1 / runs, 0.5, 24):
+        tp, fp = rng.binomial(runs, curve.tpr(float(fpr)), 600), rng.binomial(runs, fpr, 600)
+        limits = [conditional(t, runs, f, runs, 0, 0.05) for t, f in zip(tp, fp, strict=True)]
+        rates.append(np.mean(np.array(limits) > claimed))
+    return max(rates)
+
+
+@pytest.mark.parametrize(("runs", "claimed"), [(100, 0.5), (1000, 1.0)])
+def test_the_smallest_epsilon_is_refuted_as_often_as_promised(runs, claimed):
+    detector = independent_runs_detector(
+        conditional, n_num=runs, n_den=runs, claimed=claimed, delta=0.0, confidence=0.95
+    )
+    found = smallest_refutable_epsilon(detector, "laplace", claimed=claimed, delta=0.0)
+    curve = curve_with_epsilon("laplace", epsilon=found, delta=0.0)
+    assert simulated(curve, runs, claimed) == pytest.approx(0.8, abs=0.06)
+
+
+def test_the_claim_itself_is_refuted_no_more_often_than_alpha():
+    detector = independent_runs_detector(conditional, n_num=400, n_den=200, **CLAIM)
+    assert detector(LaplaceMechanism(shift=1.0)) <= 0.05
+    assert detector(GaussianDP(mu=0.0)) < 1e-3
+
+
+def test_more_runs_and_larger_leaks_are_refuted_more_often():
+    def power(runs, shift):
+        detector = independent_runs_detector(conditional, n_num=runs, n_den=runs, **CLAIM)
+        return detector(LaplaceMechanism(shift=shift))
+
+    assert power(100, 1.5) < power(300, 1.5) < power(1000, 1.5)
+    assert power(300, 1.2) < power(300, 1.5) < power(300, 2.0)
+
+
+def test_the_runs_that_are_needed_are_enough_and_not_many_too_many():
+    needed = runs_needed(conditional, "laplace", true=1.5, **CLAIM)
+    curve = LaplaceMechanism(shift=1.5)
+    assert simulated(curve, needed, 1.0) > 0.75
+    assert simulated(curve, round(0.7 * needed), 1.0) < 0.8
+
+
+def test_no_number_of_runs_refutes_a_claim_that_holds():
+    assert runs_needed(conditional, "laplace", true=1.0, **CLAIM) is None
+    assert runs_needed(conditional, "gaussian", true=2.0, **CLAIM) is None  # no epsilon there
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 1000), (1000, 1)])
+def test_tiny_classes(sizes):
+    detector = independent_runs_detector(conditional, n_num=sizes[0], n_den=sizes[1], **CLAIM)
+    assert 0 <= detector(LaplaceMechanism(shift=3.0)) <= 1
+
+
+def test_planning_is_quick():
+    start = time.process_time()
+    detector = independent_runs_detector(conditional, n_num=10**5, n_den=10**5, **CLAIM)
+    smallest_refutable_epsilon(detector, "laplace", claimed=1.0, delta=0.0)
+    assert time.process_time() - start < 1

@@ -27,7 +27,7 @@ from mipaudit.statements.text.rounding import number_text
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.canaries.guesses import GuessCount
     from mipaudit.commands.epsilon.canaries.limit import OneRunLimit
-    from mipaudit.commands.epsilon.counts.totals import CanaryTotals
+    from mipaudit.commands.epsilon.given import CanaryTotals
     from mipaudit.commands.epsilon.inputs import ScoredRows
     from mipaudit.commands.epsilon.options import EpsilonOptions
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 import numpy as np
 
-from mipaudit.commands.epsilon.runs.margin import settled_margin
-from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide
+from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide, settled_margin
 from mipaudit.maths.epsilon.bands import grid_band, roc_band
 from mipaudit.maths.epsilon.choice import choose_attacks, choose_slack
 from mipaudit.maths.epsilon.conditional import (

@@ -1,4 +1,11 @@
-"""Burn-in and judged rows of independent runs, and an attack's guesses on them."""
+"""Burn-in and judged rows of independent runs, an attack's guesses on them, and caution.
+
+How cautious the choice of an attack should be is settled on the burn-in rows alone.
+Where epsilon is reached by large sets of scores (randomized response, Laplace noise),
+small sets that look better only look so, and caution pays; where the ratio of the
+classes grows towards the ends (Gaussian noise), it costs. Attacks chosen with one half of
+the burn-in are tried on the other half, with each degree of caution.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +14,30 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.epsilon.choice import Sizes, lower_candidates, upper_candidates
+from mipaudit.maths.epsilon.choice import (
+    Sizes,
+    choose_attacks,
+    lower_candidates,
+    prospect,
+    upper_candidates,
+)
 from mipaudit.maths.epsilon.conditional import GuessCounts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from mipaudit.maths.epsilon.choice import Attack, Candidates
+    from mipaudit.maths.epsilon.choice import Attack, Candidates, Numerator
+    from mipaudit.maths.epsilon.conditional import Slack
 
 # Settled by simulation; fixed before any row is seen.
 _BURN_IN_SHARE: Final = 0.2
 # Up to here the burn-in has an exact size; beyond, the size is binomial and costs less.
 _EXACT_SIZE: Final = 1 << 16
 LEAST_ROWS: Final = 2
+_MARGINS: Final = (3.0, 1.4, 0.5)  # in the order of preference
+_TRIALS: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -164,3 +182,47 @@ def _table(
     tp, fn = members if members_high else members[::-1]
     fp, tn = holdout if members_high else holdout[::-1]
     return GuessCounts(tp=tp, fp=fp, tn=tn, fn=fn, n_members=rows[0], n_holdout=rows[1])
+
+
+def settled_margin(
+    split: Split, usual: Mapping[Numerator, Slack], rng: np.random.Generator
+) -> float:
+    """Return the margin whose attacks did best on halves of the burn-in that chose none.
+
+    Args:
+        split: its judged rows are not looked at, only counted.
+        usual: right guesses that do not count, and the error for the rest, by numerator.
+        rng: halves the burn-in.
+
+    Returns:
+        One of three; the most cautious where a class has too few rows to be halved.
+    """
+    judged = split.sizes.judged
+    trials = [trial for _ in range(_TRIALS) for trial in split.burn_in.halves(rng)]
+    if not trials:
+        return _MARGINS[0]
+    tried: dict[float, list[GuessCounts]] = {margin: [] for margin in _MARGINS}
+    beyond = dict.fromkeys(_MARGINS, 0.0)
+    for chooser, other in trials:
+        sizes = Sizes(burn_in=chooser.rows, judged=judged)
+        attacks = choose_attacks(*chooser.candidates(), sizes, usual, _MARGINS)
+        for margin, attack in zip(_MARGINS, attacks, strict=True):
+            tried[margin].append(other.seen(attack))
+            beyond[margin] += usual[attack.numerator].guesses / len(trials)
+
+    def found(margin: float) -> float:
+        seen, alpha = _added(tried[margin]), usual["both"].alpha
+        return prospect(seen, judged, beyond=beyond[margin], alpha=alpha, trials=_TRIALS)
+
+    return max(_MARGINS, key=found)
+
+
+def _added(tables: list[GuessCounts]) -> GuessCounts:
+    return GuessCounts(
+        tp=sum(table.tp for table in tables),
+        fp=sum(table.fp for table in tables),
+        tn=sum(table.tn for table in tables),
+        fn=sum(table.fn for table in tables),
+        n_members=sum(table.n_members for table in tables),
+        n_holdout=sum(table.n_holdout for table in tables),
+    )

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
-from mipaudit.formats.document import (
-    Case,
-    Document,
-    Grid,
-    Mood,
-    Note,
-    Paragraph,
-    bulleted,
-)
+from mipaudit.formats.document import Case, Document, Grid, Mood, Note, Paragraph, bulleted
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_figure,

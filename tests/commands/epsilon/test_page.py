@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from mipaudit.commands.epsilon.pages.page import epsilon_document
-from mipaudit.commands.epsilon.pages.profile_file import encode_profile
+from mipaudit.commands.epsilon.command import encode_profile
+from mipaudit.commands.epsilon.page import epsilon_document
 from mipaudit.commands.epsilon.report import ProfilePoint
 from mipaudit.commands.epsilon.run import epsilon
 from mipaudit.formats.documents import report_text

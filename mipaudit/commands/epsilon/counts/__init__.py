@@ -1,1 +1,0 @@
-"""Epsilon from counts, from one model, and against a claimed curve."""

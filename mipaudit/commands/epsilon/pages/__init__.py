@@ -1,1 +1,0 @@
-"""What ``epsilon`` shows: the page, and epsilon at many deltas."""
