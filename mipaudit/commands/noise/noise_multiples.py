@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CalibrationName = Literal["paper", "moment", "swap", "dp"]
-
 _HALF: Final = 0.5
 _NEEDS: Final = {
     "paper": "the k-th root of the k-th central moment of the release over random training sets, "
@@ -34,6 +33,9 @@ _NEEDS: Final = {
     "dp": "the most that any exchange of one record can move the release, for any data",
 }
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("laplace", "norm-exponential", "gaussian")
+CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
+ShapeKind = Literal["isotropic", "diagonal", "full"]
+Protects = Literal["every-record", "tested-records", "average-record"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.commands.noise.choices import CalibrationKind, Protects, ShapeKind
+from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
 from mipaudit.errors import UsageError
 from mipaudit.maths.mip import Mechanism
 from mipaudit.options.declare import Option, Options, Range

@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise
+from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
 from mipaudit.commands.noise.mechanisms.moments import estimate_moment
-from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
 from mipaudit.maths.mip import equivalent_mu, paper_scale, scale_for_moment
 from mipaudit.reproductions.models.guessing import Mean, curve_of_means, mean_of
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel

@@ -12,9 +12,9 @@ from scipy.special import gammaln
 
 from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.calibrate.demand import Demand
-from mipaudit.commands.noise.mechanisms.centre import spatial_median
-from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
-from mipaudit.commands.noise.release.noised_vector import noised
+from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from
+from mipaudit.commands.noise.mechanisms.moments import spatial_median
+from mipaudit.commands.noise.release.noised_release import noised
 from mipaudit.maths import mip
 
 RECORDS = {
@@ -137,7 +137,7 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
 def test_room_imports_neither_frames_nor_scipy():
     code = (
         "import sys, mipaudit.commands.noise.calibrate.calibration;"
-        "import mipaudit.commands.noise.release.noised_vector;"
+        "import mipaudit.commands.noise.release.noised_release;"
         "print(sorted({'pandas','pyarrow','scipy','rich','typer'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

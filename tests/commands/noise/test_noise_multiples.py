@@ -10,8 +10,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise
-from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
+from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
 from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
 from mipaudit.maths.mip import gap_bound
 

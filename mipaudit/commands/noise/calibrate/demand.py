@@ -13,8 +13,8 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.choices import CalibrationKind, Protects, ShapeKind
     from mipaudit.commands.noise.mechanisms.clipping import Ball
+    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
     from mipaudit.maths.mip import Mechanism
 
 PROVED: Final[frozenset[CalibrationKind]] = frozenset({"moment", "swap", "direct", "direct-swap"})

@@ -1,35 +1,86 @@
-"""The least scale of noise by the mean of h itself, without Jensen's inequality."""
+"""The least scale of noise by the mean of h itself, without Jensen's inequality.
+
+h is how much of two shifted copies of noise does not overlap.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 import numpy as np
 
-from mipaudit.commands.noise.calibrate.betting import is_below
-from mipaudit.commands.noise.calibrate.interval import mean_limits
-from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimate, shift_gaps
+from mipaudit.commands.noise.calibrate.interval import is_below, mean_limits
 from mipaudit.maths.bisection import crossing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.mechanisms.moments import Validity
-    from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimator
     from mipaudit.maths.mip import Mechanism
 
     Array = NDArray[np.float64]
 
+GapEstimator = Literal[
+    "left-out",  # shifts from the spatial median of other splits
+    "mean-swap",  # shifts of a pair that differs in one exchanged record
+    "betting",  # shifts of the second half, or of pairs: the limit holds at every size
+]
 Basis = Literal["value", "approximate", "finite-sample"]
-
 # Noise is never less than this part of the least shift seen. It binds only where most
 # splits gave one and the same output: then any noise would do.
 _FLOOR: Final = 0.1
 # Beyond so many times the largest shift no limit is worth having.
 _FARTHEST: Final = 2.0**60
 _FEWEST_TERMS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapEstimate:
+    """The mean h of docs/mip-noise.md, remark (b), at one scale of the noise.
+
+    Attributes:
+        value: best estimate, in [0, 1]; the largest where it must hold for each record.
+        upper: upper confidence limit, or None.
+        at_most: what the mean must not exceed, in (0, 1): eta, or for swap pairs
+            eta / min(q, 1-q).
+        estimator: where the shifts come from.
+        validity: what the limit rests on, as for a moment.
+        confidence: in (0, 1).
+        n_splits: splits (or pairs of releases) behind the value.
+    """
+
+    value: float
+    upper: float | None
+    at_most: float
+    estimator: GapEstimator
+    validity: Validity
+    confidence: float
+    n_splits: int
+
+
+def shift_gaps(mechanism: Mechanism, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return h: the most that the total variation of noise and shifted noise can be.
+
+    Exact for ``laplace`` and ``gaussian``; for ``norm-exponential`` noise in more than one
+    dimension the bound of docs/mip-noise.md, section 4, remark (a). Each h is increasing
+    and concave with h(0) = 0, and at most 1.
+
+    Args:
+        mechanism: the kind of noise.
+        ratios: lengths of the shifts in units of the scale, at least 0, perhaps infinite.
+    """
+    match mechanism:
+        case "laplace" | "norm-exponential":
+            return -np.expm1(-ratios / 2)
+        case "gaussian":
+            from scipy.special import erf
+
+            gaps: NDArray[np.float64] = erf(ratios / math.sqrt(8))
+            return gaps
+        case _:
+            assert_never(mechanism)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,7 +168,7 @@ def least_scale(shifts: Shifts, mechanism: Mechanism, aim: Aim) -> float:
     events grow with k, so that their union has too. So no allowance is needed for the
     search over scales, nor for the number of records, all of which must pass.
 
-    With ``finite-sample`` the capital of :mod:`mipaudit.commands.noise.calibrate.betting` grows
+    With ``finite-sample`` the capital of :mod:`mipaudit.commands.noise.calibrate.interval` grows
     with s, term by term, so that bisection finds the infimum. Other limits may wobble; they are
     followed downwards from where they are proportional to 1/s, in halves.
 

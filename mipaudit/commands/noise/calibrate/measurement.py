@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.noise.calibrate.direct_scale import Shifts
-from mipaudit.commands.noise.calibrate.error_share import Share, may_choose
+from mipaudit.commands.noise.calibrate.split_halves import Share, may_choose
 from mipaudit.commands.noise.calibrate.swap import estimate_swap_distance, swap_limit, swap_shifts
-from mipaudit.commands.noise.mechanisms.centre import distances_from_median
 from mipaudit.commands.noise.mechanisms.clipping import clip, half_distances, half_moment_limit
 from mipaudit.commands.noise.mechanisms.moments import (
     MomentEstimate,
+    distances_from_median,
     estimate_moment,
     mean_distance,
 )
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.split_halves import Workbench
     from mipaudit.commands.noise.calibrate.swap import SwapDistance, SwapPairs
-    from mipaudit.commands.noise.choices import CalibrationKind, Protects
     from mipaudit.commands.noise.mechanisms.shape import NoiseShape
+    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
 
     Array = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator
     from mipaudit.commands.noise.mechanisms.clipping import Ball
     from mipaudit.commands.noise.mechanisms.moments import Estimator, Validity
-    from mipaudit.commands.noise.mechanisms.overlap_gap import GapEstimator
     from mipaudit.commands.noise.mechanisms.shape import NoiseShape
 
     Array = NDArray[np.float64]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper
-from mipaudit.commands.noise.mechanisms.centre import spatial_median
-from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
+from mipaudit.commands.noise.mechanisms.moments import MomentEstimate, spatial_median
 from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.choices import ShapeKind
+    from mipaudit.commands.noise.noise_multiples import ShapeKind
 
     Array = NDArray[np.float64]
 

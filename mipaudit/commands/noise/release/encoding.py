@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
-from mipaudit.commands.noise.release.layout import ArrayLayout, CsvLayout, JsonLayout, ParquetLayout
+from mipaudit.commands.noise.release.vector import ArrayLayout, CsvLayout, JsonLayout, ParquetLayout
 
 if TYPE_CHECKING:
     import pyarrow as pa

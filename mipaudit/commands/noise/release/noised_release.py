@@ -1,4 +1,4 @@
-"""A release with its noise added."""
+"""A release with its noise added, each number of it to its coordinate of the splits."""
 
 from __future__ import annotations
 
@@ -6,17 +6,27 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from mipaudit.commands.noise.answer import calibrate_splits, generator
+from mipaudit.commands.noise.mechanisms.clipping import clip
+from mipaudit.commands.noise.mechanisms.mechanism import round_to_grid, sample_noise
 from mipaudit.commands.noise.report import Applied
+from mipaudit.errors import InputError
 from mipaudit.statements.origin import InputFile
+from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.answer import CalibratedSplits
-    from mipaudit.commands.noise.mechanisms.uniforms import UniformSource
+    from mipaudit.commands.noise.calibrate.candidate import Candidate
+    from mipaudit.commands.noise.mechanisms.clipping import Ball
+    from mipaudit.commands.noise.mechanisms.mechanism import UniformSource
     from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
+    from mipaudit.commands.noise.release.vector import Release
     from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.statements.estimate import Finding
 
@@ -29,12 +39,12 @@ _SEEDED: Final = (
     "The noise came from a seed: whoever learns or guesses it can take the noise away. This "
     "is an experiment, not a private release."
 )
-
 # Said whether or not the release is unlike its splits: that would carry no noise.
 _ACCEPTED: Final = (
     "The release was not held to its splits (--release-unlike-splits accept): the noise is made to "
     "measure of the splits, and whether the release is one more of them was left to its owner."
 )
+_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,9 +82,8 @@ def noised_release(
         InputError: the release cannot be read, or is not the vector of the splits.
             ``release_unlike_splits``: it can hardly be one more of them.
     """
-    from mipaudit.commands.noise.release.alignment import align
     from mipaudit.commands.noise.release.encoding import encode_release
-    from mipaudit.commands.noise.release.likeness_to_splits import among_splits
+    from mipaudit.commands.noise.release.likeness import among_splits
     from mipaudit.commands.noise.release.vector import read_release
 
     calibrated = calibrate_splits(asked)
@@ -108,7 +117,7 @@ def noised_release(
 
 
 def _uniforms(seed: int | None) -> UniformSource:
-    from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from, uniforms_from_bytes
+    from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from, uniforms_from_bytes
 
     return uniforms_from_bytes(os.urandom) if seed is None else uniforms_from(generator(seed))
 
@@ -116,7 +125,6 @@ def _uniforms(seed: int | None) -> UniformSource:
 def _noised(
     vector: NDArray[np.float64], calibrated: CalibratedSplits, uniforms: UniformSource
 ) -> NDArray[np.float64]:
-    from mipaudit.commands.noise.release.noised_vector import noised
 
     found = calibrated.found
     if found.chosen is None:
@@ -132,3 +140,94 @@ def _unhashed(source: InputFile) -> InputFile:
     this hash: it would undo the noise.
     """
     return InputFile(name=source.name, rows=source.rows, bytes=None)
+
+
+def noised(
+    vector: NDArray[np.float64],
+    candidate: Candidate,
+    uniforms: UniformSource,
+    ball: Ball | None = None,
+    *,
+    rounded: bool = True,
+) -> NDArray[np.float64]:
+    """Return what may be published in the place of ``vector``.
+
+    Izzo et al. 2022, Algorithm 1, with the noise of a calibration.
+
+    Args:
+        vector: (d,) finite numbers, from a split that the calibration did not use.
+        candidate: noise to add.
+        uniforms: from the operating system for a real release.
+        ball: that of the calibration, for one in strict mode.
+        rounded: to a grid 2^-20 as fine as the noise of each coordinate.
+
+    Returns:
+        (d,) numbers.
+
+    Raises:
+        InputError: the vector has another number of coordinates than the splits.
+    """
+    shape = candidate.shape
+    if vector.shape != shape.units.shape:
+        raise InputError(
+            "release_does_not_match",
+            f"The release has {vector.size} coordinates; the splits have {shape.units.size}.",
+        )
+    if ball is not None:
+        vector = clip(vector[None, :], ball)[0]
+    noise = sample_noise(candidate.mechanism, candidate.scale, vector.size, uniforms, shape.factor)
+    published = vector + noise
+    return round_to_grid(published, candidate.cost.coordinate_rms) if rounded else published
+
+
+def align(release: Release, columns: Sequence[str], *, named: bool = True) -> NDArray[np.intp]:
+    """Return where each coordinate of the splits is in the release.
+
+    With names on both sides they must be the same set, in any order; otherwise the
+    coordinates are matched by position.
+
+    Args:
+        release: the vector.
+        columns: the d coordinates of the splits.
+        named: whether these are names from the file.
+
+    Returns:
+        ``places`` of shape (d,): ``release.values[places]`` is in the order of
+        ``columns``, and ``noised[places] = ...`` puts numbers back in the release's.
+
+    Raises:
+        InputError: ``columns_differ``.
+    """
+    names = release.names
+    if names is None or not named:
+        if release.values.size != len(columns):
+            raise InputError(
+                "columns_differ",
+                f"{release.source.name}: the release has {release.values.size} numbers, and the "
+                f"splits have {len(columns)} columns.",
+                hint="Both must hold the same coordinates.",
+            )
+        return np.arange(len(columns))
+    places = {name: at for at, name in enumerate(names)}
+    wanted = set(columns)
+    absent = [name for name in columns if name not in places]
+    extra = [name for name in names if name not in wanted]
+    if absent or extra:
+        raise _names_differ(release.source.name, absent, extra)
+    return np.array([places[name] for name in columns], dtype=np.intp)
+
+
+def _names_differ(source: str, absent: Sequence[str], extra: Sequence[str]) -> InputError:
+    parts = [f"the release lacks {_listed(absent)} of the splits" if absent else ""]
+    parts += [f"the splits lack {_listed(extra)} of the release" if extra else ""]
+    return InputError(
+        "columns_differ",
+        f"{source}: {', and '.join(part for part in parts if part)}.",
+        hint="Both must hold the same coordinates, in any order; row numbers belong in neither.",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    word = "column" if len(names) == 1 else f"{len(names)} columns"
+    shown = ", ".join(quoted_name(name) for name in names[:_SHOWN])
+    return f"{word} {shown}" if len(names) <= _SHOWN else f"{word} ({shown} and others)"

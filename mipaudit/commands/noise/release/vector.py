@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mipaudit.commands.noise.release.layout import ArrayLayout, CsvLayout, JsonLayout, ParquetLayout
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import blob_format
 from mipaudit.reading.bytes.npy import read_npy
@@ -19,16 +19,86 @@ from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.release.layout import Layout
+    from mipaudit.commands.noise.options import ReleaseFormat
     from mipaudit.reading.bytes.blob import Blob, Format
     from mipaudit.reading.sheets.sheet import Sheet
     from mipaudit.statements.origin import InputFile
 
+_SUFFIXES: Final[dict[str, ReleaseFormat]] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npy": "npy",
+    ".json": "json",
+}
 # numpy's own limit.
 _DEEPEST: Final = 64
 _HINT: Final = "A release is one row with a column per number, or one column with a row per number."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvLayout:
+    """One row of d cells, or d rows of one.
+
+    Attributes:
+        across: whether the vector is one row.
+        delimiter: between two cells.
+        newline: at the end of a row.
+        header: everything before the first row, as it was written.
+    """
+
+    across: bool
+    delimiter: str
+    newline: str
+    header: str
+    format: Literal["csv"] = "csv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ParquetLayout:
+    """One row of numbers and lists of numbers, or d rows of one number.
+
+    Attributes:
+        across: whether the vector is one row.
+        schema: the columns with their types.
+        widths: how many numbers each column holds in a row.
+    """
+
+    across: bool
+    schema: pa.Schema
+    widths: tuple[int, ...]
+    format: Literal["parquet"] = "parquet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArrayLayout:
+    """An array: its shape, type and order in memory."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fortran: bool
+    format: Literal["npy"] = "npy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonLayout:
+    """Nested lists of some shape, or an object, which may be the only one in a list."""
+
+    shape: tuple[int, ...]
+    wrapped: bool = False
+    format: Literal["json"] = "json"
+
+
+Layout = CsvLayout | ParquetLayout | ArrayLayout | JsonLayout
+
+
+def suffix_format(path: str) -> ReleaseFormat | None:
+    """Return the format that the suffix of ``path`` means; None for any other suffix."""
+    return _SUFFIXES.get(PurePath(path).suffix.casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,10 +8,10 @@ from scipy import stats
 
 from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.calibrate.demand import Demand
-from mipaudit.commands.noise.calibrate.error_share import Share
+from mipaudit.commands.noise.calibrate.direct_scale import shift_gaps
+from mipaudit.commands.noise.calibrate.split_halves import Share
 from mipaudit.commands.noise.calibrate.swap import SwapPairs
 from mipaudit.commands.noise.mechanisms.clipping import Ball
-from mipaudit.commands.noise.mechanisms.overlap_gap import shift_gaps
 from mipaudit.errors import InputError
 
 ONE = {"shapes": frozenset({"isotropic"}), "mechanisms": frozenset({"gaussian"})}

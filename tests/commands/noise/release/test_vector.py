@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mipaudit.commands.noise.release.alignment import align
 from mipaudit.commands.noise.release.encoding import encode_release
-from mipaudit.commands.noise.release.layout import suffix_format
-from mipaudit.commands.noise.release.vector import read_release
+from mipaudit.commands.noise.release.noised_release import align
+from mipaudit.commands.noise.release.vector import read_release, suffix_format
 from mipaudit.errors import MipauditError
 
 PRIVATE = "topsecret"

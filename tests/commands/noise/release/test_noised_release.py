@@ -6,8 +6,8 @@ import pytest
 from mipaudit.commands.noise.calibrate.calibration import calibrate
 from mipaudit.commands.noise.calibrate.demand import Demand
 from mipaudit.commands.noise.mechanisms.clipping import Ball
-from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
-from mipaudit.commands.noise.release.noised_vector import noised
+from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from
+from mipaudit.commands.noise.release.noised_release import noised
 from mipaudit.errors import InputError
 
 

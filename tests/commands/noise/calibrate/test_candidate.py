@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ellipe
 
-from mipaudit.commands.noise.mechanisms.cost import gaussian_norm, noise_cost
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise
+from mipaudit.commands.noise.calibrate.candidate import gaussian_norm, noise_cost
+from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
 from mipaudit.commands.noise.mechanisms.shape import diagonal_shape, full_shape, isotropic_shape
-from mipaudit.commands.noise.mechanisms.uniforms import uniforms_from
 from mipaudit.maths.mip import expected_norm
 
 
