@@ -1,14 +1,16 @@
-"""The curves behind the bounds, as points to write or to draw."""
+"""The curves behind the bounds, as points to draw or to write as CSV or JSON."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.privacy.approximate import published_bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _DECADES: Final = 6
@@ -78,3 +80,31 @@ def _rates() -> tuple[float, ...]:
 
 def _steps(last: float) -> tuple[float, ...]:
     return tuple(last * i / _EPSILONS for i in range(_EPSILONS + 1))
+
+
+def encode_curves(curves: Curves, form: str) -> bytes:
+    """Return the points in a form.
+
+    Args:
+        curves: the curves.
+        form: ``csv``: one row per point with the columns curve, x, y; or ``json``.
+    """
+    if form == "json":
+        import json
+
+        return json.dumps(asdict(curves), indent=1, allow_nan=False).encode("ascii") + b"\n"
+    return "".join(["curve,x,y\n", *_rows(curves)]).encode("ascii")
+
+
+def _rows(curves: Curves) -> Iterator[str]:
+    named = {
+        "roc": (curves.fpr, curves.tpr),
+        "trade-off": (curves.fpr, curves.fnr),
+        "delta-of-epsilon": (curves.epsilon, curves.delta),
+        **{
+            f"advantage-{name}": (curves.claimed_epsilon, values)
+            for name, values in curves.advantage.items()
+        },
+    }
+    for name, (xs, ys) in named.items():
+        yield from (f"{name},{x!r},{y!r}\n" for x, y in zip(xs, ys, strict=True))

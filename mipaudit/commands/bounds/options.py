@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Final, Literal
 
-from mipaudit.commands.bounds.guarantee.parts import counts_by_name, dp_sgd_numbers, parts_of
+from mipaudit.commands.bounds.parts import counts_by_name, dp_sgd_numbers, parts_of
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, Range
 from mipaudit.options.groups.game import Game, Neighbours

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.bounds.allowance import Allowance  # noqa: TC001 - the codec reads it
-from mipaudit.commands.bounds.guarantee.readings import Bound, Guarantee  # noqa: TC001 - the codec reads it
+from mipaudit.commands.bounds.readings import (  # noqa: TC001 - the codec reads it
+    Allowance,
+    Bound,
+    Guarantee,
+)
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
     # One answer has few of these, and making a dataclass takes time: what an answer does
     # not have is not loaded. `complete` puts them here for the schema.
-    from mipaudit.commands.bounds.counting_queries import CountingQueries
+    from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.curves import Curves
-    from mipaudit.commands.bounds.refutation import Refutation
     from mipaudit.commands.bounds.requirement import Requirement, Target
 
 
@@ -50,9 +52,8 @@ class BoundsReport:
 
 def complete() -> None:
     """Load every type that a report may hold, so that its annotations can be resolved."""
-    from mipaudit.commands.bounds.counting_queries import CountingQueries
+    from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
     from mipaudit.commands.bounds.curves import Curves
-    from mipaudit.commands.bounds.refutation import Refutation
     from mipaudit.commands.bounds.requirement import Requirement, Target
 
     kinds = (CountingQueries, Curves, Refutation, Requirement, Target)

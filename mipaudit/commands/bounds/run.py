@@ -2,9 +2,64 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, get_args
+
 from mipaudit.commands.bounds.options import BoundsOptions
 from mipaudit.commands.bounds.report import BoundsReport
 from mipaudit.options.public import public
+from mipaudit.statements.text.rounding import upper_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
+    from mipaudit.commands.bounds.readings import Allowance
+    from mipaudit.commands.bounds.requirement import Target
+    from mipaudit.commands.bounds.stated import Stated
+    from mipaudit.maths.privacy.tradeoff import TradeOff
+
+# A delta that nobody gave, where epsilon has to be derived at one.
+_USUAL_DELTA: Final = 1e-5
+# Rounding by an accountant that could show in a printed figure.
+_VISIBLE: Final = 1e-5
+_ALLOWED_LIMITATIONS: Final = (
+    (
+        "Every figure is the most that any attacker can reach, whatever they know and compute; "
+        "the release itself was not looked at."
+    ),
+    (
+        "It holds if the guarantee holds, for one member and one holdout record drawn alike: "
+        "where the two groups differ, or records depend on each other (families, clusters), an "
+        "attacker can exceed it."
+    ),
+)
+_NEEDED_LIMITATIONS: Final = (
+    (
+        "Each guarantee keeps the target by itself; the noise is for one release of what has that "
+        "sensitivity, and repeated releases need more."
+    ),
+    (
+        "It holds for one member and one holdout record drawn alike: where the two groups differ, "
+        "or records depend on each other, an attacker can exceed the target."
+    ),
+)
+_RULED_OUT_LIMITATIONS: Final = (
+    (
+        "What is ruled out is a guarantee for the pairs of inputs that the attack told apart: "
+        "epsilon by add or remove where a record was there or not, by substitution where a member "
+        "was exchanged for a holdout record. A better attack may rule out more."
+    ),
+    (
+        "The rates must be of independent trials of the mechanism. Members and holdout of one "
+        "trained model are not: they rule out no epsilon."
+    ),
+    (
+        "The attack must have been fixed before its rates were counted: a threshold chosen on the "
+        "same data makes the limits too high."
+    ),
+)
 
 
 def answer_bounds(asked: BoundsOptions) -> BoundsReport:
@@ -34,17 +89,129 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
     )
     match asked.question:
         case "guarantee":
-            from mipaudit.commands.bounds.allowed_by_guarantee import what_is_allowed
-
-            return what_is_allowed(asked, empty)
+            return _allowed(asked, empty)
         case "target":
-            from mipaudit.commands.bounds.needed_for_target import what_is_needed
-
-            return what_is_needed(asked, empty)
+            return _needed(asked, empty)
         case "attack":
-            from mipaudit.commands.bounds.ruled_out_by_attack import what_is_ruled_out
+            refuted = _refuted(asked)
+            return replace(empty, refuted=refuted, limitations=_RULED_OUT_LIMITATIONS)
 
-            return what_is_ruled_out(asked, empty)
+
+# Each question loads what it needs alone: an answer has few of the types that there are.
+
+
+def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
+    from mipaudit.commands.bounds.readings import allowance, bounds_of, guarantee, readings
+    from mipaudit.commands.bounds.stated import stated
+
+    found = stated(asked)
+    delta = asked.delta
+    if delta is None:
+        delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
+    ways = readings(found.curve, found.adjacency, found.by_substitution)
+    description = guarantee(
+        found.kind, found.parameters, found.curve, delta=delta, adjacency=found.adjacency
+    )
+    first, *others = (
+        allowance(way.curve, game=way.game, prior=asked.prior, recall_floor=asked.recall_floor)
+        for way in ways
+    )
+    curve = ways[0].curve
+    points = None
+    if asked.curves:
+        from mipaudit.commands.bounds.curves import curves
+
+        points = curves(curve, prior=asked.prior)
+    return replace(
+        empty,
+        guarantee=description,
+        attacker=first,
+        other_readings=tuple(others),
+        bounds=bounds_of(description, curve, prior=first.prior, advantage=first.advantage),
+        counting_queries=_averaging_attack(found),
+        curves=points,
+        limitations=(*_ALLOWED_LIMITATIONS, *_remarks(first, curve)),
+    )
+
+
+def _remarks(first: Allowance, curve: TradeOff) -> Iterator[str]:
+    if first.excess == 0 and first.baseline > 0:
+        yield (
+            "At this prior no attacker beats the one who always gives the likelier answer: look "
+            "at the TPR at a low FPR and at the precision instead, or at prior 0.5."
+        )
+    # Only an accountant's curve has one.
+    excess = getattr(curve, "excess_of_grid", 0.0)
+    if excess > _VISIBLE:
+        yield (
+            "The accountant rounds privacy losses up to a grid; of the advantage, about "
+            f"{upper_figure(excess, digits=2)} is owed to that."
+        )
+
+
+def _averaging_attack(found: Stated) -> CountingQueries | None:
+    if found.kind != "counting-queries":
+        return None
+    from mipaudit.commands.bounds.attacks import averaging_attack
+
+    numbers = found.parameters
+    return averaging_attack(
+        queries=int(numbers["queries"]),
+        records=int(numbers["records"]),
+        noise_sd=numbers["noise_sd"],
+    )
+
+
+def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
+    from mipaudit.commands.bounds.readings import Neighbours
+    from mipaudit.commands.bounds.requirement import requirement
+
+    target = _target(asked)
+    counting = asked.counting_queries is not None
+    adjacency = "substitution" if counting else asked.adjacency
+    needed = tuple(
+        requirement(
+            target,
+            delta=asked.delta or 0.0,
+            adjacency=neighbours,
+            sensitivity=asked.moved,
+            one_number=not counting,
+        )
+        for neighbours in ((adjacency,) if adjacency else get_args(Neighbours))
+    )
+    return replace(empty, target=target, needed=needed, limitations=_NEEDED_LIMITATIONS)
+
+
+def _target(asked: BoundsOptions) -> Target:
+    from mipaudit.commands.bounds.requirement import Target
+
+    prior = asked.prior
+    match asked:
+        case BoundsOptions(advantage=float(value)):
+            return Target(quantity="advantage", value=value, fpr=None, prior=prior)
+        case BoundsOptions(accuracy=float(value)):
+            return Target(quantity="accuracy", value=value, fpr=None, prior=prior)
+        case BoundsOptions(eta=float(value)):
+            return Target(quantity="eta", value=value, fpr=None, prior=prior)
+        case BoundsOptions(tpr_at_fpr=(value, fpr)):
+            return Target(quantity="tpr_at_fpr", value=value, fpr=fpr, prior=prior)
+    raise AssertionError("no target is asked for")
+
+
+def _refuted(asked: BoundsOptions) -> Refutation:
+    from mipaudit.commands.bounds.attacks import Counts, refutation
+
+    counts, tpr, fpr = None, asked.tpr or 0.0, asked.fpr or 0.0
+    match asked:
+        case BoundsOptions(tp=int(tp), fn=int(fn), fp=int(fp), tn=int(tn)):
+            counts, tpr, fpr = Counts(tp=tp, fn=fn, fp=fp, tn=tn), tp / (tp + fn), fp / (fp + tn)
+    return refutation(
+        tpr=tpr,
+        fpr=fpr,
+        delta=asked.delta or 0.0,
+        counts=counts,
+        confidence=asked.confidence,
+    )
 
 
 bounds = public(BoundsOptions, answer_bounds)

@@ -11,6 +11,7 @@ from mipaudit.statements.verdict import led
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.commands.epsilon.design_evidence import EpsilonEvidence
     from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import (
         ClaimStatus,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
         EpsilonStatement,
         StatementValidity,
     )
-    from mipaudit.commands.epsilon.run import EpsilonEvidence
     from mipaudit.statements.origin import Provenance
 
 _NEIGHBOURS: Final = (

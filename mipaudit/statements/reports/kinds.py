@@ -82,7 +82,7 @@ KINDS: Final = (
         schema="mipaudit.bounds/2",
         commands=("bounds",),
         report="mipaudit.commands.bounds.report:BoundsReport",
-        document="mipaudit.commands.bounds.pages.page:bounds_document",
+        document="mipaudit.commands.bounds.page:bounds_document",
         # Of these, one answer has few.
         tables=(
             *("attacker", "other_readings", "bounds", "needed"),

@@ -33,7 +33,7 @@ from mipaudit.validation.rivals.audited_file import ATTACK_CUT, CONFIDENCE, Audi
 from mipaudit.validation.scenarios.scenario_families import mechanism_curve
 
 if TYPE_CHECKING:
-    from mipaudit.commands.bounds.refutation import Refutation, RefutedLimits
+    from mipaudit.commands.bounds.attacks import Refutation, RefutedLimits
     from mipaudit.validation.laws.law import Law
 
 DELTA: Final = 1e-5

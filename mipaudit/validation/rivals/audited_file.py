@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.bounds.refutation import Counts, Refutation, refutation
+from mipaudit.commands.bounds.attacks import Counts, Refutation, refutation
 from mipaudit.evidence.scores.evidence import BINS, Evidence
 from mipaudit.evidence.scores.rows import ErrorShare, score_estimates
 from mipaudit.evidence.vectors.evidence import vector_evidence

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.commands.bounds.guarantee.readings import (
+from mipaudit.commands.bounds.readings import (
     BY_PRESENCE,
     BY_SUBSTITUTION,
     BY_TWO_STEPS,
     bounds_of,
     readings,
 )
-from mipaudit.commands.bounds.guarantee.readings import guarantee as describe
+from mipaudit.commands.bounds.readings import guarantee as describe
 from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 

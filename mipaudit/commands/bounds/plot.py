@@ -1,10 +1,12 @@
-"""The two panels of the picture of ``bounds``: the bounds against epsilon, and the ROC region."""
+"""The picture of ``bounds``: the published bounds against epsilon, and the ROC region."""
 
 from __future__ import annotations
 
 import math
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
 from mipaudit.maths.privacy.approximate import to_substitution
 from mipaudit.statements.text.rounding import number_text, percent_text, upper_figure
 
@@ -12,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from mipaudit.commands.bounds.allowance import Allowance
     from mipaudit.commands.bounds.curves import Curves
-    from mipaudit.commands.bounds.guarantee.readings import Guarantee
+    from mipaudit.commands.bounds.readings import Allowance, Guarantee
+    from mipaudit.commands.bounds.report import BoundsReport
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; the dashes say the same
 # without colour.
@@ -31,13 +34,23 @@ _NO_ATTACKER: Final = "#DDDDDD"
 _GREY: Final = "#595959"
 _TITLES: Final = {"mace": "MACE"}
 _EXACT_BOUND: Final = "humphries"
-
 _SHORTEST_AXIS: Final = 6.0
 _AROUND: Final = 1.5  # the axis, in epsilons of the guarantee
 _THINNEST: Final = 1e-9  # also where the trivial attacker is all but certain
 _LOWEST_RATE: Final = 1e-4
 _TICKS: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _SAME: Final = 1e-9
+# The words "no attacker" fit into the corner where the curve is below this TPR at this FPR.
+_CORNER: Final = (2.5e-3, 0.25)
+_SIZE: Final = (11.0, 4.6)  # inches
+_DPI: Final = 150
+_MARGINS: Final = {"left": 0.07, "right": 0.98, "bottom": 0.28, "top": 0.87, "wspace": 0.2}
+# No times and no versions: the same report gives the same bytes.
+_METADATA: Final[dict[str, dict[str, None]]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+}
 
 
 def draw_advantage(axes: Axes, stated: Guarantee, attacker: Allowance, curves: Curves) -> None:
@@ -143,10 +156,6 @@ def draw_roc(axes: Axes, attacker: Allowance, curves: Curves) -> None:
     _finish(axes, f"ROC: {attacker.game}")
 
 
-# The words "no attacker" fit into the corner where the curve is below this TPR at this FPR.
-_CORNER: Final = (2.5e-3, 0.25)
-
-
 def _tpr_near(points: list[tuple[float, float]], fpr: float) -> float:
     return min(points, key=lambda point: abs(math.log(point[0] / fpr)))[1]
 
@@ -191,3 +200,49 @@ def _finish(axes: Axes, title: str) -> None:
         borderaxespad=0,
     )
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_bounds(report: BoundsReport, form: str) -> bytes:
+    """Return the picture of a report as the bytes of a file, the same for equal reports.
+
+    Args:
+        report: on a guarantee, with its curves.
+        form: ``png``, ``pdf`` or ``svg``.
+
+    Raises:
+        ValueError: the report is not on a guarantee, or has no curves.
+        MissingExtraError: matplotlib is not installed.
+    """
+    require_plotting()
+    picture = BytesIO()
+    with quiet_plotting(), own_style():
+        bounds_figure(report).savefig(picture, format=form, metadata=_METADATA[form])
+    return picture.getvalue()
+
+
+def bounds_figure(report: BoundsReport) -> Figure:
+    """Return the picture as a matplotlib figure that belongs to no window.
+
+    Args:
+        report: on a guarantee, with its curves.
+
+    Raises:
+        ValueError: the report is not on a guarantee, or has no curves.
+    """
+    from matplotlib.figure import Figure
+
+    stated, attacker, curves = report.guarantee, report.attacker, report.curves
+    if stated is None or attacker is None or curves is None:
+        raise ValueError("Only a report on a guarantee, with its curves, can be drawn.")
+    figure = Figure(figsize=_SIZE, dpi=_DPI)
+    figure.suptitle(_guarantee_text(stated), fontsize=11, x=_MARGINS["left"], ha="left")
+    left, right = figure.subplots(1, 2, gridspec_kw=_MARGINS)
+    draw_advantage(left, stated, attacker, curves)
+    draw_roc(right, attacker, curves)
+    return figure
+
+
+def _guarantee_text(stated: Guarantee) -> str:
+    numbers = ", ".join(f"{name} = {number_text(n)}" for name, n in stated.parameters.items())
+    assumed = " (assumed)" if stated.adjacency_assumed else ""
+    return f"{stated.kind}: {numbers}; neighbours by {stated.adjacency}{assumed}"

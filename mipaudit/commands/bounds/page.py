@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import (
-    Bullets,
-    Case,
-    Document,
-    Grid,
-    Heading,
-    Note,
-    Paragraph,
-)
-from mipaudit.statements.text.rounding import (
-    lower_figure,
-    number_text,
-    percent_text,
-    upper_figure,
-)
+from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Note, Paragraph
+from mipaudit.statements.text.rounding import lower_figure, number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mipaudit.commands.bounds.allowance import Allowance
-    from mipaudit.commands.bounds.counting_queries import CountingQueries
-    from mipaudit.commands.bounds.guarantee.readings import Guarantee
-    from mipaudit.commands.bounds.refutation import Refutation, RefutedLimits
+    from mipaudit.commands.bounds.attacks import CountingQueries, Refutation, RefutedLimits
+    from mipaudit.commands.bounds.readings import Allowance, Guarantee
     from mipaudit.commands.bounds.report import BoundsReport
     from mipaudit.commands.bounds.requirement import Requirement, Target
     from mipaudit.formats.document import Section

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 import mipaudit
-from mipaudit.commands.bounds.pages.plot import bounds_figure, draw_bounds
+from mipaudit.commands.bounds.plot import bounds_figure, draw_bounds
 from mipaudit.errors import MissingExtraError
 from mipaudit.formats.drawing import own_style, require_plotting
 from tests.places import ROOT
@@ -22,7 +22,7 @@ SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.", "svg": b"<?xml"}
 DRAW = """
 import sys
 import mipaudit
-from mipaudit.commands.bounds.pages.plot import draw_bounds
+from mipaudit.commands.bounds.plot import draw_bounds
 report = mipaudit.bounds(epsilon=1, delta=1e-5, curves=True)
 for form in ("png", "pdf", "svg"):
     sys.stdout.buffer.write(draw_bounds(report, form))

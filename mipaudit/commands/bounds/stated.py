@@ -1,10 +1,14 @@
-"""The guarantee that a caller states: from options to a trade-off curve."""
+"""The guarantee that a caller states: from options to a trade-off curve.
+
+DP-SGD and compositions need an accountant.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mipaudit.commands.bounds.options import BoundsOptions
+from mipaudit.commands.bounds.parts import WHOLE
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import (
     GaussianDP,
@@ -14,9 +18,10 @@ from mipaudit.maths.privacy.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from mipaudit.commands.bounds.guarantee.readings import Kind, Neighbours
+    from mipaudit.commands.bounds.readings import Kind, Neighbours
+    from mipaudit.maths.privacy.composition import Composition, Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 
@@ -101,7 +106,6 @@ def _accounted(
     parameters: dict[str, float],
     adjacency: Neighbours | None,
 ) -> Stated:
-    from mipaudit.commands.bounds.guarantee.accounted import accounted_curves, composition_of
 
     neighbours, curve, by_substitution = accounted_curves(
         composition_of(parts, adjacency), adjacency
@@ -113,3 +117,61 @@ def _accounted(
         adjacency=neighbours,
         by_substitution=by_substitution,
     )
+
+
+def composition_of(
+    parts: Sequence[tuple[str, Mapping[str, float]]], adjacency: Neighbours | None
+) -> Composition:
+    """Return the composition.
+
+    Args:
+        parts: each a kind and its numbers, as `parts_of` reads them.
+        adjacency: the neighbours that an (epsilon, delta) is stated for; by add or remove
+            unless said.
+
+    Raises:
+        UsageError: a number is out of its range.
+    """
+    from mipaudit.maths.privacy.composition import Composition
+
+    return Composition(parts=tuple(_part(kind, numbers, adjacency) for kind, numbers in parts))
+
+
+def accounted_curves(
+    composition: Composition, adjacency: Neighbours | None
+) -> tuple[Neighbours, TradeOff, TradeOff]:
+    """Return the neighbours the guarantee is read for, its curve, and that by substitution.
+
+    Noise multipliers are stated for adding or removing a record; randomized response only
+    ever protects by substitution.
+
+    Raises:
+        MissingExtraError: the accountant is not installed.
+        UsageError: the neighbours do not fit a part.
+    """
+    from mipaudit.maths.privacy.accountant import account
+    from mipaudit.maths.privacy.composition import ResponsePart
+
+    by_substitution = account(composition, "substitution")
+    responses = any(isinstance(part, ResponsePart) for part in composition.parts)
+    if adjacency == "substitution" or (responses and adjacency is None):
+        return "substitution", by_substitution, by_substitution
+    return "add-remove", account(composition, "add-remove"), by_substitution
+
+
+def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
+    from mipaudit.maths.privacy import composition as c
+
+    makers: dict[str, Callable[..., Part]] = {
+        "gaussian": c.GaussianPart,
+        "laplace": c.LaplacePart,
+        "approximate-dp": c.ApproximatePart,
+        "randomized-response": c.ResponsePart,
+        "dp-sgd": c.DpSgd,
+    }
+    found: dict[str, Any] = {
+        name: int(value) if name in WHOLE else value for name, value in numbers.items()
+    }
+    if kind == "approximate-dp" and adjacency is not None:
+        found["adjacency"] = adjacency
+    return makers[kind](**found)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipaudit.commands.bounds.refutation import Counts, refutation
+from mipaudit.commands.bounds.attacks import Counts, refutation
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
 

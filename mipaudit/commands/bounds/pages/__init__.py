@@ -1,1 +1,0 @@
-"""What ``bounds`` shows: words, the picture, the curves."""
