@@ -4,14 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
-from mipaudit.formats.document import (
-    Document,
-    Grid,
-    Paragraph,
-    Section,
-    class_grids,
-    limits,
-)
+from mipaudit.formats.document import Document, Grid, Paragraph, Section, class_grids, limits
 from mipaudit.formats.policy_blocks import judged_document
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import against_phrase, class_words

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.statements.estimate import (  # noqa: TC001 - the codec reads them
-    Attackers,
-    Estimate,
-    Finding,
-)
+from mipaudit.statements.estimate import Attackers, Estimate, Finding  # noqa: TC001 - the codec reads them
 from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.policy import CheckStatus  # noqa: TC001
 from mipaudit.statements.reports.kinds import schema_of

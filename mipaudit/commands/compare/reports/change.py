@@ -4,12 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mipaudit.statements.estimate import (
-    Attackers,
-    Estimate,
-    Quantity,
-    Validity,
-)
+from mipaudit.statements.estimate import Attackers, Estimate, Quantity, Validity
 
 Key = tuple[object, ...]
 
