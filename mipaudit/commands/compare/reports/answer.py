@@ -1,9 +1,9 @@
 """Old reports against new ones: what ``compare`` does with JSON files of ``estimate``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 from mipaudit.commands.compare.options import OF_REPORTS, CompareOptions, NamedInput, check_increase
 from mipaudit.commands.compare.reports.change import Change, Pairing, beside_any, changes
@@ -22,6 +22,7 @@ from mipaudit.commands.compare.reports.report import (
     MatchedScore,
     ReportComparison,
     ScoreIncrease,
+    ScoreStatus,
 )
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
@@ -124,7 +125,22 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
     if limit is not None:
         check_increase(limit, prior)
         require_other_scores(names, reports, old)
-    pairs = list(_pairings(names, reports, old, prior=prior, confidence=confidence))
+    rows = {name: _by_score(report) for name, report in zip(names, reports, strict=True)}
+    scores = tuple(_matched(rows, names[old]))
+    pairs = [
+        Pairing(
+            score=one.score,
+            report=one.report,
+            versus=one.versus,
+            old=rows[one.versus][one.score],
+            new=rows[one.report][one.score],
+            trivial=reports[old].design.baseline,
+            prior=prior,
+            confidence=confidence,
+        )
+        for one in scores
+        if one.status == "in both"
+    ]
     if not pairs:
         raise InputError(
             "no_common_score",
@@ -133,7 +149,6 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         )
     found = tuple(change for pair in pairs for change in changes(pair))
     class_ = _against(found, asked.against)
-    scores = tuple(_matched(names, reports, old))
     checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
     findings = tuple(report_findings(names, reports, old, pairs))
     verdict = settled(
@@ -196,28 +211,6 @@ def _require_names(names: Sequence[str], baseline: str | None) -> None:
     )
 
 
-def _pairings(
-    names: Sequence[str], reports: Sequence[Report], old: int, *, prior: float, confidence: float
-) -> Iterator[Pairing]:
-    """Yield every score that a new report shares with the old one."""
-    before = _by_score(reports[old])
-    for number, report in enumerate(reports):
-        if number == old:
-            continue
-        for score, rows in _by_score(report).items():
-            if score in before:
-                yield Pairing(
-                    score=score,
-                    report=names[number],
-                    versus=names[old],
-                    old=before[score],
-                    new=rows,
-                    trivial=reports[old].design.baseline,
-                    prior=prior,
-                    confidence=confidence,
-                )
-
-
 def _by_score(report: Report) -> dict[str, list[Estimate]]:
     found: dict[str, list[Estimate]] = {}
     for row in report.estimates:
@@ -225,19 +218,22 @@ def _by_score(report: Report) -> dict[str, list[Estimate]]:
     return found
 
 
-def _matched(names: Sequence[str], reports: Sequence[Report], old: int) -> Iterator[MatchedScore]:
-    before = _by_score(reports[old])
-    for number, report in enumerate(reports):
-        if number == old:
-            continue
-        after = _by_score(report)
-        for score in dict.fromkeys([*after, *before]):
-            status: Literal["in both", "new", "missing"] = "in both"
-            if score not in before:
-                status = "new"
-            elif score not in after:
-                status = "missing"
-            yield MatchedScore(score=score, report=names[number], versus=names[old], status=status)
+def _matched(
+    rows: Mapping[str, Mapping[str, Sequence[Estimate]]], old: str
+) -> Iterator[MatchedScore]:
+    """Yield every score of every new report, and those that only the old one has.
+
+    Args:
+        rows: by report and score.
+        old: name of the old report.
+    """
+    before = rows[old]
+    for report, after in rows.items():
+        for score in dict.fromkeys([*after, *before]) if report != old else ():
+            status: ScoreStatus = "new" if score in after else "missing"
+            if score in before and score in after:
+                status = "in both"
+            yield MatchedScore(score=score, report=report, versus=old, status=status)
 
 
 def _against(found: Sequence[Change], asked: Against | None) -> Against:
@@ -296,7 +292,7 @@ def _described(name: str, report: Report) -> ComparedReport:
         name=name,
         created=report.provenance.created,
         mipaudit=report.provenance.mipaudit,
-        scores=tuple(_by_score(report)),
+        scores=tuple(dict.fromkeys(one.score for one in report.estimates)),
         n_members=design.n_members,
         n_holdout=design.n_holdout,
         confidence=design.confidence,

@@ -16,6 +16,7 @@ from mipaudit.formats.document import (
     Note,
     Paragraph,
     Section,
+    best,
     class_grids,
     short_class,
 )
@@ -29,7 +30,6 @@ from mipaudit.statements.text.rounding import (
     number_text,
     percent_text,
     upper_text,
-    value_text,
 )
 from mipaudit.statements.verdict import judged
 
@@ -178,7 +178,7 @@ def _changed(report: ReportComparison, rows: Sequence[Change]) -> Section:
                 _label(one),
                 _CHANGED[one.shown],
                 "none" if one.lower is None else lower_text(one.lower),
-                "-" if one.value is None else value_text(one.value),
+                best(one.value),
                 "none" if one.upper is None else upper_text(one.upper),
             )
             for one in rows
