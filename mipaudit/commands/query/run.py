@@ -1,14 +1,64 @@
-"""``mipaudit query``: tables of records to scores."""
+"""``mipaudit query``: from tables of records to the score file and the report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.query.options import QueryOptions
+from mipaudit.commands.query.report import (
+    ExactCopies,
+    QueriedColumn,
+    QueriedScore,
+    QueriedTable,
+    QueryReport,
+    QueryRun,
+)
+from mipaudit.commands.query.scores import Scored, Scoring
+from mipaudit.commands.query.search.approximate import require_faiss
+from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query.search.row_hashes import SameRecords, same_records
+from mipaudit.commands.query.tables.encoding import Encoding, fit_encoding, unseen_rows
+from mipaudit.commands.query.tables.kept_columns import check_kept, read_kept
+from mipaudit.commands.query.tables.table import (
+    CommonColumns,
+    RecordTable,
+    Role,
+    common_columns,
+    open_table,
+    refuse_same_files,
+)
+from mipaudit.commands.query.words import (
+    query_findings,
+    query_limitations,
+    query_says,
+    query_summary,
+)
+from mipaudit.errors import InputError, UsageError
 from mipaudit.options.public import public
+from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
+from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
+from mipaudit.statements.copies import COPY_COLUMN
+from mipaudit.statements.provenance import provenance
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.query.report import QueryReport
+    from mipaudit.commands.query.kind import Query
+    from mipaudit.commands.query.tables.columns import RecordColumn
+
+
+_CHUNK: Final = 1 << 17
+_SCORED: Final[tuple[Role, ...]] = ("members", "holdout")
+# Bytes of a cell: as it is read, and as it is encoded.
+_CELL: Final = 24
+_BESIDE: Final = 8 << 20  # blocks and buffers
 
 
 def answer_query(asked: QueryOptions) -> QueryReport:
@@ -23,14 +73,276 @@ def answer_query(asked: QueryOptions) -> QueryReport:
         OutputError: the score file cannot be written.
         MissingExtraError: faiss is not installed.
     """
-    from mipaudit.commands.query.answer import query_tables
-    from mipaudit.reading.rows.output import record_file
-
     answer = query_tables(asked)
     if asked.form is not None:
         with record_file(asked.output, inputs=asked.inputs()) as file:
             answer.write(file, asked.form)
     return answer.report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """The score file, and the report of the run.
+
+    Attributes:
+        columns: of the file, members first.
+        kept: names of those that were carried there.
+        report: what they are.
+    """
+
+    columns: Mapping[str, Any]
+    kept: tuple[str, ...]
+    report: QueryReport
+
+    def write(self, file: BinaryIO, form: RowFormat) -> None:
+        """Write the score file."""
+        chunks = (
+            {name: values[start : start + _CHUNK] for name, values in self.columns.items()}
+            for start in range(0, len(self.columns["member"]), _CHUNK)
+        )
+        write_rows(
+            file,
+            chunks,
+            form,
+            columns=tuple(self.columns),
+            repeating=self.kept,
+            quoted=bool(self.kept),
+        )
+
+
+class _Found(NamedTuple):
+    """What the tables hold, and what the queries said of it."""
+
+    encoding: Encoding
+    missing: Mapping[str, int]
+    points: Mapping[Role, Points]
+    same: SameRecords
+    scored: Scored
+
+    @property
+    def member(self) -> NDArray[np.bool_]:
+        """Which of the records scored are members: they stand first."""
+        return np.arange(self.same.copied.size) < len(self.points["members"])
+
+
+def query_tables(asked: QueryOptions) -> Answer:
+    """Read the tables, encode them and ask the queries.
+
+    Raises:
+        InputError: the tables cannot be compared, or there is too little memory.
+        UsageError: a query that the synthetic table is too short for.
+        MissingExtraError: an approximate search without faiss.
+    """
+    begun = time.perf_counter()
+    if asked.approximate:
+        require_faiss()
+    opened: list[RecordTable] = []
+    try:
+        for role, source in asked.tables.items():
+            opened.append(open_table(role, source))  # type: ignore[arg-type]
+        refuse_same_files(opened)
+        common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
+        _check_named(asked, common)
+        check_kept(
+            opened,
+            asked.keep,
+            scores={"member", COPY_COLUMN, *(query.column for query in asked.queries)},
+        )
+        _check_memory(opened, len(common.taken), asked.memory_bytes)
+        texts = frozenset[bool]().union(*(table.texts for table in opened))
+        read = {
+            table.role: table.read(
+                common.taken, categorical=asked.categorical, mixed=len(texts) > 1
+            )
+            for table in opened
+        }
+        kept = read_kept(opened, asked.keep) if asked.keep else {}
+        found = _found(asked, common, read)
+        report = _report(asked, opened, common, found, begun)
+        columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
+        return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
+    finally:
+        for table in opened:
+            table.close()
+
+
+def _found(
+    asked: QueryOptions, common: CommonColumns, read: dict[Role, dict[str, RecordColumn]]
+) -> _Found:
+    """Return what the tables hold; they are let go."""
+    encoding = fit_encoding(
+        read,
+        fit_on=asked.encode_on,
+        metric=asked.metric,
+        scale=asked.scale,
+        categorical=asked.categorical,
+        ranges=asked.ranges or {},
+    )
+    missing = {
+        name: sum(int(table[name].missing.sum()) for table in read.values())
+        for name in common.taken
+    }
+    same = same_records(encoding.exact(read))
+    points = {role: encoding.points(read.pop(role)) for role in list(read)}
+    scored = _scored(asked, points, encoding.geometry)
+    return _Found(encoding, missing, points, same, scored)
+
+
+def _report(
+    asked: QueryOptions,
+    opened: Sequence[RecordTable],
+    common: CommonColumns,
+    found: _Found,
+    begun: float,
+) -> QueryReport:
+    rows = {role: len(points) for role, points in found.points.items()}
+    copies = _copies(found)
+    columns = _described(found)
+    scored = found.scored
+    scores = tuple(_score(query, scored) for query in asked.queries)
+    return QueryReport(
+        command="query",
+        summary=query_summary(copies, scores),
+        copies=copies,
+        tables=tuple(
+            QueriedTable(role=one.role, rows=rows[one.role], columns=len(one.fields))
+            for one in opened
+        ),
+        columns=columns,
+        skipped=common.skipped,
+        metric=asked.metric,
+        encoded_on=asked.encode_on,
+        scores=scores,
+        findings=query_findings(
+            copies,
+            columns,
+            scores,
+            constant=[code.name for code in found.encoding.columns if code.constant],
+            same=found.same,
+            flat=[name for name, one in scored.columns.items() if (one == one[0]).all()],
+            approximate=scored.approximate,
+        ),
+        approximate=scored.approximate,
+        limitations=query_limitations(),
+        following=_following(asked, scores),
+        run=QueryRun(
+            search=scored.search,
+            classifier=scored.classifier,
+            # Whoever sets it wants equal bytes of equal runs.
+            seconds=None
+            if os.environ.get("SOURCE_DATE_EPOCH")
+            else round(time.perf_counter() - begun, 3),
+        ),
+        provenance=provenance(
+            seed=asked.chosen_seed,
+            seeds={} if scored.seed is None else {None: scored.seed},
+            inputs=[one for table in opened for one in table.described(rows[table.role])],
+            settings=asked.recorded(),
+        ),
+    )
+
+
+def _scored(asked: QueryOptions, points: Mapping[Role, Points], geometry: Geometry) -> Scored:
+    synthetic = points["synthetic"]
+    _check_neighbours(asked.queries, len(synthetic))
+    return Scoring(
+        records=Points(
+            numbers=np.concatenate([points["members"].numbers, points["holdout"].numbers]),
+            codes=np.concatenate([points["members"].codes, points["holdout"].codes]),
+        ),
+        synthetic=synthetic,
+        reference=points.get("reference"),
+        geometry=geometry,
+        memory=asked.memory_bytes // 2,
+        seed=asked.chosen_seed,
+        progress=asked.progress,
+        approximate=asked.approximate,
+    ).run(asked.queries)
+
+
+def _copies(found: _Found) -> tuple[ExactCopies, ExactCopies]:
+    copied, member = found.same.copied, found.member
+    return (
+        ExactCopies(role="members", copied=int(copied[member].sum()), rows=int(member.sum())),
+        ExactCopies(role="holdout", copied=int(copied[~member].sum()), rows=int((~member).sum())),
+    )
+
+
+def _described(found: _Found) -> tuple[QueriedColumn, ...]:
+    encoding, points = found.encoding, found.points
+    members, holdout = (unseen_rows(points[role], encoding) for role in _SCORED)
+    return tuple(
+        QueriedColumn(
+            column=code.name,
+            treated=code.treated,
+            scale=code.scale,
+            levels=len(code.words) if code.treated == "category" else None,
+            missing=found.missing[code.name],
+            unseen=members.get(code.name, 0) + holdout.get(code.name, 0),
+            unseen_members=members.get(code.name, 0),
+            rounded=code.bits < DOUBLE_BITS,
+        )
+        for code in encoding.columns
+    )
+
+
+def _score(query: Query, scored: Scored) -> QueriedScore:
+    ball = query.column in scored.radii
+    return QueriedScore(
+        score=query.column,
+        query=query.kind,
+        says=query_says(query.kind, query.neighbours, query.components),
+        side=query.side,
+        radius=scored.radii.get(query.column),
+        radius_from=None if not ball else "median" if query.radius is None else "given",
+        sha256=_digest(scored.columns[query.column]),
+    )
+
+
+def _digest(values: Any) -> str:  # noqa: ANN401 - an array
+    return sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
+
+
+def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
+    name = safe_name(asked.output, longest=400) if isinstance(asked.output, str) else "SCORES"
+    # Beside kept columns of numbers the scores are named.
+    named = "".join(f" --score-col {score.score}" for score in scores) if asked.keep else ""
+    text = f"mipaudit estimate {name}{named}"
+    return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
+
+
+def _check_named(asked: QueryOptions, common: CommonColumns) -> None:
+    for option, names in (("categorical", asked.categorical), ("ranges", asked.ranges or ())):
+        for name in names:
+            if name not in common.taken:
+                raise InputError(
+                    "unknown_column",
+                    f"`{option}`: column {quoted_name(name)} is not among those compared.",
+                    hint="Names are those of the synthetic table.",
+                )
+
+
+def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> None:
+    rows = sum(table.rows_about for table in tables)
+    needed = rows * columns * _CELL + _BESIDE
+    if needed > memory:
+        raise InputError(
+            "too_little_memory",
+            f"The tables need about {-(-needed >> 20):,} MiB, and {memory >> 20:,} MiB may be "
+            "used.",
+            hint="Raise `memory`, or compare fewer columns with `columns`.",
+        )
+
+
+def _check_neighbours(queries: Sequence[Query], rows: int) -> None:
+    for query in queries:
+        if query.neighbours > rows:
+            raise UsageError(
+                "query",
+                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
+                f"{rows:,} synthetic records.",
+                hint="Name a smaller number.",
+            )
 
 
 query = public(QueryOptions, answer_query)

@@ -16,7 +16,7 @@ from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode
-from mipaudit.reading.rows.output import RowFormat, record_format
+from mipaudit.reading.rows.output import RowFormat, record_format, table_of, write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,14 +46,10 @@ class ModelQuery:
     @property
     def table(self) -> pa.Table:
         """Return the columns as an Arrow table, as ``estimate`` takes it."""
-        from mipaudit.reading.rows.output import table_of
-
         return table_of(self._chunks(), columns=[*self.columns])
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Write the score file."""
-        from mipaudit.reading.rows.output import write_rows
-
         write_rows(file, self._chunks(), form, columns=[*self.columns], repeating=("label",))
 
     def _chunks(self) -> Iterator[Mapping[str, NDArray[Any]]]:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mipaudit.commands.query.model.outputs import arrays_of, opened
+from mipaudit.commands.query.model.answer import require_rows
+from mipaudit.commands.query.model.output_faults import LABEL_HINT
+from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, opened
 from mipaudit.commands.query.model.probabilities import read_log_probabilities
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.storage_precision import Precision, coarsest
+from mipaudit.reading.columns.membership import CANDIDATES
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
@@ -17,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.model.outputs import ArrayFile
-    from mipaudit.reading.bytes.storage_precision import Precision
     from mipaudit.statements.origin import InputFile
 
     Precisions = tuple[Precision | None, Precision | None]
@@ -89,8 +91,6 @@ def read_answers(
     Raises:
         InputError: an input cannot be read, or does not fit the others.
     """
-    from mipaudit.commands.query.model.answer import require_rows
-
     given = (files.logits, files.probabilities)
     file = _opened_one(given, f"the {files.name}")
     log_p, classes, findings, stored = read_log_probabilities(
@@ -153,8 +153,6 @@ def read_both(sets: Sequence[AnswerFiles], *, need_labels: bool) -> ModelAnswers
     Raises:
         InputError: as `together`.
     """
-    from mipaudit.reading.bytes.storage_precision import coarsest
-
     sides = [read_answers(one, need_labels=need_labels) for one in sets]
     found = {one.precision for one in sides}
     references = {one.reference_precision for one in sides if one.reference_precision is not None}
@@ -218,15 +216,11 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
 
 def _teller(file: ArrayFile, label_file: ArrayFile) -> ArrayFile:
     """Return the file that says who is a member, where none was given for that."""
-    from mipaudit.reading.columns.membership import CANDIDATES
-
     return label_file if label_file.has(CANDIDATES) and not file.has(CANDIDATES) else file
 
 
 def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
     """Refuse a file of members, or of the holdout, that says otherwise of some rows."""
-    from mipaudit.reading.columns.membership import CANDIDATES
-
     if not file.has(CANDIDATES, dimensions=1):
         return
     try:
@@ -274,9 +268,6 @@ def _labels(
     file: ArrayFile, classes: int, names: tuple[str, ...], *, alone: bool, need: bool
 ) -> tuple[NDArray[np.intp] | None, tuple[Finding, ...]]:
     """Return the class of each record, and what was taken of labels that are words."""
-    from mipaudit.commands.query.model.output_faults import LABEL_HINT
-    from mipaudit.commands.query.model.outputs import LABELS
-
     if not (alone or need or file.has(LABELS)):
         return None, ()
     words = file.words(LABELS, alone=alone)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from mipaudit.commands.query.model.answer import (
+    ModelQuery,
+    model_query,
+    require_both_classes,
+    require_rows,
+)
 from mipaudit.commands.query.model.options import LiraOptions, Variance
+from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, opened
 from mipaudit.commands.query.model.shadow_models import (
     ShadowLaw,
     counts_tell,
@@ -24,11 +31,7 @@ from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.statements.estimate import Finding
-
-if TYPE_CHECKING:
-    from mipaudit.commands.query.model.answer import ModelQuery
-    from mipaudit.commands.query.model.outputs import ArrayFile
-
+from mipaudit.statements.provenance import provenance
 
 _SHADOW: Final = ("shadow", "shadows", "shadow_confidences", "confidences", "phi")
 _INCLUSION: Final = ("inclusion", "included", "keep", "in", "members")
@@ -67,14 +70,6 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
         UsageError: a setting is wrong, or an input is not given.
         InputError: an input cannot be read, or does not fit the others.
     """
-    from mipaudit.commands.query.model.answer import (
-        model_query,
-        require_both_classes,
-        require_rows,
-    )
-    from mipaudit.commands.query.model.outputs import LABELS, arrays_of, opened
-    from mipaudit.statements.provenance import provenance
-
     main = arrays_of(asked.shadow, "the shadow models")
     bits = opened(asked.inclusion, "the inclusion") or _within(main, _INCLUSION, "inclusion")
     target = opened(asked.target, "the target") or _within(main, _TARGET, "target")

@@ -7,20 +7,18 @@ the others, so that a sure model (p near 1) loses no digits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.model.answer import ModelQuery, model_query, require_both_classes
+from mipaudit.commands.query.model.answers import AnswerFiles, ModelAnswers, read_both
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
-
-if TYPE_CHECKING:
-    from mipaudit.commands.query.model.answer import ModelQuery
-    from mipaudit.commands.query.model.answers import AnswerFiles, ModelAnswers
-
+from mipaudit.statements.provenance import provenance
 
 _CALIBRATED: Final = "loss_calibrated"
 _UNLABELLED: Final = frozenset({"conf_max", "entropy"})
@@ -80,10 +78,6 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
         UsageError: the outputs are given twice or not at all, or no such score.
         InputError: an input cannot be read, or does not fit the others.
     """
-    from mipaudit.commands.query.model.answer import model_query, require_both_classes
-    from mipaudit.commands.query.model.answers import read_both
-    from mipaudit.statements.provenance import provenance
-
     wanted = _wanted(asked.scores, [*SCORES], reference=asked.has_reference)
     whole = read_both(_sets(asked), need_labels=not _UNLABELLED.issuperset(wanted))
     require_both_classes(whole.member, _BOTH)
@@ -111,8 +105,6 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
 
 def _sets(asked: LossesOptions) -> tuple[AnswerFiles, ...]:
     """Return the files of all records, or those of members and those of the holdout."""
-    from mipaudit.commands.query.model.answers import AnswerFiles
-
     first = AnswerFiles(
         name="members" if asked.has_holdout else "outputs",
         logits=asked.logits,

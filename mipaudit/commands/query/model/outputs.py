@@ -88,10 +88,6 @@ class ArrayFile:
         """
         return self._found(names, dimensions) is not None
 
-    def matrix(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> NDArray[np.float64]:
-        """Return the values of `coordinates`, shape (rows, columns)."""
-        return self.coordinates(names, reserved=reserved).values
-
     def coordinates(self, names: Sequence[str], *, reserved: Sequence[str] = ()) -> Coordinates:
         """Return finite numbers of shape (rows, columns), with the names that a table has.
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.query.model.outputs import LABELS, ArrayFile
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.storage_precision import Precision, precision_of, rounded_to
+from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.reading.columns.score_selection import shown_names
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.query.model.outputs import ArrayFile
-    from mipaudit.reading.bytes.storage_precision import Precision
     from mipaudit.reading.sheets.coordinates import Coordinates
 
 _LOGITS: Final = ("logits", "outputs", "scores")
@@ -53,10 +54,6 @@ def read_log_probabilities(
     Raises:
         InputError: the file holds no such outputs.
     """
-    from mipaudit.commands.query.model.outputs import LABELS
-    from mipaudit.reading.bytes.storage_precision import precision_of, rounded_to
-    from mipaudit.reading.columns.membership import CANDIDATES
-
     _refuse_other_kind(file, logits=logits)
     found = file.coordinates(_LOGITS if logits else _PROBABILITIES, reserved=(*LABELS, *CANDIDATES))
     # Sums round by how an array lies in memory, which must not tell files apart.
@@ -98,8 +95,6 @@ def _refuse_other_kind(file: ArrayFile, *, logits: bool) -> None:
 
 def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
     """Return which columns of a table the classes are."""
-    from mipaudit.reading.columns.score_selection import shown_names
-
     if not found.columns:
         return ()
     text = f"{name}: the classes are, from 0 on, the columns {shown_names(found.columns)}."
