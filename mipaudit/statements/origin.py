@@ -1,4 +1,4 @@
-"""Where a report came from, and that it was judged again; what a setting's value is in it.
+"""Where a report came from, and what a setting's value is in it.
 
 Apart, because ``bounds`` and ``noise`` load no other report.
 """
@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import isfinite
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mipaudit.statements.text.printable_names import public_address
 
-_BEGINNING: Final = "It was judged again"
 # What JSON has. Tuples are lists, and days and infinities texts.
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
@@ -80,42 +79,6 @@ class Provenance:
     seed_origin: Literal["default", "stated", "fresh"] | None = None
     seeds: tuple[SeedInUse, ...] = ()
     unused_columns: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejudged:
-    """How the verdict of a report came about after the report.
-
-    Attributes:
-        limits: how many the verdict is over: those of the policy, and one for a claim.
-        confidence: of the verdict; lower than that of the report's figures.
-        settings: the limits, with where they came from; the provenance keeps those under
-            which the figures were made.
-        created: UTC time, by which waivers expire.
-    """
-
-    limits: int
-    confidence: float
-    settings: tuple[Setting, ...]
-    created: str
-
-
-def rejudged_words(rejudged: Rejudged) -> str:
-    """Say how sure a verdict is that was reached without the data."""
-    # Every command loads this module, and numbers as text take longer to load than all of it.
-    from mipaudit.statements.text.rounding import percent_text
-
-    over = "one limit" if rejudged.limits == 1 else f"{rejudged.limits} limits"
-    return (
-        f"{_BEGINNING} from the limits in the report, not from the data: the verdict, over "
-        f"{over}, holds with {percent_text(rejudged.confidence)} confidence, if what is limited "
-        "was chosen without looking at the figures."
-    )
-
-
-def is_rejudged_words(text: str) -> bool:
-    """Tell whether a limitation is what :func:`rejudged_words` says."""
-    return text.startswith(_BEGINNING)
 
 
 def plain_value(value: object) -> Value:  # noqa: PLR0911 - one for each kind

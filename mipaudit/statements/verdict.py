@@ -2,7 +2,8 @@
 
 Checks that somebody waived, until a day: marked, and told with who and why.
 
-A verdict in a sentence, for the paragraph that is read alone.
+A verdict in a sentence, for the paragraph that is read alone; that it was reached again,
+without the data.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import (
     EVERY_GROUP,
     CheckStatus,
@@ -20,6 +22,7 @@ from mipaudit.statements.policy import (
     Waiver,
 )
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import percent_text
 
 if TYPE_CHECKING:
     from datetime import date
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 VerdictStatus = Literal["met", "not_met", "inconclusive", "no_policy"]
 _GRAVEST_FIRST: Final[tuple[CheckStatus, ...]] = ("not_met", "inconclusive", "met")
+_BEGINNING: Final = "It was judged again"
 NO_LIMIT: Final = "no limit was given to compare with"
 # The code of a finding: records were released word for word.
 COPIES: Final = "exact_copies"
@@ -302,3 +306,38 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
             return f"Whether the policy is met is open{verdict_note(verdict)}: {reason}."
         case "no_policy":
             return "No limit was set, so nothing here says that this is acceptable."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """How the verdict of a report came about after the report.
+
+    Attributes:
+        limits: how many the verdict is over: those of the policy, and one for a claim.
+        confidence: of the verdict; lower than that of the report's figures.
+        settings: the limits, with where they came from; the provenance keeps those under
+            which the figures were made.
+        created: UTC time, by which waivers expire.
+    """
+
+    limits: int
+    confidence: float
+    settings: tuple[Setting, ...]
+    created: str
+
+
+def rejudged_words(rejudged: Rejudged) -> str:
+    """Say how sure a verdict is that was reached without the data."""
+    # Every command loads this module, and numbers as text take longer to load than all of it.
+
+    over = "one limit" if rejudged.limits == 1 else f"{rejudged.limits} limits"
+    return (
+        f"{_BEGINNING} from the limits in the report, not from the data: the verdict, over "
+        f"{over}, holds with {percent_text(rejudged.confidence)} confidence, if what is limited "
+        "was chosen without looking at the figures."
+    )
+
+
+def is_rejudged_words(text: str) -> bool:
+    """Tell whether a limitation is what :func:`rejudged_words` says."""
+    return text.startswith(_BEGINNING)

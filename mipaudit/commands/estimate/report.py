@@ -19,13 +19,13 @@ from mipaudit.statements.estimate import (
     Estimate,  # noqa: TC001 - the codec reads it
     Finding,  # noqa: TC001 - the codec reads it
 )
-from mipaudit.statements.origin import (
-    Provenance,  # noqa: TC001 - the codec reads it
-    Rejudged,  # noqa: TC001 - the codec reads it
-)
+from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import named, schema_of
-from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
+from mipaudit.statements.verdict import (
+    Rejudged,  # noqa: TC001 - the codec reads it
+    Verdict,  # noqa: TC001 - the codec reads it
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,16 @@ from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.bytes.bad_parts import SKIPPED
 from mipaudit.reading.report_file import read_report
 from mipaudit.statements.copies import copy_checks
-from mipaudit.statements.origin import Rejudged, is_rejudged_words, rejudged_words
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
-from mipaudit.statements.verdict import led, reach_verdict, settled, waive
+from mipaudit.statements.verdict import (
+    Rejudged,
+    is_rejudged_words,
+    led,
+    reach_verdict,
+    rejudged_words,
+    settled,
+    waive,
+)
 
 
 def render_report(
