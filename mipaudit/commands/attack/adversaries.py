@@ -137,7 +137,7 @@ def _mean(one: Attacked, asked: AttackOptions) -> Plot:
         learn=_cutting(lambda _: mean_cut(at)),
         learned="the mean score of members, as given",
         told=True,
-        refused=_of_these_rows([(at, _mean_or_nan(one.loss[one.member]))]),
+        refused=_of_these_rows([(at, _or_nan(_mean_of, one.loss[one.member]))]),
     )
 
 
@@ -149,30 +149,23 @@ def _of_these_rows(pairs: Sequence[tuple[float | None, float]]) -> str | None:
     Args:
         pairs: what was told, or None, and what the rows have, or NaN.
     """
-    for told, seen in pairs:
-        if told is not None and abs(told - seen) <= _AGREEMENT * abs(seen):
-            return _THESE_ROWS
-    return None
+    agree = (
+        told is not None and abs(told - seen) <= _AGREEMENT * abs(seen) for told, seen in pairs
+    )
+    return _THESE_ROWS if any(agree) else None
 
 
-def _mean_or_nan(loss: NDArray[np.float64]) -> float:
+def _or_nan(learned: Callable[[NDArray[np.float64]], float], loss: NDArray[np.float64]) -> float:
     try:
-        return _mean_of(loss)
-    except ValueError:
-        return math.nan
-
-
-def _error_or_nan(residuals: NDArray[np.float64]) -> float:
-    try:
-        return _error_of(residuals)
+        return learned(loss)
     except ValueError:
         return math.nan
 
 
 def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
     members, holdout = asked.sigma_members, asked.sigma_holdout
-    of_members = members, _error_or_nan(one.loss[one.member])
-    of_holdout = holdout, _error_or_nan(one.loss[~one.member])
+    of_members = members, _or_nan(_error_of, one.loss[one.member])
+    of_holdout = holdout, _or_nan(_error_of, one.loss[~one.member])
 
     def mine(rows: Labelled) -> float:
         return _error_of(rows.members) if members is None else members
@@ -207,9 +200,7 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
 
 
 def _error_of(residuals: NDArray[np.float64]) -> float:
-    if not residuals.size:
-        raise ValueError(_UNTAUGHT)
-    if not np.isfinite(residuals).all():
+    if not np.isfinite(_some(residuals)).all():
         raise ValueError(NO_MEAN)
     return standard_error(residuals)
 

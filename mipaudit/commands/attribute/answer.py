@@ -1,6 +1,7 @@
 """From counts of right guesses to the report on an attribute."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from mipaudit.commands.attribute.guesses import (
@@ -50,9 +51,7 @@ def attribute_report(
         _figure("right_of_holdout", right_share(whole.right_holdout, whole.n_holdout, alpha)),
     )
     checks = _checks(every, asked)
-    verdict = settled(stated_verdict(checks), source.assumed)
-    values = tuple(_value(name, one, alpha / len(shown)) for name, one in shown.items())
-    ordered = tuple(sorted(values, key=_place))
+    values = [_value(name, one, alpha / len(shown)) for name, one in shown.items()]
     design = AttributeDesign(
         n_members=whole.n_members,
         n_holdout=whole.n_holdout,
@@ -64,18 +63,19 @@ def attribute_report(
         confidence=asked.confidence,
         member_column=source.member_column,
     )
-    return AttributeReport(
+    report = AttributeReport(
         command="attribute",
         design=design,
-        summary=led(source.assumed, attribute_summary(design, figures, ordered, verdict)),
+        summary="",
         figures=figures,
-        by_value=ordered,
+        by_value=tuple(sorted(values, key=_place)),
         findings=(*source.assumed, *_findings(guesses, whole, shown)),
         limitations=ATTRIBUTE_LIMITATIONS,
         provenance=provenance,
         policy=checks,
-        verdict=verdict,
+        verdict=settled(stated_verdict(checks), source.assumed),
     )
+    return replace(report, summary=led(source.assumed, attribute_summary(report)))
 
 
 def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:

@@ -20,7 +20,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import Verdict, judged
+from mipaudit.statements.verdict import judged
 
 QUANTITIES: Final = {
     "attribute_advantage": "attribute advantage",
@@ -61,15 +61,10 @@ ATTRIBUTE_LIMITATIONS: Final = (_THESE, _BETTER, _SHARES, _REDUCTION, _ALIKE, _M
 _HEAD: Final = ("at least", "best estimate", "at most")
 
 
-def attribute_summary(
-    design: AttributeDesign,
-    figures: Sequence[AttributeFigure],
-    values: Sequence[AttributeValue],
-    verdict: Verdict,
-) -> str:
+def attribute_summary(report: AttributeReport) -> str:
     """Return how much better members are guessed, and what that says of membership."""
-    by = {one.quantity: one for one in figures}
-    sure = percent_text(design.confidence)
+    design, verdict = report.design, report.verdict
+    by = {one.quantity: one for one in report.figures}
     parts = [
         (
             f"The attribute '{safe_name(design.attribute_column)}' was guessed of "
@@ -77,9 +72,9 @@ def attribute_summary(
             f"{best(by['right_of_members'].value)} of the members and "
             f"{best(by['right_of_holdout'].value)} of the others."
         ),
-        _attribute(by["attribute_advantage"], sure),
+        _attribute(by["attribute_advantage"], percent_text(design.confidence)),
         _membership(by["membership_advantage"], design),
-        _one_value(values),
+        _one_value(report.by_value),
         judged(verdict),
         _OTHERS if verdict.status == "met" else "",
         "Only these guesses were tested.",

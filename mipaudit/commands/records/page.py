@@ -227,8 +227,10 @@ def _jointly(report: RecordsReport) -> str:
 
 
 def _upper_limits(report: RecordsReport) -> Section:
-    upper: dict[tuple[str | None, str], float | None] = {
-        (e.group, e.attackers): e.upper for e in report.estimates if e.quantity == "advantage"
+    upper: dict[tuple[str | None, str], str] = {
+        (one.group, one.attackers): limits(one)[2]
+        for one in report.estimates
+        if one.quantity == "advantage"
     }
     # A continuous score has no upper limit for all attackers.
     classes = [
@@ -239,7 +241,7 @@ def _upper_limits(report: RecordsReport) -> Section:
     if not classes:
         return ()
     rows = tuple(
-        (safe_name(one.group), *(_upper(upper.get((one.group, name))) for name in classes))
+        (safe_name(one.group), *(upper.get((one.group, name), "none") for name in classes))
         for one in report.groups
     )
     grid = Grid(
@@ -250,10 +252,6 @@ def _upper_limits(report: RecordsReport) -> Section:
     )
     text = f"The advantage within each group is at most this, by attackers. {_jointly(report)}"
     return (Paragraph(text=text), grid)
-
-
-def _upper(limit: float | None) -> str:
-    return "none" if limit is None else upper_text(limit)
 
 
 def _differences(report: RecordsReport) -> Section:
