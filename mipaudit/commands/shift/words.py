@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.differences.learner import MOST_WORDS
@@ -193,48 +193,37 @@ def p_text(p_value: float) -> str:
     return "below 1e-12" if p_value < 1e-12 else number_text(float(f"{p_value:.2g}"))  # noqa: PLR2004
 
 
-def copy_findings(copies: SharedRecords) -> list[Finding]:
-    """Return what is said of records that are in both classes."""
-    found = []
+def copy_findings(copies: SharedRecords) -> Iterator[Finding]:
+    """Yield what is said of records that are in both classes."""
     searched = count_text(copies.searched)
     if copies.searched < copies.holdout:
-        text = (
-            f"SharedRecords were looked for of {searched} of {count_text(copies.holdout)} holdout "
-            "records, a random sample."
+        yield Finding(
+            code="copies_sampled",
+            text=f"Copies were looked for of {searched} of {count_text(copies.holdout)} "
+            "holdout records, a random sample.",
         )
-        found.append(Finding(code="copies_sampled", text=text))
-    if copies.exact:
-        within = ""
-        if copies.exact_within is not None:
-            within = (
-                f" For comparison, {count_text(copies.exact_within)} have another copy in the "
-                "holdout itself."
-            )
-        text = (
-            f"{count_text(copies.exact)} of {searched} holdout records have an exact copy among "
-            f"the members.{within} Where that is one and the same record, it is in both classes "
-            "and hides a leak."
-        )
-        found.append(Finding(code="exact_copies", text=text))
-    if copies.but_one:
-        text = (
-            f"{count_text(copies.but_one)} of {searched} holdout records have a copy among the "
-            "members that differs in one column only."
-        )
-        found.append(Finding(code="near_copies", text=text))
-    if copies.rounded:
-        text = (
-            f"{count_text(copies.rounded)} of {searched} holdout records have a copy among the "
-            "members once numbers are rounded to 3 digits."
-        )
-        found.append(Finding(code="rounded_copies", text=text))
-    if copies.persons:
-        text = (
-            f"{count_text(copies.persons)} of {searched} holdout records are of a person who is "
-            "among the members too: the model may know the person."
-        )
-        found.append(Finding(code="shared_persons", text=text))
-    return found
+    within = (
+        ""
+        if copies.exact_within is None
+        else f" For comparison, {count_text(copies.exact_within)} have another copy in the holdout "
+        "itself."
+    )
+    both = (
+        f"have an exact copy among the members.{within} Where that is one and the same record, it "
+        "is in both classes and hides a leak."
+    )
+    near = "have a copy among the members that differs in one column only."
+    rounded = "have a copy among the members once numbers are rounded to 3 digits."
+    person = "are of a person who is among the members too: the model may know the person."
+    for count, code, text in (
+        (copies.exact, "exact_copies", both),
+        (copies.but_one, "near_copies", near),
+        (copies.rounded, "rounded_copies", rounded),
+        (copies.persons, "shared_persons", person),
+    ):
+        if count:
+            of = f"{count_text(count)} of {searched} holdout records"
+            yield Finding(code=code, text=f"{of} {text}")
 
 
 def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Finding]:

@@ -74,13 +74,9 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
     if not then.inputs and not now.inputs:
         return
     if len(then.inputs) != len(now.inputs):
-        yield VerifiedPart(
-            part="inputs",
-            status="differs",
-            compared=max(len(then.inputs), len(now.inputs)),
-            differing=abs(len(then.inputs) - len(now.inputs)),
-            text=f"the report is of {len(then.inputs)} files, and {len(now.inputs)} were read now",
-        )
+        text = f"the report is of {len(then.inputs)} files, and {len(now.inputs)} were read now"
+        sizes = len(then.inputs), len(now.inputs)
+        yield _compared("inputs", max(sizes), max(sizes) - min(sizes), text)
         return
     changed = [
         place
@@ -96,13 +92,21 @@ def _inputs(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
         text = f"{count} read; data in memory and standard input may have no sha256"
     else:
         text = f"{count} read, of the same sha256 or fingerprint, and as many rows"
-    yield VerifiedPart(
-        part="inputs",
-        status="differs" if changed else "agrees",
-        compared=len(then.inputs),
-        differing=len(changed),
+    yield _compared("inputs", len(then.inputs), len(changed), text)
+
+
+def _compared(part: str, compared: int, differing: int, text: str) -> VerifiedPart:
+    return VerifiedPart(
+        part=part,
+        status="differs" if differing else "agrees",
+        compared=compared,
+        differing=differing,
         text=text,
     )
+
+
+def _noted(part: str, text: str) -> VerifiedPart:
+    return VerifiedPart(part=part, status="noted", compared=0, differing=0, text=text)
 
 
 def _content(one: InputFile) -> tuple[object, ...]:
@@ -120,13 +124,7 @@ def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
             text="the seeds in use are not those that follow from the rows and the settings",
         )
     if (then.seed, then.seed_origin) != (now.seed, now.seed_origin):
-        yield VerifiedPart(
-            part="seed",
-            status="differs",
-            compared=1,
-            differing=1,
-            text="the seed is not that of the settings",
-        )
+        yield _compared("seed", 1, 1, "the seed is not that of the settings")
 
 
 def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
@@ -135,13 +133,8 @@ def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
     if blind is None:
         return
     which = "" if blind.report_sha256 is None else f", of sha256 {safe_name(blind.report_sha256)}"
-    yield VerifiedPart(
-        part="records alone",
-        status="noted",
-        compared=0,
-        differing=0,
-        text=f"taken from this report; the report of mipaudit shift{which}, is verified by itself",
-    )
+    text = f"taken from this report; the report of mipaudit shift{which}, is verified by itself"
+    yield _noted("records alone", text)
 
 
 def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart]:  # noqa: ANN401
@@ -150,23 +143,16 @@ def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart
         if name == "provenance":
             continue
         if name not in then and not same_version:
-            yield VerifiedPart(
-                part=name, status="noted", compared=0, differing=0, text=_ADDED.format("the part")
-            )
+            yield _noted(name, _ADDED.format("the part"))
             continue
         if name in then and name in now and not then[name] and not now[name]:
             continue  # a part that this report does not have
-        found = list(_pairs_of(then, now, name))
-        yield _part(name, found, same_version=same_version)
+        # An absent part is compared as a field of the whole, so that it is told apart from null.
+        old, new = ({name: one[name]} if name in one else {} for one in (then, now))
+        yield _part(name, [*pairs(old, new, "")], same_version=same_version)
 
 
 _ADDED: Final = "{} was added to the format after the report was made"
-
-
-def _pairs_of(then: Any, now: Any, name: str) -> Iterator[Pair]:  # noqa: ANN401
-    # An absent part is compared as a field of the whole, so that it is told apart from null.
-    old, new = ({name: one[name]} if name in one else {} for one in (then, now))
-    yield from pairs(old, new, "")
 
 
 def _part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPart:
@@ -182,13 +168,7 @@ def _part(name: str, found: Sequence[Pair], *, same_version: bool) -> VerifiedPa
             text += f", {count_text(len(near))} of them within {TOLERANCE:g}"
         if added:
             text += f"; {_ADDED.format(f'{count_text(len(added))} more')}"
-    return VerifiedPart(
-        part=name,
-        status="differs" if wrong else "agrees",
-        compared=compared,
-        differing=len(wrong),
-        text=text,
-    )
+    return _compared(name, compared, len(wrong), text)
 
 
 def _values_text(count: int) -> str:
@@ -234,11 +214,8 @@ def _summary(
     if agrees:
         what = "scores and settings" if report.provenance.inputs else "settings"
         return f"{made} follows from these {what}: all that it says was computed again and agrees."
-    why = (
-        ""
-        if same_version
-        else " It was made by another version of mipaudit, which can be the reason."
-    )
+    other = " It was made by another version of mipaudit, which can be the reason."
+    why = "" if same_version else other
     return f"{made} does not agree with what was computed now. Different: {safe_name(wrong)}.{why}"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    from mipaudit.commands.verify.report import VerifyReport
+    from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 
 _WORDS: Final = {"agrees": "agrees", "differs": "DIFFERS", "noted": "noted"}
 _CASES: Final[Mapping[str, Literal["passed", "failed", "skipped"]]] = {
@@ -26,16 +26,7 @@ def verify_document(report: VerifyReport) -> Document:
     grid = Grid(
         caption="The parts of the report beside what was computed now",
         head=("part", "", "compared", "differing", "where"),
-        rows=tuple(
-            (
-                part.part,
-                _WORDS[part.status],
-                count_text(part.compared),
-                count_text(part.differing),
-                part.text,
-            )
-            for part in report.parts
-        ),
+        rows=tuple(map(_row, report.parts)),
         words=2,
         prose=True,
         marked=frozenset(
@@ -59,3 +50,8 @@ def verify_document(report: VerifyReport) -> Document:
         cases=cases,
         created=report.provenance.created,
     )
+
+
+def _row(one: VerifiedPart) -> tuple[str, ...]:
+    counts = count_text(one.compared), count_text(one.differing)
+    return (one.part, _WORDS[one.status], *counts, one.text)
