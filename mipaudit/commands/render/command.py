@@ -1,18 +1,112 @@
-"""``mipaudit render``: a report in another form, or judged by other limits."""
+"""``mipaudit render``: a report in another form, or judged by other limits.
+
+A policy file gives a report that is there already what ``estimate`` would take from it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.commands.render.policy_of_report import limits_for, require_same_audit
+from mipaudit.cli.settings.policy_file import read_config
+from mipaudit.cli.settings.policy_file_keys import defaults_of
+from mipaudit.commands.render.options import RejudgeOptions
+from mipaudit.errors import UsageError
+from mipaudit.options.declare import declared
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note_written
 from mipaudit.output.presentation import encode
 from mipaudit.output.report_exit import report_exit
 from mipaudit.reading.report_file import read_report
+from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:
-    from mipaudit.commands.render.options import RejudgeOptions, RenderShown
+    from collections.abc import Mapping, Sequence
+
+    from mipaudit.cli.settings.policy_file import ConfigFile
+    from mipaudit.commands.render.options import RenderShown
+
+# What would have made another audit, with other limits or another verdict.
+_DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
+# What would have made an audit of other records, or of other scores.
+_AUDIT: Final = (
+    *("score_columns", "member_column", "member_value", "where", "unit_column", "unit_rows"),
+    *("rows_are", "nan", "method", "min_recall"),
+)
+
+
+def limits_for(
+    asked: RejudgeOptions, policy: str | None
+) -> tuple[RejudgeOptions, Mapping[str, Any]]:
+    """Return what was typed, and for the rest what a policy file says.
+
+    Args:
+        asked: as it was typed.
+        policy: the file, or None.
+
+    Returns:
+        The limits, recorded with where each came from, of which there are none where nothing
+        was; and what the file says of the audit itself, which the report must have been made
+        with.
+
+    Raises:
+        UsageError: ``config``: the file cannot be read, or says what it may not.
+    """
+    settings = [one for one in asked.recorded() if one.source != "default"]
+    if policy is None:
+        return asked.but(settings=tuple(settings)), {}
+    config = read_config(policy)
+    found = _of_file(config)
+    taken = {one.name for one in declared(RejudgeOptions)} - {one.name for one in settings}
+    filed = {name: value for name, value in found.items() if name in taken}
+    settings += [
+        Setting(name=name, value=plain_value(value), source="file", where=config.name)
+        for name, value in filed.items()
+    ]
+    settings.append(
+        Setting(name="config", value=config.name, source="file", where=f"sha256 {config.sha256}")
+    )
+    audit = {name: value for name, value in found.items() if name in _AUDIT}
+    return asked.but(**filed, settings=tuple(settings)), audit
+
+
+def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) -> None:
+    """Refuse a report of other records or scores than the policy file is about.
+
+    Raises:
+        UsageError: ``not_in_report``: a setting of the file is not that of the report.
+    """
+    from mipaudit.options.recorded import recorded_value
+
+    for name, value in audit.items():
+        asked = tuple(value) if isinstance(value, list) else value
+        if recorded_value(recorded, "estimate", name) != asked:
+            raise UsageError(
+                "not_in_report",
+                f"The policy file sets {name}, and the report was made with another.",
+                hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
+            )
+
+
+def _of_file(config: ConfigFile) -> dict[str, Any]:
+    """Return what the file says, as ``estimate`` would read it."""
+    from mipaudit.cli.program import every_command
+    from mipaudit.options.policy.keys import listed
+
+    every = every_command()
+    found = defaults_of(config, "estimate", every.load("estimate"), every)
+    tables = {
+        "limits": listed("limits", config.limits),
+        "waivers": listed("waivers", config.waivers),
+    }
+    decisive = next((name for name in _DECISIVE if name in found), None)
+    if decisive is not None:
+        raise UsageError(
+            "not_in_report",
+            f"The policy file sets {decisive}, which changes an audit and cannot be judged by a "
+            "report alone.",
+            hint="Run mipaudit estimate with --config FILE, or name the limits as options.",
+        )
+    return {**found, **{name: rows for name, rows in tables.items() if rows}}
 
 
 def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from mipaudit.commands.estimate.blind_words import asserted_words, blind_words
 from mipaudit.commands.estimate.report import Report
@@ -31,6 +31,9 @@ from mipaudit.statements.verdict import (
     settled,
     waive,
 )
+
+# Findings about the policy that is replaced.
+_POLICY_CODES: Final = ("waiver_", "limits_elsewhere")
 
 
 def render_report(
@@ -78,31 +81,27 @@ def answer_rejudge(asked: RejudgeOptions) -> Report:
             "limits that a policy names.",
             hint="Leave the limits out to write it in another form.",
         )
-    _require_prior(found, asked.prior)
-    _require_confidence(found, asked.confidence)
+    _require_meant(found, asked)
     return _rejudged(found, asked)
 
 
-def _require_prior(report: Report, prior: float | None) -> None:
-    if prior is not None:
-        require(
-            prior == report.design.prior,
-            "not_in_report",
-            f"The report is at prior {report.design.prior:g}: limits for another prior cannot be "
-            "judged on it.",
-            "Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
-        )
-
-
-def _require_confidence(report: Report, confidence: float | None) -> None:
-    if confidence is not None:
-        require(
-            confidence <= report.design.confidence,
-            "not_in_report",
-            f"The report's limits hold with confidence {report.design.confidence:g}: not enough "
-            "for these limits.",
-            "Audit the scores at that confidence: mipaudit estimate SCORES --confidence C.",
-        )
+def _require_meant(report: Report, asked: RejudgeOptions) -> None:
+    """Refuse limits that are meant for another prior, or for more confidence."""
+    design = report.design
+    require(
+        asked.prior in {None, design.prior},
+        "not_in_report",
+        f"The report is at prior {design.prior:g}: limits for another prior cannot be judged on "
+        "it.",
+        "Audit the scores at that prior: mipaudit estimate SCORES --prior P.",
+    )
+    require(
+        asked.confidence is None or asked.confidence <= design.confidence,
+        "not_in_report",
+        f"The report's limits hold with confidence {design.confidence:g}: not enough for these "
+        "limits.",
+        "Audit the scores at that confidence: mipaudit estimate SCORES --confidence C.",
+    )
 
 
 def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
@@ -145,11 +144,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         side_given=_recorded(report, "member_side") in {"high", "low"},
         allowance=allowance,
     )
-    waived = waive(
-        judge_stored(stored, limits),
-        limits.waivers,
-        waiver_day(),
-    )
+    waived = waive(judge_stored(stored, limits), limits.waivers, waiver_day())
     checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
     incomplete = any(found.code == SKIPPED for found in report.findings)
     verdict = settled(
@@ -181,7 +176,7 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         verdict=verdict,
         summary=f"{said} {rejudged_words(how)}",
         findings=(
-            *(found for found in report.findings if not _of_policy(found.code)),
+            *(one for one in report.findings if not one.code.startswith(_POLICY_CODES)),
             *waived.findings,
             *limits_elsewhere("records", judged.elsewhere),
         ),
@@ -222,11 +217,6 @@ def _valid(report: Report) -> list[Any]:
         for row in report.estimates
         if row.validity != "not-an-interval" and row.attackers != "noised-query"
     ]
-
-
-def _of_policy(code: str) -> bool:
-    """Tell whether a finding is about the policy that is replaced."""
-    return code.startswith("waiver_") or code == "limits_elsewhere"
 
 
 rejudge = public(RejudgeOptions, answer_rejudge)

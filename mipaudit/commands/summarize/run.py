@@ -2,14 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.commands.summarize.options import SummarizeOptions
+from mipaudit.commands.summarize.sites import (
+    check_place,
+    drawn_seed,
+    hushed_rows,
+    own_cuts,
+    position_seeds,
+    require_large,
+    require_own_seed,
+    require_sizes,
+    stated_findings,
+    told_findings,
+)
+from mipaudit.counting.columns import (
+    Meter,
+    require_classes,
+    require_identities,
+    require_spread,
+)
+from mipaudit.counting.retried_reading import read_input
+from mipaudit.engine.fold import fold
+from mipaudit.engine.workers import Workers, engine_of
+from mipaudit.errors import InputError
 from mipaudit.options.public import public
+from mipaudit.reading.rows.units import choose_units
+from mipaudit.reading.source.derived_source import shifted
+from mipaudit.reading.source.request import read_request
+from mipaudit.reading.summaries.arrays import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.reading.summaries.file import (
+    SCHEMA,
+    Extent,
+    Manifest,
+    ScoreName,
+    SummaryFile,
+    checksums,
+    plan_digest,
+    read_summaries,
+)
+from mipaudit.reading.summaries.source import check_alike, check_apart
+from mipaudit.statements.provenance import TIME_FORM, moment
+from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
+from mipaudit.summaries.sites.cuts import make_cuts
+from mipaudit.summaries.sites.seeds import SiteSeeds, SiteSurvey
+from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
+from mipaudit.summaries.tally import Summary
+from mipaudit.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.reading.source.derived_source import ChangedPartition
+    from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.reading.summaries.file import SummaryFile
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.summaries.plan import Plan
+    from mipaudit.summaries.sites.cuts import Cuts
+
+_HERE = "this input"
 
 
 def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
@@ -23,13 +79,6 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
         UsageError: an argument is wrong.
         InputError: the input cannot be summarized as it is.
     """
-    from mipaudit.commands.summarize.counts import Summarizer
-    from mipaudit.counting.columns import Meter
-    from mipaudit.counting.retried_reading import read_input
-    from mipaudit.engine.workers import Workers, engine_of
-    from mipaudit.reading.source.request import read_request
-    from mipaudit.reading.summaries.file import read_summaries
-
     sites = read_summaries(asked.cuts)
 
     def run(source: ScoreSource) -> SummaryFile:
@@ -46,6 +95,236 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
     with Workers(engine_of(asked)) as workers:
         return read_input(
             (asked.data, asked.members, asked.holdout), read_request(asked), workers, run
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summarizer:
+    """Makes the summary files of one opened input.
+
+    Attributes:
+        source: the input.
+        asked: what changes the summary.
+        workers: who reads.
+        meter: called with the rows of each batch, or None.
+    """
+
+    source: ScoreSource
+    asked: SummarizeOptions
+    workers: Workers
+    meter: Callable[[int], None] | None
+
+    def cuts(self) -> SummaryFile:
+        """Return where the scores lie, for the other sites.
+
+        Raises:
+            InputError: the input has no rows left, or a discrete score too many values.
+        """
+        seed = self._drawn()
+        found = self._own_cuts(seed, alone=False, least=self.asked.min_cell)
+        return self._file(
+            "cuts",
+            seed=seed,
+            sizes=(found.n_members, found.n_holdout),
+            burn_in=found.burn_in,
+            discrete=[one.discrete for one in found.columns],
+            arrays=cuts_arrays(found),
+            least=found.least,
+            findings=stated_findings(self.asked.stated_seed),
+        )
+
+    def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
+        """Return the counts by the cuts of all sites, or by the input's own where none are given.
+
+        Raises:
+            InputError: the cuts do not belong to the input, or a count is too small to be told.
+        """
+        seeds = self._seeds(sites)
+        cuts = [cuts_of(one) for one in sites] or [
+            self._own_cuts(seeds.own, alone=True, least=self.asked.min_cell)
+        ]
+        plan = shared_plan(cuts, prior=self.asked.prior)
+        summary = self._counted(plan, seeds)
+        require_spread(summary.columns[0])
+        least = least_of(cuts)
+        if least is not None:
+            require_large(summary, least)
+        discrete = [one.discrete for one in plan.columns]
+        file = self._file(
+            "counts",
+            seed=seeds.own,
+            sizes=(summary.n_members, summary.n_holdout),
+            burn_in=plan.burn_in,
+            discrete=discrete,
+            arrays=counts_arrays(summary),
+            least=least,
+            infinite=[one.infinite for one in summary.columns],
+            plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
+            findings=stated_findings(self.asked.stated_seed, sites, seeds.own),
+        )
+        if sites:
+            check_place(file, sites)
+        return file
+
+    def check_sites(self, sites: Sequence[SummaryFile]) -> None:
+        """Refuse cuts that were not made for this input and the others beside it.
+
+        Raises:
+            InputError: ``counts_not_cuts`` or ``summaries_differ``, or as `check_apart`.
+        """
+        for one in sites:
+            if one.manifest.content != "cuts":
+                raise InputError(
+                    "counts_not_cuts",
+                    f"{one.name}: holds counts, and no cuts to count by.",
+                    hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
+                )
+        own = self._file("cuts", seed=0, sizes=(0, 0), burn_in=FEWEST_BURN_IN_BLOCKS, arrays={})
+        check_alike([own, *sites])
+        check_apart(sites)
+
+    def _partitions(self) -> Partitions[ChangedPartition]:
+        return shifted(self.source.partitions(), self.asked.start)
+
+    def _drawn(self) -> int:
+        """Return a seed for rows that have none."""
+        asked = self.asked
+        return drawn_seed(asked.stated_seed, asked.start, self._names())
+
+    def _seeds(self, sites: Sequence[SummaryFile]) -> SiteSeeds:
+        """Return the seed of every row: that of its cuts where there are any.
+
+        Raises:
+            InputError: ``whose_cuts``.
+            UsageError: another seed was stated than the cuts were made with.
+        """
+        names = self._names()
+        if not self.asked.keyed:
+            seeds = position_seeds(self._drawn(), sites)
+            first = self.asked.start
+            mine = [one for one in seeds.spans if one.first_row <= first < one.stop]
+            for span in mine:
+                require_own_seed(self.asked.stated_seed, span.first_row, names, span.seed)
+            return replace(seeds, own=mine[0].seed) if mine else seeds
+        found = own_cuts(
+            self.source.inputs(hash_all=self.asked.hash_inputs) if sites else (),
+            sites,
+            lambda one: cuts_arrays(self._own_cuts(one.seed, alone=False, least=one.least)),
+        )
+        if found is None:
+            return SiteSeeds(own=self._drawn())
+        require_own_seed(self.asked.stated_seed, 0, names, found.seed)
+        return SiteSeeds(own=found.seed)
+
+    def _counted(self, plan: Plan, seeds: SiteSeeds) -> Summary:
+        """Return the counts of all rows.
+
+        Raises:
+            InputError: keys repeat, or the input changed meanwhile.
+        """
+        self._choose(seeds.own)
+        start = partial(SiteSurvey, len(self.source.columns), seeds, plan)
+        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        for sample in survey.samples.values():
+            sample.settle()
+            require_identities(sample)
+        self.source.check_unchanged()
+        n_members, n_holdout = survey.sizes()
+        return Summary(columns=survey.tally.counts(), n_members=n_members, n_holdout=n_holdout)
+
+    def _choose(self, seed: int) -> None:
+        """Choose the row that stands for each person anew, by the seed of these rows."""
+        if self.source.unit_seed is not None:
+            self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
+
+    def _own_cuts(self, seed: int, *, alone: bool, least: int | None) -> Cuts:
+        """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
+        kinds = [column.kind for column in self.source.columns]
+        self._choose(seed)
+        start = partial(BurnInSample, len(kinds), seed)
+        sample = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        sample.settle()
+        require_identities(sample)
+        burn_in = FEWEST_BURN_IN_BLOCKS
+        if alone:
+            require_classes(sample)
+            burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
+        self.source.check_unchanged()
+        return make_cuts(
+            sample,
+            kinds,
+            discrete=self.asked.discrete,
+            seed=seed,
+            burn_in=burn_in,
+            least=least,
+        )
+
+    def _names(
+        self, discrete: Sequence[bool] = (), infinite: Sequence[int] = ()
+    ) -> tuple[ScoreName, ...]:
+        columns = self.source.columns
+        return tuple(
+            ScoreName(name=one.name, kind=one.kind, discrete=each, infinite=count)
+            for one, each, count in zip(
+                columns,
+                discrete or [False] * len(columns),
+                infinite or [0] * len(columns),
+                strict=True,
+            )
+        )
+
+    def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
+        self,
+        content: Literal["cuts", "counts"],
+        *,
+        seed: int,
+        sizes: tuple[int, int],
+        burn_in: int,
+        arrays: Mapping[str, NDArray[Any]],
+        discrete: Sequence[bool] = (),
+        least: int | None = None,
+        infinite: Sequence[int] = (),
+        plan: str | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> SummaryFile:
+        asked = self.asked
+        # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
+        told = [count - count % (least or 1) for count in infinite]
+        rows = self.source.rows_hint or 0
+        inputs = self.source.inputs(hash_all=asked.hash_inputs) if arrays else ()
+        if least is not None:
+            require_sizes(sizes, least)
+            rows = hushed_rows(rows, sum(sizes), least)
+            inputs = tuple(replace(one, rows=0) for one in inputs)
+        extent = Extent(first_row=asked.start, rows=rows)
+        return SummaryFile(
+            name=_HERE,
+            manifest=Manifest(
+                schema=SCHEMA,
+                content=content,
+                mipaudit=__version__,
+                created=moment().strftime(TIME_FORM),
+                scores=self._names(discrete, told),
+                n_members=sizes[0],
+                n_holdout=sizes[1],
+                keyed=asked.keyed,
+                extents=() if asked.keyed else (extent,),
+                seed=seed,
+                burn_in=burn_in,
+                prior=None if content == "cuts" else asked.prior,
+                least=least,
+                plan=plan,
+                member_column=self.source.member_column,
+                skipped_columns=self.source.passed_over,
+                findings=(
+                    *told_findings((*self.source.told, *self.source.findings()), least),
+                    *findings,
+                ),
+                inputs=inputs,
+                settings=asked.recorded(),
+                arrays=checksums(arrays),
+            ),
+            arrays=arrays,
         )
 
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from os.path import realpath
 from typing import TYPE_CHECKING
 
+from mipaudit.commands.validate.page import headline
 from mipaudit.commands.validate.run import answer_validate
-from mipaudit.commands.validate.tables import headline
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination

@@ -4,30 +4,204 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.validate.tables import (
-    DETAIL_LEGEND,
-    LEGEND,
-    controls_table,
-    design_line,
-    detail_tables,
-    failures_table,
-    headline,
-    limits_table,
-    versions_line,
-)
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs, Paragraph
-from mipaudit.statements.text.rounding import count_text, number_text
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    upper_text,
+    value_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.formats.document import Section, View
-    from mipaudit.validation.report import CoverageRow, LimitSummary, ValidationReport
+    from mipaudit.validation.report import (
+        ControlOutcome,
+        CoverageRow,
+        LimitSummary,
+        ValidationReport,
+    )
 
+NOTHING: Final = "-"
+SHORT_MARK: Final = "!"
+DETAIL_LEGEND: Final = (
+    "Coverage, and in brackets the median gap, by records per file and prior. Where two numbers of "
+    f"records are added, the first are members. A mark ({SHORT_MARK}) says: less than promised."
+)
+LEGEND: Final = (
+    ("coverage", "share of the files in which the limit was on the right side of the truth"),
+    ("false alarms", "share of the files with nothing to find whose lower limit found something"),
+    ("gap", "distance from the truth to the limit: smaller is tighter; below 0, it misses"),
+)
 _MORE: Final = (
     "Every limit in every cell is in the other forms: -f markdown, html or json. With --resume "
     "FILE finished cells are kept, so that another form takes no time."
 )
+
+
+def headline(report: ValidationReport) -> str:
+    """Return the outcome in one line."""
+    short = len(report.failures)
+    if not all(control.caught for control in report.controls):
+        return "NOT VALIDATED: a method that is known to be invalid was not caught."
+    if short:
+        return f"FALLS SHORT: {short} limit{'s' if short > 1 else ''}, listed below."
+    return "HOLDS: no limit covers the truth less often than it promises."
+
+
+def design_line(report: ValidationReport) -> str:
+    """Return what was run, in one line."""
+    design = report.design
+    methods = "strict methods" if design.strict else "default methods"
+    return (
+        f"Form: {design.form}, {methods}, seed {design.seed}. Scenarios: {len(design.scenarios)}. "
+        f"Records per file: {', '.join(map(count_text, design.sizes))}. "
+        f"Priors: {', '.join(map(number_text, design.priors))}. "
+        f"Files per cell: {count_text(design.replications)}."
+    )
+
+
+def versions_line(report: ValidationReport) -> str:
+    """Return what it was run with."""
+    libraries = report.provenance.libraries
+    numeric = [f"{name} {libraries[name]}" for name in ("numpy", "scipy") if name in libraries]
+    origin = report.provenance
+    return ", ".join([f"mipaudit {origin.mipaudit}", f"Python {origin.python}", *numeric])
+
+
+def limits_table(report: ValidationReport, *, ours: bool) -> Grid:
+    """Return one line for each limit and side: our limits, or those of other methods."""
+    sizes = sorted({one.records for one in report.limits})
+    head = ("promised", "least coverage", "false alarms", "mean gap")
+    medians = (f"median gap at {count_text(size)}" for size in sizes[:1])
+    lines = [_limit_line(group, sizes) for group in _by_limit(report.limits, ours=ours)]
+    return Grid(
+        caption="Limits that mipaudit prints" if ours else "Other methods on the same files",
+        head=("limit", "side", *head, *medians, *map(count_text, sizes[1:])),
+        rows=tuple(lines),
+        words=2,
+    )
+
+
+def failures_table(rows: Sequence[CoverageRow]) -> Grid:
+    """Return one line for each limit that falls short."""
+    head = ("limit", "side", "scenario", "order", "records", "prior")
+    return Grid(
+        caption="Falls short",
+        head=(*head, "promised", "coverage", "misses", "files", "p"),
+        rows=tuple(_failure_line(row) for row in rows),
+        words=4,
+    )
+
+
+def controls_table(controls: Sequence[ControlOutcome]) -> Grid:
+    """Return one line for each method that must be caught."""
+    return Grid(
+        caption="Methods that are known to be invalid, on files without any leak",
+        head=("method", "caught", "promised", "coverage", "misses", "files"),
+        rows=tuple(
+            (
+                one.label,
+                "yes" if one.caught else "NO",
+                number_text(round(one.nominal, 6)),
+                lower_text((one.replications - one.misses) / one.replications),
+                count_text(one.misses),
+                count_text(one.replications),
+            )
+            for one in controls
+        ),
+        words=2,
+    )
+
+
+def detail_tables(report: ValidationReport) -> list[Grid]:
+    """Return one table for each limit and side: coverage and median gap, cell by cell."""
+    groups: dict[tuple[str, str], list[CoverageRow]] = {}
+    for row in report.rows:
+        groups.setdefault((row.label, row.side), []).append(row)
+    order = dict.fromkeys((one.label, one.side) for one in report.limits)
+    return [_detail(groups[key]) for key in order]
+
+
+def _by_limit(limits: Iterable[LimitSummary], *, ours: bool) -> list[list[LimitSummary]]:
+    groups: dict[tuple[str, str], list[LimitSummary]] = {}
+    for one in limits:
+        if (one.source == "mipaudit") == ours:
+            groups.setdefault((one.label, one.side), []).append(one)
+    return list(groups.values())
+
+
+def _limit_line(group: Sequence[LimitSummary], sizes: Sequence[int]) -> tuple[str, ...]:
+    first = group[0]
+    alarms = [one.false_alarms for one in group if one.false_alarms is not None]
+    gaps = [(one.mean_gap, one.cells) for one in group if one.mean_gap is not None]
+    cells = sum(count for _, count in gaps)
+    mean = sum(gap * count for gap, count in gaps) / cells if cells else None
+    by_size = {one.records: one.median_gap for one in group}
+    mark = SHORT_MARK if any(one.falls_short for one in group) else ""
+    return (
+        first.label,
+        first.side,
+        number_text(round(first.nominal, 6)),
+        lower_text(min(one.least_coverage for one in group)) + mark,
+        upper_text(max(alarms)) if alarms else NOTHING,
+        _gap(mean),
+        *(_gap(by_size.get(size)) for size in sizes),
+    )
+
+
+def _failure_line(row: CoverageRow) -> tuple[str, ...]:
+    return (
+        row.label,
+        row.side,
+        row.scenario,
+        row.order,
+        _records(row.n_members, row.n_holdout),
+        number_text(row.prior),
+        number_text(round(row.nominal, 6)),
+        lower_text(row.coverage),
+        count_text(row.misses),
+        count_text(row.replications),
+        f"{row.p_value:.2g}",
+    )
+
+
+def _detail(rows: Sequence[CoverageRow]) -> Grid:
+    first = rows[0]
+    columns = sorted({_column(row) for row in rows}, key=lambda c: (c[0] + c[1], c[0], -c[2]))
+    found = {(row.scenario, _column(row)): row for row in rows}
+    scenarios = dict.fromkeys(row.scenario for row in rows)
+    return Grid(
+        caption=f"{first.label}, {first.side} (promises {number_text(round(first.nominal, 6))})",
+        head=("scenario", *(f"{_records(n, m)} at {number_text(p)}" for n, m, p in columns)),
+        rows=tuple(
+            (name, *(_cell(found.get((name, column))) for column in columns)) for name in scenarios
+        ),
+        words=1,
+    )
+
+
+def _column(row: CoverageRow) -> tuple[int, int, float]:
+    return row.n_members, row.n_holdout, row.prior
+
+
+def _cell(row: CoverageRow | None) -> str:
+    if row is None:
+        return ""
+    mark = SHORT_MARK if row.falls_short else ""
+    return f"{lower_text(row.coverage)}{mark} ({_gap(row.median_gap)})"
+
+
+def _records(n_members: int, n_holdout: int) -> str:
+    if abs(n_members - n_holdout) <= 1:
+        return count_text(n_members + n_holdout)
+    return f"{count_text(n_members)}+{count_text(n_holdout)}"
+
+
+def _gap(gap: float | None) -> str:
+    return NOTHING if gap is None else value_text(gap)
 
 
 def validation_document(report: ValidationReport, view: View) -> Document:

@@ -323,7 +323,7 @@ def test_the_order_of_a_site_s_rows_hides_nothing(monkeypatch):
         for seed in (None, 0, 1)
     ]
     assert min(lowest) > 0.08
-    monkeypatch.setattr("mipaudit.commands.summarize.counts.drawn_seed", lambda *_: 0)
+    monkeypatch.setattr("mipaudit.commands.summarize.run.drawn_seed", lambda *_: 0)
     assert mipaudit.estimate(mipaudit.summarize(table)).estimates[0].lower < 0.02
 
 

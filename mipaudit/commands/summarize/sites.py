@@ -1,4 +1,7 @@
-"""The seed of a site's rows: drawn with its cuts, and found in them again when it counts."""
+"""A site among others: the seed and the place of its rows, and what it keeps to itself.
+
+The seed is drawn with the cuts, and found in them again when the site counts.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.commands.summarize.place import places_of
 from mipaudit.errors import InputError, UsageError
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content, SeedChoice
 from mipaudit.summaries.sites.seeds import SeedSpan, SiteSeeds
 
@@ -20,13 +23,65 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.origin import InputFile, Value
+    from mipaudit.summaries.tally import Summary
 
     Remake = Callable[[Manifest], Mapping[str, NDArray[Any]]]
 
+_KEYS: Final = ("key_col", "unit_col")
 _SEED_BITS: Final = 64
 _DIGEST_BYTES: Final = 32
 _STATED: Final = "stated_seed"
+
+
+def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
+    """Refuse rows that made the cuts at another place: they would train and be judged.
+
+    Raises:
+        InputError: ``moved_rows``.
+    """
+    own = file.manifest
+    if own.keyed:
+        _check_key(own, sites)
+    places = places_of(own.inputs)
+    for site in sites:
+        other = site.manifest
+        if places & places_of(other.inputs) and own.extents and other.extents:
+            start, end = other.extents[0].first_row, other.extents[0].rows
+            inside = start <= own.extents[0].first_row < start + end
+            if not inside:
+                raise InputError(
+                    "moved_rows",
+                    f"{site.name} was made from the same file with another `first_row`.",
+                    hint="Count with the `first_row` that the cuts were made with.",
+                )
+
+
+def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
+    """Refuse rows that another column told apart where their file made the cuts.
+
+    Raises:
+        InputError: ``moved_rows``.
+    """
+    places = places_of(own.inputs)
+    for site in sites:
+        if places & places_of(site.manifest.inputs) and _keys(site.manifest) != _keys(own):
+            raise InputError(
+                "moved_rows",
+                f"{site.name} was made from the same file with another key.",
+                hint="Count with the `key_column` or `unit_column` that the cuts were made with.",
+            )
+
+
+def places_of(inputs: Sequence[InputFile]) -> set[str | None]:
+    """Return the digests of files; data in memory have none."""
+    return {one.sha256 or one.fingerprint for one in inputs} - {None}
+
+
+def _keys(manifest: Manifest) -> dict[str, Value]:
+    """Return the settings that name a key; the command line has a dash in their names."""
+    named = {one.name.replace("-", "_"): one.value for one in manifest.settings}
+    return {name: value for name, value in named.items() if name.startswith(_KEYS)}
 
 
 def drawn_seed(stated: int | None, first_row: int, scores: Sequence[ScoreName]) -> int:
@@ -145,3 +200,50 @@ def _alike(ours: Sequence[InputFile], theirs: Sequence[InputFile]) -> bool:
         one.rows == other.rows or 0 in {one.rows, other.rows}
         for one, other in zip(ours, theirs, strict=True)
     )
+
+
+def require_sizes(sizes: tuple[int, int], least: int) -> None:
+    """Refuse an input of which a class itself is too small to be told."""
+    if any(0 < size < least for size in sizes):
+        raise InputError(
+            "too_few_rows",
+            f"One class has fewer than {least} records, and how many there are is told.",
+            hint="Put parts together first, or ask for a smaller `min_cell`.",
+        )
+
+
+def hushed_rows(rows: int, counted: int, least: int) -> int:
+    """Return the rows of the input; where few of them were left out, more than there are.
+
+    What was counted is told, too: the difference must be of nobody or of enough records.
+    """
+    return counted + least if 0 < rows - counted < least else rows
+
+
+def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
+    """Return what is said of rows left out; of few rows not even how many."""
+    if least is None:
+        return tuple(findings)
+    return tuple(
+        Finding(code=one.code, text="Rows were left out or changed; how many is not told.")
+        for one in findings
+    )
+
+
+def require_large(summary: Summary, least: int) -> None:
+    """Refuse counts that are too small to be told, and a score of which nothing is left to tell."""
+    if any(one.single.size == 1 for one in summary.columns):
+        raise InputError(
+            "too_few_rows",
+            f"Too few rows to cut a score where every count is of at least {least} records.",
+            hint="Put parts together first, or ask for a smaller `min_cell`.",
+        )
+    smallest = summary.smallest_count()
+    if smallest is not None and smallest < least:
+        small = sum(int(((one.blocks > 0) & (one.blocks < least)).sum()) for one in summary.columns)
+        raise InputError(
+            "small_counts",
+            f"{count_text(small)} counts are of fewer than {least} records each.",
+            hint="This input is too small for this `min_cell`, or unlike the cuts: "
+            "put parts together, or ask for a smaller one.",
+        )
