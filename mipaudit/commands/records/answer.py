@@ -1,12 +1,21 @@
-"""From counts to the report on records."""
+"""From an input to the report on records, and to a row for each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from mipaudit.commands.records.cells import DIRECTIONS, TopRecords
-from mipaudit.commands.records.counts import RecordCounts
+from numpy.typing import NDArray
+
+from mipaudit.commands.records.cells import (
+    DIRECTIONS,
+    TopRecords,
+    cell_columns,
+    columns_with,
+    record_chunks,
+    top_records,
+)
+from mipaudit.commands.records.counts import RecordCounts, count_records, record_meter, unnamed
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.page import records_limitations, records_summary
 from mipaudit.commands.records.policy import records_checks
@@ -18,18 +27,97 @@ from mipaudit.commands.records.report import (
     RiskBand,
 )
 from mipaudit.commands.records.risk import RecordRisks
+from mipaudit.counting.large_seed import settle_seed
+from mipaudit.counting.retried_reading import read_input
+from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.policy.limits import limits_elsewhere
+from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.source.request import read_request
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.origin import Provenance
-from mipaudit.statements.provenance import waiver_day
+from mipaudit.statements.provenance import provenance, waiver_day
 from mipaudit.statements.verdict import led, reach_verdict, settled, waive
 
+# Columns of rows by name, and what takes them with the names of all columns.
+Chunks = Iterator[Mapping[str, NDArray[Any]]]
+Sink = Callable[[Chunks, Sequence[str]], None]
 _BANDS: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
-def records_report(
+def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
+    """Read, count and answer; each record's risk goes into the sink, if there is one."""
+
+    def run(source: ScoreSource) -> RecordsReport:
+        passes = 3 if sink is not None or asked.top else 2
+        meter = record_meter(source, passes, asked.progress)
+        seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
+        counts = count_records(source, asked, workers=workers, meter=meter)
+        risks = counts.risks(asked, asked.confidence)
+        top = top_records(risks, asked.top, counts.cells.seed)
+        written = _write(source, asked.key_column, counts, risks, top, sink, meter)
+        source.check_unchanged()
+        return _report(
+            source,
+            asked,
+            counts,
+            risks,
+            top=top,
+            written=written,
+            provenance=provenance(
+                seed=seed,
+                inputs=source.inputs(hash_all=asked.hash_inputs),
+                settings=asked.recorded(),
+                seeds=counts.seeds(),
+                unused_columns=source.unused,
+            ),
+        )
+
+    request = read_request(
+        asked,
+        seed=asked.chosen_seed,
+        group_columns=asked.by,
+        named=sink is not None and asked.key_column is not None,
+    )
+    with Workers(engine_of(asked, asked.on_bad_part)) as workers:
+        return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
+
+
+def _write(
+    source: ScoreSource,
+    key_column: str | None,
+    counts: RecordCounts,
+    risks: RecordRisks,
+    top: TopRecords,
+    sink: Sink | None,
+    meter: Callable[[int], None] | None,
+) -> int | None:
+    """Read the rows once more where they are written or named; return how many are written."""
+    columns = columns_with(key_column)
+    key = None if sink is None or key_column is None else columns[1]
+    chunks = record_chunks(
+        unnamed(source.partitions()) if key is None else source.partitions(),
+        counts.cells,
+        {} if sink is None else cell_columns(risks),
+        key=key,
+        top=top,
+        meter=meter,
+    )
+    try:
+        if sink is not None:
+            sink(chunks, columns)
+        else:
+            # What is drawn depends on every row.
+            while top.wanted and next(chunks, None) is not None:
+                pass
+    except BadPartsError as bad:
+        # The passes that counted could read it, and rows may be written already.
+        raise bad.plain() from None
+    return None if sink is None else counts.n_members + counts.n_holdout
+
+
+def _report(
     source: ScoreSource,
     asked: RecordTableOptions,
     counts: RecordCounts,

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mipaudit.commands.records.options import RecordsOptions, RecordTableOptions
 from mipaudit.options.public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-    from mipaudit.commands.records.cells import TopRecords
-    from mipaudit.commands.records.counts import RecordCounts
+    from mipaudit.commands.records.answer import Chunks
     from mipaudit.commands.records.options import RecordsShown
     from mipaudit.commands.records.report import RecordsReport
-    from mipaudit.commands.records.risk import RecordRisks
-    from mipaudit.reading.source.source import ScoreSource
-
-    Chunks = Iterator[Mapping[str, NDArray[Any]]]
-    Sink = Callable[[Chunks, Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,12 +43,13 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
         InputError: the input cannot be audited as it is.
         OutputError: the records cannot be written.
     """
+    from mipaudit.commands.records.answer import answer_with
     from mipaudit.commands.records.cells import REPEATING
     from mipaudit.reading.rows.output import record_file, write_rows
 
     form = asked.form
     if form is None:
-        return _answer(asked, sink=None)
+        return answer_with(asked, sink=None)
     with record_file(asked.output, inputs=asked.inputs()) as file:
 
         def write(chunks: Chunks, columns: Sequence[str]) -> None:
@@ -70,7 +63,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
                 inert=asked.safe_csv,
             )
 
-        return _answer(asked, sink=write)
+        return answer_with(asked, sink=write)
 
 
 def answer_record_table(asked: RecordTableOptions) -> RecordTable:
@@ -80,6 +73,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
         UsageError: a setting is wrong, or there are several scores.
         InputError: the input cannot be audited as it is.
     """
+    from mipaudit.commands.records.answer import answer_with
     from mipaudit.reading.rows.output import table_of
 
     tables: list[pa.Table] = []
@@ -87,7 +81,7 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
     def keep(chunks: Chunks, columns: Sequence[str]) -> None:
         tables.append(table_of(chunks, columns=columns))
 
-    report = _answer(asked, sink=keep)
+    report = answer_with(asked, sink=keep)
     return RecordTable(table=tables[0], report=report)
 
 
@@ -116,85 +110,3 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
 
 records = public(RecordsOptions, answer_records)
 record_table = public(RecordTableOptions, answer_record_table)
-
-
-def _answer(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsReport:
-    from mipaudit.commands.records.answer import records_report
-    from mipaudit.commands.records.cells import top_records
-    from mipaudit.commands.records.counts import count_records, record_meter
-    from mipaudit.counting.large_seed import settle_seed
-    from mipaudit.counting.retried_reading import read_input
-    from mipaudit.engine.workers import Workers, engine_of
-    from mipaudit.reading.source.request import read_request
-    from mipaudit.statements.provenance import provenance
-
-    def run(source: ScoreSource) -> RecordsReport:
-        passes = 3 if sink is not None or asked.top else 2
-        meter = record_meter(source, passes, asked.progress)
-        seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
-        counts = count_records(source, asked, workers=workers, meter=meter)
-        risks = counts.risks(asked, asked.confidence)
-        top = top_records(risks, asked.top, counts.cells.seed)
-        written = _write(source, asked.key_column, counts, risks, top, sink, meter)
-        source.check_unchanged()
-        return records_report(
-            source,
-            asked,
-            counts,
-            risks,
-            top=top,
-            written=written,
-            provenance=provenance(
-                seed=seed,
-                inputs=source.inputs(hash_all=asked.hash_inputs),
-                settings=asked.recorded(),
-                seeds=counts.seeds(),
-                unused_columns=source.unused,
-            ),
-        )
-
-    request = read_request(
-        asked,
-        seed=asked.chosen_seed,
-        group_columns=asked.by,
-        named=sink is not None and asked.key_column is not None,
-    )
-    with Workers(engine_of(asked, asked.on_bad_part)) as workers:
-        return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
-
-
-def _write(
-    source: ScoreSource,
-    key_column: str | None,
-    counts: RecordCounts,
-    risks: RecordRisks,
-    top: TopRecords,
-    sink: Sink | None,
-    meter: Callable[[int], None] | None,
-) -> int | None:
-    """Read the rows once more where they are written or named; return how many are written."""
-    from mipaudit.commands.records.cells import cell_columns, columns_with, record_chunks
-    from mipaudit.commands.records.counts import unnamed
-    from mipaudit.reading.bytes.bad_parts import BadPartsError
-
-    columns = columns_with(key_column)
-    key = None if sink is None or key_column is None else columns[1]
-    chunks = record_chunks(
-        unnamed(source.partitions()) if key is None else source.partitions(),
-        counts.cells,
-        {} if sink is None else cell_columns(risks),
-        key=key,
-        top=top,
-        meter=meter,
-    )
-    try:
-        if sink is not None:
-            sink(chunks, columns)
-        else:
-            # What is drawn depends on every row.
-            while top.wanted and next(chunks, None) is not None:
-                pass
-    except BadPartsError as bad:
-        # The passes that counted could read it, and rows may be written already.
-        raise bad.plain() from None
-    return None if sink is None else counts.n_members + counts.n_holdout
