@@ -34,16 +34,8 @@ _CANARY_NEIGHBOURS: Final = (
 _METHODS: Final = {
     "conditional": "The attack was chosen on random rows and judged on the others alone; the "
     "limit holds at every sample size, whatever the mechanism.",
-    "split-cp": "The attack was chosen on random rows and judged on the others alone, with two "
-    "Clopper-Pearson limits; they hold at every sample size.",
-    "clopper-pearson": "The attack was fixed before its guesses were counted. Clopper-Pearson "
-    "limits hold at every sample size.",
-    "grid-cp": "All rows are used: Clopper-Pearson limits at ranks fixed beforehand share the "
-    "error and hold at every sample size.",
     "bands": "All rows are used: bands of the whole ROC hold at every threshold at once and at "
     "every sample size.",
-    "bayes": "The limit is credible, not a confidence limit: a quantile of the posterior under "
-    "Jeffreys' priors, for an attack chosen on other rows.",
     "gdp": "The mechanism is taken to be Gaussian (its best attacker's ROC that of mu-GDP for some "
     "mu). Where it is not, the limit may exceed the truth.",
 }
@@ -158,7 +150,7 @@ def rests_on(
             worth = _METHODS[method]
             if counts and method == "conditional":
                 worth = f"{_COUNTED} The limit holds at every sample size, whatever the mechanism."
-            elif counts and method != "clopper-pearson":
+            elif counts:
                 worth = f"{_COUNTED} {worth}"
             return (runs, worth, _NEIGHBOURS)
         case "one-run":
@@ -233,8 +225,6 @@ def _limit(design: EpsilonDesign, top: EpsilonStatement) -> str:
 def _sure(design: EpsilonDesign, validity: StatementValidity) -> str:
     percent = percent_text(design.confidence)
     match validity:
-        case "credible":
-            return f"With {percent} posterior probability (not confidence)"
         case "assumes-gdp":
             return f"If it is Gaussian, then with {percent} confidence"
         case "if-fair-coins":

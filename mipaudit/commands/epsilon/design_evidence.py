@@ -138,9 +138,9 @@ def evidence_from_scores(
 
 
 def _one_run(runs: Runs, asked: EpsilonOptions, design: EpsilonDesign) -> EpsilonEvidence:
+    from mipaudit.commands.epsilon.canaries.coins import coin_findings
     from mipaudit.commands.epsilon.canaries.scores import (
         claim_p_value,
-        coin_of,
         one_run_statements,
         power_findings,
     )
@@ -151,8 +151,8 @@ def _one_run(runs: Runs, asked: EpsilonOptions, design: EpsilonDesign) -> Epsilo
         statements=one_run_statements(runs, asked),
         columns=len(runs),
         p_value=claim_p_value(runs, asked),
-        coin=coin_of(runs),
-        findings=(*(() if coin is None else coin.findings), *power_findings(runs, asked)),
+        coin=coin,
+        findings=(*(coin_findings(coin) if coin else ()), *power_findings(runs, asked)),
     )
 
 

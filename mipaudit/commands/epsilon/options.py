@@ -29,7 +29,7 @@ from mipaudit.options.texts.number_list import one_or_two, whole_number
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-MethodName = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
+MethodName = Literal["conditional", "bands", "gdp"]
 NumeratorChoice = Literal["either", "member", "holdout", "both"]
 _MOST_SPLITS: Final = 1000
 _MOST_STEPS: Final = 10**7
@@ -43,8 +43,6 @@ _DESIGNS: Final = (
     "certifies epsilon.\n"
     "  one-model         a row is a member or holdout record of one model: certifies nothing."
 )
-_COMBINABLE: Final = ("conditional", "gdp", "split-cp")
-_OF_SCORES_ALONE: Final = ("grid-cp", "bands")
 
 
 class _Any(Options):
@@ -109,7 +107,7 @@ class _Certifying(Options):
 class _Runs(Options):
     method: Annotated[
         MethodName,
-        Option("--method", "Independent runs: how. bayes is credible; gdp needs `assume_gdp`."),
+        Option("--method", "Independent runs: how. gdp needs `assume_gdp`."),
     ] = "conditional"
     splits: Annotated[
         int,
@@ -249,8 +247,8 @@ Examples:
             raise UsageError("needs_scores", f"`{idle}` needs scores, not counts.")
         if any(one is not None for one in (self.data, self.members, self.holdout)):
             raise UsageError("two_inputs", "Scores and counts are given; one of them is enough.")
-        if self.table is not None and self.method in _OF_SCORES_ALONE:
-            raise UsageError("needs_scores", f"`method` {self.method} needs scores.")
+        if self.table is not None and self.method == "bands":
+            raise UsageError("needs_scores", "`method` bands needs scores.")
         guessed_right = 0 if self.totals is None else self.totals.correct
         # A whole curve is tested guess by guess.
         if guessed_right > _MOST_STEPS and (self.assume_gdp or self.claims_curve):
@@ -274,8 +272,8 @@ Examples:
                 "delta",
                 "`assume_gdp` needs a delta above 0: Gaussian noise has no epsilon at delta 0.",
             )
-        if self.splits > 1 and self.method not in _COMBINABLE:
-            raise UsageError("splits", f"`splits` is for the methods {', '.join(_COMBINABLE)}.")
+        if self.splits > 1 and self.method == "bands":
+            raise UsageError("splits", "`splits` is for the methods conditional, gdp.")
 
     def _check_claim(self) -> None:
         epsilon, mu = self.claimed_epsilon, self.claimed_mu

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
-from mipaudit.formats.document import Case, Document, Grid, Mood, Note, Paragraph, bulleted
+from mipaudit.formats.document import Case, Document, Grid, Mood, Note, Paragraph, bulleted, framed
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_figure,
@@ -48,16 +48,10 @@ _NONE: Final = "none"
 def epsilon_document(report: EpsilonReport) -> Document:
     """Return the report as a document."""
     headline, mood = _headline(report)
-    return Document(
-        title="mipaudit epsilon",
-        headline=headline,
-        mood=mood,
-        summary=report.summary,
-        sections=tuple(section for section in _sections(report) if section),
-        cases=(_case(report),),
-        created=report.provenance.created,
-        leads=True,
+    document = framed(
+        report, _sections(report), cases=(_case(report),), headline=headline, mood=mood
     )
+    return document._replace(leads=True)
 
 
 def _headline(report: EpsilonReport) -> tuple[str, Mood]:
@@ -99,8 +93,6 @@ def _sections(report: EpsilonReport) -> Iterator[Section]:
     if report.claim is not None and report.claim.power:
         yield _power(report, report.claim.power)
     yield bulleted("What it rests on", report.rests_on)
-    yield bulleted("Findings", [f"{f.code}: {f.text}" for f in report.findings])
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _statements(report: EpsilonReport) -> Section:

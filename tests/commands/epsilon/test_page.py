@@ -37,7 +37,6 @@ SAMPLES = {
     "runs_refuted": {**RUNS, "claimed_epsilon": 1.0},
     "runs_not_refuted": {**RUNS, "claimed_epsilon": 2.5, "delta": 0.0, "numerator": "member"},
     "runs_gaussian": {**RUNS, "method": "gdp", "assume_gdp": True, "claimed_mu": 1.0},
-    "runs_credible": {**RUNS, "method": "bayes", "claimed_epsilon": 1.0},
     "runs_nothing": {**RUNS, "tp": 5, "fn": 95},
     "one_run": CANARIES,
     "one_run_refuted": {**CANARIES, "claimed_epsilon": 1.0, "true_epsilon": 1.5},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.commands.epsilon.report import CoinCheck
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_figure
@@ -27,30 +27,7 @@ _SEED: Final = 20_261_122
 _ROUNDING: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FairCoin:
-    """How many canaries were included, beside what fair coins do.
-
-    Attributes:
-        canaries: how many coins.
-        included: how many of them came up heads.
-        p_value: exact two-sided p-value of that number.
-        findings: what speaks against independent fair coins. They are warnings, not
-            errors: a number cannot show how the choice was made.
-    """
-
-    canaries: int
-    included: int
-    p_value: float
-    findings: tuple[Finding, ...]
-
-    @property
-    def ruled_out(self) -> bool:
-        """Tell whether such coins include so many or so few less than once in 1,000 runs."""
-        return self.p_value < _SUSPICIOUS
-
-
-def check_fair_coin(*, canaries: int, included: int, rate: float | None = None) -> FairCoin:
+def check_fair_coin(*, canaries: int, included: int, rate: float | None = None) -> CoinCheck:
     """Compare the number of canaries included with the binomial law of the coins.
 
     Args:
@@ -66,24 +43,38 @@ def check_fair_coin(*, canaries: int, included: int, rate: float | None = None) 
         float(betainc(canaries - included, included + 1, 1 - share)) if included < canaries else 1.0
     )
     p_value = min(1.0, 2 * min(more, fewer))
-    findings = (*_unlikely(p_value, rate), *_fixed_half(canaries, included))
-    return FairCoin(canaries=canaries, included=included, p_value=p_value, findings=findings)
+    return CoinCheck(
+        canaries=canaries,
+        included=included,
+        p_value=p_value,
+        ruled_out=p_value < _SUSPICIOUS,
+        rate=rate,
+    )
 
 
-def _unlikely(p_value: float, rate: float | None) -> tuple[Finding, ...]:
-    if p_value >= _SUSPICIOUS:
+def coin_findings(coin: CoinCheck) -> tuple[Finding, ...]:
+    """Return what speaks against independent coins of the stated share.
+
+    They are warnings, not errors: a number cannot show how the choice was made.
+    """
+    return (*_unlikely(coin), *_fixed_half(coin.canaries, coin.included))
+
+
+def _unlikely(coin: CoinCheck) -> tuple[Finding, ...]:
+    if not coin.ruled_out:
         return ()
-    if rate is None:
+    chance = upper_figure(coin.p_value, digits=2)
+    if coin.rate is None:
         text = (
-            f"Fair coins include so many or so few canaries with probability "
-            f"{upper_figure(p_value, digits=2)}, so nothing is certified. "
+            "Fair coins include so many or so few canaries with probability "
+            f"{chance}, so nothing is certified. "
             "If independent coins of another share did include them, state it with "
             "--inclusion-rate."
         )
     else:
         text = (
-            f"Coins of the stated rate {number_text(rate)} include so many or so few canaries with "
-            f"probability {upper_figure(p_value, digits=2)}, so nothing is certified."
+            f"Coins of the stated rate {number_text(coin.rate)} include so many or so few "
+            f"canaries with probability {chance}, so nothing is certified."
         )
     return (Finding(code="inclusion_not_fair", text=text),)
 

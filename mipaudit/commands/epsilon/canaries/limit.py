@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, FairCoin, check_fair_coin
+from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, check_fair_coin
 from mipaudit.commands.epsilon.canaries.guesses import (
     Direction,
     GuessCount,
@@ -38,6 +38,7 @@ from mipaudit.maths.privacy.mechanism import GaussianDP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mipaudit.commands.epsilon.report import CoinCheck
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
@@ -58,7 +59,7 @@ class OneRun:
 
     canaries: int
     counts: tuple[GuessCount, ...]
-    coin: FairCoin | None
+    coin: CoinCheck | None
     rate: float | None
 
     def shares(self, error: float) -> tuple[CoinShares, float]:

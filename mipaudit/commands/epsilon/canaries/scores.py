@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE
+from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, coin_findings
 from mipaudit.commands.epsilon.canaries.limit import (
     OneRun,
     claim_p_value_one_run,
@@ -18,7 +18,7 @@ from mipaudit.commands.epsilon.canaries.limit import (
     one_run_from_counts,
     one_run_from_scores,
 )
-from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
+from mipaudit.commands.epsilon.report import CanaryGuesses, EpsilonStatement
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.policy import delta_reason
 from mipaudit.statements.text.printable_names import safe_name
@@ -77,20 +77,6 @@ def runs_from_totals(totals: CanaryTotals, asked: EpsilonOptions) -> Runs:
     return ((None, run),)
 
 
-def coin_of(runs: Runs) -> CoinCheck | None:
-    """Return how many canaries were included; None for counts."""
-    coin = runs[0][1].coin
-    if coin is None:
-        return None
-    return CoinCheck(
-        canaries=coin.canaries,
-        included=coin.included,
-        p_value=coin.p_value,
-        ruled_out=coin.ruled_out,
-        rate=runs[0][1].rate,
-    )
-
-
 def one_run_statements(runs: Runs, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
     found = [_statement(name, run, asked, len(runs)) for name, run in runs]
@@ -123,7 +109,7 @@ def _statement(
     return EpsilonStatement(
         score=name,
         method="one-run",
-        validity="if-fair-coins" if run.coin is not None and run.coin.findings else "finite-sample",
+        validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
         decides=True,
         lower=limit.epsilon,
         lower_reason=_why_none(limit),

@@ -15,7 +15,6 @@ from mipaudit.maths.epsilon.conditional import GuessCounts, conditional_lower, u
 from mipaudit.maths.epsilon.rates import (
     choose_threshold,
     clopper_pearson_epsilon,
-    credible_epsilon,
     curve_criterion,
     gdp_criterion,
     rate_limits,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from mipaudit.maths.epsilon.choice import Numerator
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-_Method = Literal["conditional", "clopper-pearson", "bayes", "gdp"]
+_Method = Literal["conditional", "clopper-pearson", "gdp"]
 _EITHER: Final[tuple[Numerator, ...]] = ("member", "holdout")
 
 
@@ -110,7 +109,7 @@ def _refutes(
 
 def counts_statements(table: AttackTable, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return the limit that decides, and the others beside it."""
-    chosen = _deciding(asked)
+    chosen: _Method = "gdp" if asked.method == "gdp" else "conditional"
     methods: list[_Method] = ["conditional", "clopper-pearson"]
     if asked.assume_gdp:
         methods.append("gdp")
@@ -124,16 +123,6 @@ def curve_is_refuted_by_counts(table: AttackTable, asked: EpsilonOptions) -> boo
     return curve is not None and counts_refute_curve(
         *_four(table), curve, confidence=asked.confidence
     )
-
-
-def _deciding(asked: EpsilonOptions) -> _Method:
-    match asked.method:
-        case "bayes" | "gdp":
-            return asked.method
-        case "split-cp":
-            return "clopper-pearson"
-        case _:
-            return "conditional"
 
 
 def _statement(
@@ -191,9 +180,6 @@ def _limit(
         case "clopper-pearson":
             lower = clopper_pearson_epsilon(*four, delta=delta, alpha=alpha)
             return lower, None, "both", "finite-sample"
-        case "bayes":
-            lower = credible_epsilon(*four, delta=delta, alpha=alpha)
-            return lower, None, "both", "credible"
         case "gdp":
             mu = refuted_mu(*rate_limits(*_four(table), alpha=1 - asked.confidence))
             return GaussianDP(mu=mu).epsilon_at(delta), mu, "both", "assumes-gdp"

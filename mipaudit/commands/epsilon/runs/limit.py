@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
-import numpy as np
-
+from mipaudit.commands.epsilon.report import JudgedAttack
 from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide, settled_margin
 from mipaudit.maths.epsilon.bands import grid_band, roc_band
 from mipaudit.maths.epsilon.choice import choose_attacks, choose_slack
@@ -26,7 +25,6 @@ from mipaudit.maths.epsilon.conditional import (
 from mipaudit.maths.epsilon.rates import (
     choose_threshold,
     clopper_pearson_epsilon,
-    credible_epsilon,
     gdp_criterion,
     rate_limits,
     ratio_criterion,
@@ -36,36 +34,16 @@ from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.statements.policy import delta_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    import numpy as np
     from numpy.typing import NDArray
 
     from mipaudit.commands.epsilon.runs.split import Split
     from mipaudit.maths.epsilon.bands import RocBand
     from mipaudit.maths.epsilon.choice import Numerator
 
-Method = Literal["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
-Validity = Literal["finite-sample", "credible", "assumes-gdp"]
+Method = Literal["conditional", "grid-cp", "split-cp", "bands", "gdp"]
+Validity = Literal["finite-sample", "assumes-gdp"]
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenAttack:
-    """The attack that was judged, without a value of any score.
-
-    Attributes:
-        direction: the end of the score at which it guesses *member*.
-        numerator: whose right guesses count: of members, of holdout records, or both.
-        member_share: share of the judged rows that it guesses to be members.
-        holdout_share: share that it guesses to be holdout; it abstains on the rest.
-        counts: its guesses on the judged rows.
-    """
-
-    direction: Literal["high", "low"]
-    numerator: Numerator
-    member_share: float
-    holdout_share: float
-    counts: GuessCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,28 +73,9 @@ class EpsilonLimit:
     validity: Validity
     n_members: int
     n_holdout: int
-    attack: ChosenAttack | None
+    attack: JudgedAttack | None
     reason: str | None
     mu: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EpsilonCurve:
-    """The privacy profile and the ROC that the runs refute, jointly at one confidence.
-
-    Attributes:
-        deltas: float64, shape (k,).
-        lower: float64, shape (k,), lower limits of epsilon, all valid at once.
-        estimate: float64, shape (k,), plug-in values, which are biased upward.
-        roc: points that the ROC of the best attacker is above, all valid at once.
-        confidence: in (0, 1).
-    """
-
-    deltas: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    estimate: NDArray[np.float64]
-    roc: RocBand
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +83,7 @@ class _Finding:
     lower: float
     pure: float  # the same guesses' limit at delta 0, of a limit that delta can take away
     estimate: float
-    attack: ChosenAttack
+    attack: JudgedAttack
     mu: float | None = None
 
 
@@ -147,7 +106,8 @@ def epsilon_runs(
         delta: in [0, 1].
         confidence: one-sided, in (0, 1).
         method: ``conditional`` is the strongest that assumes nothing; ``gdp`` is valid
-            for Gaussian differential privacy only, and ``bayes`` gives a credible limit.
+            for Gaussian differential privacy only. ``split-cp`` and ``grid-cp`` are weaker:
+            `mipaudit validate` runs them for comparison.
         rng: settles which rows choose the attack.
         splits: at least 1; more than 1 repeats the split and combines the limits in a
             way that is valid however they depend (Rüger 1978). It makes the answer
@@ -170,39 +130,12 @@ def epsilon_runs(
         delta=delta,
         confidence=confidence,
         method=method,
-        validity=_validity(method),
+        validity="assumes-gdp" if method == "gdp" else "finite-sample",
         n_members=members.size,
         n_holdout=holdout.size,
         attack=chosen.attack if chosen else None,
         reason=_reason(chosen),
         mu=chosen.mu if chosen else None,
-    )
-
-
-def epsilon_curve(
-    members: NDArray[np.floating],
-    holdout: NDArray[np.floating],
-    deltas: Sequence[float],
-    *,
-    confidence: float,
-) -> EpsilonCurve:
-    """Return lower limits of epsilon at many deltas, all valid at once, and the ROC's.
-
-    Args:
-        members: scores, shape (n1,), as for `epsilon_runs`.
-        holdout: scores, shape (n0,).
-        deltas: each in [0, 1].
-        confidence: joint, in (0, 1).
-    """
-    band = roc_band(members, holdout, alpha=1 - confidence)
-    sizes = members.size, holdout.size
-    points = [_plug_in(int(tp), int(fp), *sizes) for tp, fp in zip(band.tp, band.fp, strict=True)]
-    return EpsilonCurve(
-        deltas=np.asarray(deltas, dtype=np.float64),
-        lower=np.array([band.epsilon(delta) for delta in deltas]),
-        estimate=np.array([max(refuted_epsilon(*p, delta) for p in points) for delta in deltas]),
-        roc=band,
-        confidence=confidence,
     )
 
 
@@ -224,8 +157,8 @@ def _find(
     match method:
         case "conditional":
             return _conditional(split, delta, alpha, rng)
-        case "split-cp" | "bayes":
-            return _rates(split, delta, alpha, credible=method == "bayes")
+        case "split-cp":
+            return _rates(split, delta, alpha)
         case "gdp":
             return _gaussian(split, delta, alpha)
         case _:
@@ -261,20 +194,15 @@ def _usual_slacks(
     }
 
 
-def _rates(split: Split, delta: float, alpha: float, *, credible: bool) -> _Finding:
+def _rates(split: Split, delta: float, alpha: float) -> _Finding:
     criterion = ratio_criterion(split.sizes, delta, alpha)
     attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
     counts = split.answers(attack)
     table = counts.tp, counts.fn, counts.fp, counts.tn
-    limit = credible_epsilon if credible else clopper_pearson_epsilon
-    if credible:
-        estimate = credible_epsilon(*table, delta=delta, alpha=0.5)
-    else:
-        estimate = refuted_epsilon(*_smoothed(counts), delta)
     return _Finding(
-        lower=limit(*table, delta=delta, alpha=alpha),
-        pure=limit(*table, delta=0.0, alpha=alpha),
-        estimate=estimate,
+        lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
+        pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
+        estimate=refuted_epsilon(*_smoothed(counts), delta),
         attack=_described(
             counts, members_high=attack.members_high, numerator=_numerator(counts, delta)
         ),
@@ -321,14 +249,16 @@ def _from_band(
     )
 
 
-def _described(counts: GuessCounts, *, members_high: bool, numerator: Numerator) -> ChosenAttack:
-    rows = counts.n_members + counts.n_holdout
-    return ChosenAttack(
+def _described(counts: GuessCounts, *, members_high: bool, numerator: Numerator) -> JudgedAttack:
+    return JudgedAttack(
         direction="high" if members_high else "low",
         numerator=numerator,
-        member_share=(counts.tp + counts.fp) / rows,
-        holdout_share=(counts.tn + counts.fn) / rows,
-        counts=counts,
+        tp=counts.tp,
+        fp=counts.fp,
+        tn=counts.tn,
+        fn=counts.fn,
+        n_members=counts.n_members,
+        n_holdout=counts.n_holdout,
     )
 
 
@@ -340,12 +270,8 @@ def _numerator(counts: GuessCounts, delta: float) -> Numerator:
 
 
 def _smoothed(counts: GuessCounts) -> tuple[float, float]:
-    return _plug_in(counts.tp, counts.fp, counts.n_members, counts.n_holdout)
-
-
-def _plug_in(tp: int, fp: int, n_members: int, n_holdout: int) -> tuple[float, float]:
     """Return TPR and FPR with half a row of each kind added: neither is 0 or 1."""
-    return (tp + 0.5) / (n_members + 1), (fp + 0.5) / (n_holdout + 1)
+    return (counts.tp + 0.5) / (counts.n_members + 1), (counts.fp + 0.5) / (counts.n_holdout + 1)
 
 
 def _ranked(found: list[_Finding | None], place: int) -> _Finding | None:
@@ -354,18 +280,6 @@ def _ranked(found: list[_Finding | None], place: int) -> _Finding | None:
     if not made:
         return None
     return sorted(made, key=lambda finding: finding.lower, reverse=True)[place - 1]
-
-
-def _validity(method: Method) -> Validity:
-    match method:
-        case "conditional" | "grid-cp" | "split-cp" | "bands":
-            return "finite-sample"
-        case "bayes":
-            return "credible"
-        case "gdp":
-            return "assumes-gdp"
-        case _:
-            assert_never(method)
 
 
 def _reason(chosen: _Finding | None) -> str | None:

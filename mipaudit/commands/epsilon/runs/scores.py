@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
+from mipaudit.commands.epsilon.report import EpsilonStatement, ProfilePoint
 from mipaudit.commands.epsilon.runs.counted import estimate_from_counts, runs_refute_curve
-from mipaudit.commands.epsilon.runs.limit import EpsilonLimit, epsilon_curve, epsilon_runs
+from mipaudit.commands.epsilon.runs.limit import EpsilonLimit, epsilon_runs
 from mipaudit.counting.scores import count_columns
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.maths.epsilon.bands import RocBand, roc_band
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.commands.epsilon.inputs import ScoredRows
     from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
-    from mipaudit.commands.epsilon.runs.limit import ChosenAttack
-    from mipaudit.maths.epsilon.bands import RocBand
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 
@@ -62,15 +61,15 @@ def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[ProfilePoint,
     points: list[ProfilePoint] = []
     for name, members, holdout in rows.columns():
         confidence = asked.confidence_of_one(len(rows.names))
-        curve = epsilon_curve(members, holdout, deltas, confidence=confidence)
+        band = roc_band(members, holdout, alpha=1 - confidence)
         points.extend(
             ProfilePoint(
                 score=safe_name(name),
                 delta=delta,
-                lower=float(lower),
-                estimate=_estimate(curve.roc, delta, members.size, holdout.size),
+                lower=float(band.epsilon(delta)),
+                estimate=_estimate(band, delta, members.size, holdout.size),
             )
-            for delta, lower in zip(deltas, curve.lower, strict=True)
+            for delta in deltas
         )
     return tuple(points)
 
@@ -114,22 +113,8 @@ def _statement(name: str, limit: EpsilonLimit, *, decides: bool) -> EpsilonState
         estimate=None if limit.attack is None else limit.estimate,
         mu_lower=limit.mu,
         confidence=limit.confidence,
-        attack=None if limit.attack is None else _attack(limit.attack),
+        attack=limit.attack,
         guesses=None,
-    )
-
-
-def _attack(attack: ChosenAttack) -> JudgedAttack:
-    counts = attack.counts
-    return JudgedAttack(
-        direction=attack.direction,
-        numerator=attack.numerator,
-        tp=counts.tp,
-        fp=counts.fp,
-        tn=counts.tn,
-        fn=counts.fn,
-        n_members=counts.n_members,
-        n_holdout=counts.n_holdout,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from mipaudit.commands.epsilon.canaries.coins import (
     check_fair_coin,
+    coin_findings,
     require_fresh_coins,
     require_one_share,
 )
@@ -14,7 +15,8 @@ from mipaudit.errors import InputError
 
 
 def codes(canaries, included):
-    return [f.code for f in check_fair_coin(canaries=canaries, included=included).findings]
+    coin = check_fair_coin(canaries=canaries, included=included)
+    return [finding.code for finding in coin_findings(coin)]
 
 
 @pytest.mark.parametrize("canaries", [1, 2, 7, 20])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from mipaudit.commands.epsilon.canaries.coins import coin_findings
 from mipaudit.commands.epsilon.canaries.limit import (
     claim_p_value_one_run,
     curve_p_value_one_run,
@@ -163,7 +164,7 @@ def test_a_large_delta_allows_everything(delta):
 def test_a_half_of_fixed_size_is_found_not_refused():
     included = np.tile([True, False], 500)
     run = one_run_from_scores(included, np.arange(1000.0))
-    assert [finding.code for finding in run.coin.findings] == ["inclusion_exactly_half"]
+    assert [finding.code for finding in coin_findings(run.coin)] == ["inclusion_exactly_half"]
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

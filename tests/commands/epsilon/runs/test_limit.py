@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mipaudit.commands.epsilon.runs.limit import epsilon_curve, epsilon_runs
+from mipaudit.commands.epsilon.runs.limit import epsilon_runs
+from mipaudit.maths.epsilon.bands import roc_band
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from tests.places import TESTS
 
 DATA = TESTS / "data"
-METHODS = ["conditional", "grid-cp", "split-cp", "bands", "bayes", "gdp"]
+METHODS = ["conditional", "grid-cp", "split-cp", "bands", "gdp"]
 ASSUMING_NOTHING = ["conditional", "grid-cp", "split-cp", "bands"]
 
 
@@ -115,7 +116,7 @@ def test_no_score_distinguishes_nothing(method):
 def test_perfect_separation_gives_the_exact_binomial_value(flip):
     rng = np.random.default_rng(0)
     found = limit(flip * (5 + rng.random(500)), flip * rng.random(500))
-    counts = found.attack.counts
+    counts = found.attack
     assert (counts.tp, counts.fp, counts.tn, counts.fn) == (400, 0, 400, 0)
     share = 0.05 ** (1 / 800)
     assert found.lower == pytest.approx(math.log(share / (1 - share)), rel=1e-9)
@@ -196,7 +197,6 @@ def test_the_validity_is_named():
     scores = gaussian(rng, 300)
     named = {method: limit(*scores, method=method, delta=1e-3).validity for method in METHODS}
     assert named == dict.fromkeys(ASSUMING_NOTHING, "finite-sample") | {
-        "bayes": "credible",
         "gdp": "assumes-gdp",
     }
 
@@ -211,15 +211,15 @@ def test_the_gaussian_method_is_near_the_truth_where_it_holds():
 def test_the_curve_is_below_the_truth_at_every_delta():
     rng = np.random.default_rng(9)
     deltas = [0.0, 1e-5, 1e-3, 0.05, 0.2, 0.5, 1.0]
-    curve = epsilon_curve(*gaussian(rng, 10_000), deltas, confidence=0.95)
+    band = roc_band(*gaussian(rng, 10_000), alpha=0.05)
+    lower = np.array([band.epsilon(delta) for delta in deltas])
     truth = np.array([GaussianDP(mu=1.0).epsilon_at(d) for d in deltas])
-    assert (curve.lower <= truth).all()
-    assert (np.diff(curve.lower) <= 0).all()
-    assert (curve.lower <= curve.estimate).all()
-    assert curve.lower[1] > 1.6
-    assert curve.lower[-1] == 0
-    allowed = [GaussianDP(mu=1.0).tpr(float(f)) for f in curve.roc.fpr]
-    assert (curve.roc.tpr <= allowed).all()
+    assert (lower <= truth).all()
+    assert (np.diff(lower) <= 0).all()
+    assert lower[1] > 1.6
+    assert lower[-1] == 0
+    allowed = [GaussianDP(mu=1.0).tpr(float(f)) for f in band.fpr]
+    assert (band.tpr <= allowed).all()
 
 
 AUDITS = [
@@ -249,7 +249,7 @@ def test_a_broken_mechanism_is_refuted():
         assert 1.5 < limit(members, holdout, method=method).lower < 2
 
 
-@pytest.mark.parametrize("method", ["conditional", "split-cp", "grid-cp", "bands", "bayes"])
+@pytest.mark.parametrize("method", ["conditional", "split-cp", "grid-cp", "bands"])
 def test_delta_is_named_where_it_takes_the_limit_away(method):
     rng = np.random.default_rng(11)
     members, holdout = laplace(rng, 2000)
@@ -259,4 +259,4 @@ def test_delta_is_named_where_it_takes_the_limit_away(method):
     )
     assert limit(members, holdout, delta=0.01, method=method).reason is None
     same = limit(*null(rng, 2000), delta=0.5, method=method).reason
-    assert "delta" not in same or method == "bayes"
+    assert "delta" not in same
