@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,7 +16,7 @@ from mipaudit.reading.columns.column import are_days, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -82,55 +83,48 @@ class Encoding:
         Records are equal in all columns just where these points are: scaling can make
         different numbers the same, and words that were not released share a level.
         """
-        known = [
-            {word: at for at, word in enumerate(sorted(_all_words(tables, code)))}
-            if code.treated == "category"
-            else {}
+        known = {
+            code.name: {word: at for at, word in enumerate(sorted(_all_words(tables, code)))}
             for code in self.columns
-        ]
-        return {role: self._exact(table, known) for role, table in tables.items()}
+            if code.treated == "category"
+        }
 
-    def _exact(
-        self, table: Mapping[str, RecordColumn], known: Sequence[Mapping[str, int]]
-    ) -> Points:
-        rows = len(next(iter(table.values())).missing)
-        numbers, codes = [], []
-        for code, places in zip(self.columns, known, strict=True):
-            column = table[code.name]
-            if code.treated == "category":
-                codes.append(_word_codes(column, code, places, other=-1, missing=-2))
-                continue
-            numbers.append(np.where(column.missing, 0.0, _plain_numbers(column, code)) + 0.0)
-            if code.blanks:
-                codes.append(column.missing.astype(np.int32))
-        return _stacked(numbers, codes, rows)
+        def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
+            return _word_codes(column, code, known[code.name], other=-1, missing=-2)
+
+        return {role: self._stacked(table, _plain_numbers, coded) for role, table in tables.items()}
 
     def points(self, table: Mapping[str, RecordColumn]) -> Points:
         """Return a table's records as points."""
+        return self._stacked(table, _scaled, _category_codes)
+
+    def _stacked(
+        self,
+        table: Mapping[str, RecordColumn],
+        numbered: Callable[[RecordColumn, ColumnCode], NDArray[np.float64]],
+        coded: Callable[[RecordColumn, ColumnCode], NDArray[np.int32]],
+    ) -> Points:
         rows = len(next(iter(table.values())).missing)
         numbers, codes = [], []
         for code in self.columns:
             column = table[code.name]
             if code.treated == "category":
-                codes.append(_category_codes(column, code))
+                codes.append(coded(column, code))
                 continue
-            with np.errstate(over="ignore"):
-                scaled = (_plain_numbers(column, code) - code.centre) / code.width
-            scaled = np.where(column.missing, 0.0, scaled) + 0.0
-            _refuse_far(scaled, code.name)
-            numbers.append(scaled)
+            numbers.append(np.where(column.missing, 0.0, numbered(column, code)) + 0.0)
             if code.blanks:
                 codes.append(column.missing.astype(np.int32))
-        return _stacked(numbers, codes, rows)
+        return Points(
+            numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+            codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
+        )
 
 
-def _stacked(
-    numbers: Sequence[NDArray[np.float64]], codes: Sequence[NDArray[np.int32]], rows: int
-) -> Points:
-    return Points(
-        numbers=np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
-        codes=np.stack(codes, axis=1) if codes else np.empty((rows, 0), dtype=np.int32),
-    )
+def _scaled(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        found = (_plain_numbers(column, code) - code.centre) / code.width
+    _refuse_far(np.where(column.missing, 0.0, found), code.name)
+    return found
 
 
 def _refuse_far(scaled: NDArray[np.float64], name: str) -> None:
