@@ -7,7 +7,7 @@ from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Confidence
 from mipaudit.options.groups.scores import Data
 from mipaudit.options.groups.working import StrictlySeeded, Work
-from mipaudit.options.plain_values import path_of
+from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.ranges import ABOVE_NOTHING
 
 
@@ -99,3 +99,16 @@ Examples:
   mipaudit shift members.csv holdout.csv -f json -o shift.json
       For mipaudit estimate SCORES --blind shift.json.
 """
+
+    def check(self) -> None:
+        """Refuse one stream for both tables, and a column in two roles."""
+        super().check()
+        piped = [one for one in (self.members, self.holdout) if isinstance(one, str) and one == "-"]
+        require(
+            len(piped) < 2,  # noqa: PLR2004
+            "two_stdin",
+            "Members and holdout cannot both be standard input.",
+            "Write one of them to a file first.",
+        )
+        both = {self.id_column, *self.ignore} & set(self.columns)
+        require(not both, "two_roles", "A column of `columns` cannot be the id or be ignored.")

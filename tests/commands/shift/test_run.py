@@ -456,3 +456,14 @@ def test_columns_stored_more_coarsely_in_one_class_tell_nothing():
     holdout[numbers] = holdout[numbers].astype(np.float32)
     assert report.estimates == mipaudit.shift(members, holdout).estimates
     assert "rounded_numbers" in {one.code for one in report.findings}
+
+
+def test_a_file_and_a_frame_are_compared_as_two_files_are(tmp_path):
+    rng = np.random.default_rng(0)
+    inside, outside = (pd.DataFrame({"a": rng.normal(size=200)}) for _ in range(2))
+    for name, table in (("in.csv", inside), ("out.csv", outside)):
+        table.to_csv(tmp_path / name, index=False)
+
+    mixed = mipaudit.shift(tmp_path / "in.csv", outside)
+
+    assert mixed.estimates == mipaudit.shift(tmp_path / "in.csv", tmp_path / "out.csv").estimates

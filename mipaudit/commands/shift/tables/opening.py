@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.tables.kinds import name_features, nested_columns
 from mipaudit.commands.shift.tables.source import FeatureSource, mixed_column
-from mipaudit.errors import InputError, UsageError
+from mipaudit.errors import InputError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import merge_fields, merged_kind, unreadable_column
@@ -36,17 +36,10 @@ def open_tables(asked: ShiftOptions) -> FeatureSource:
     """Open two tables of records, and choose what is compared of them.
 
     Raises:
-        UsageError: a column has two roles, or both tables are standard input.
         InputError: a table cannot be read or is empty, or they have no column in common.
     """
     claim_buffers()
     members, holdout = asked.members, asked.holdout
-    if isinstance(members, str) and members == holdout == "-":
-        raise UsageError(
-            "two_stdin",
-            "Members and holdout cannot both be standard input.",
-            hint="Write one of them to a file first.",
-        )
     blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
     try:
         check_different(blobs)
@@ -147,9 +140,6 @@ def _selected(
             "The two tables have no column in common: nothing can be compared.",
             hint="Give both tables the same header.",
         )
-    taken = {asked.id_column, *asked.ignore} & set(asked.columns)
-    if taken:
-        raise UsageError("two_roles", "A column of `columns` cannot be the id or be ignored.")
     kept: list[Field] = []
     skipped: list[tuple[str, str]] = []
     for one in merge_fields([*members, *holdout]):
