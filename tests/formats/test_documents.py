@@ -234,7 +234,7 @@ def test_pictures_are_said_in_words_and_are_the_same_again(reports):
 
 
 def test_without_the_plotting_library_the_page_has_no_pictures(reports, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.estimate.pages.pictures.plotting", lambda: False)
+    monkeypatch.setattr("mipaudit.commands.estimate.pictures.plotting", lambda: False)
     page = page_of(reports["estimate"])
     assert "figure" not in page.seen
     assert "Verdict" in page.text

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.estimate.pages.notebook import notebook_html
-from mipaudit.commands.estimate.pages.sections import methods
+from mipaudit.commands.estimate.page import notebook_html
+from mipaudit.commands.estimate.sections import methods
 from mipaudit.formats.documents import report_text
 
 

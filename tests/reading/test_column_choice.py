@@ -12,7 +12,7 @@ from mipaudit.commands.attack.run import attack
 from mipaudit.commands.check.run import check
 from mipaudit.commands.compare.run import compare
 from mipaudit.commands.epsilon.run import epsilon
-from mipaudit.commands.estimate.pages.headline import headline
+from mipaudit.commands.estimate.page import headline
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.commands.records.page import records_document
 from mipaudit.commands.records.run import records

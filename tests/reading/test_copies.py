@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
-from mipaudit.commands.estimate.pages.headline import headline
-from mipaudit.commands.estimate.pages.page import estimate_document
+from mipaudit.commands.estimate.page import estimate_document, headline
 from mipaudit.errors import UsageError
 from mipaudit.formats.policy_blocks import policy_section
 from mipaudit.reading.report_file import contradiction

@@ -6,17 +6,26 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.estimate.blind_words import asserted_words, blind_findings, blind_words
-from mipaudit.commands.estimate.metric_rows import (
+from mipaudit.commands.estimate.report import Report
+from mipaudit.commands.estimate.rows import (
     findings_of,
     gather_metrics,
+    kernel_rows_of,
+    mace_estimates,
     metric_rows,
     published_rows,
+    vector_evidence_of,
+    vector_mace,
 )
-from mipaudit.commands.estimate.policy_fit import require_fit
-from mipaudit.commands.estimate.report import MaceCell, Report
-from mipaudit.commands.estimate.words import limitations, summary
+from mipaudit.commands.estimate.words import (
+    asserted_words,
+    blind_findings,
+    blind_words,
+    limitations,
+    summary,
+)
 from mipaudit.counting.columns import require_information
+from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
 from mipaudit.evidence.metrics.rows import prior_findings
 from mipaudit.evidence.scores.curves import score_curves
@@ -28,29 +37,29 @@ from mipaudit.evidence.scores.rows import (
     pairs_of_limits,
     score_estimates,
 )
-from mipaudit.maths.metrics.mace import mace_histogram
+from mipaudit.evidence.vectors.rows import vector_estimates, vector_findings
 from mipaudit.options.policy.limits import limits_elsewhere
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.estimate import Design, Estimate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, reach_verdict, settled, waive
+from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
-    from mipaudit.evidence.judgement.blind import Blind, ScoreExcess
+    from mipaudit.evidence.judgement.blind import Blind
     from mipaudit.reading.source.audited import AuditedInput
-    from mipaudit.statements.estimate import Finding
+    from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.origin import Provenance
+    from mipaudit.statements.policy import Limit, Policy
 
 _MOST_CURVES: Final = 5
-_MACE_METHOD = "MACE histogram, as published; not a valid interval for the advantage"
+_VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
+_ORDERED: Final = frozenset({"auc", "tpr_at_fpr"})
 
 
 def audit(
@@ -74,7 +83,7 @@ def audit(
         InputError: every score is constant, or both classes hold the same scores.
     """
     require_information(counts)
-    require_fit(source, asked.judged.policy)
+    _require_fit(source, asked.judged.policy)
     scalars = [source.columns[at] for at in source.scalars]
     names = [column.name for column in scalars]
     columns = len(names) + len(source.vectors)
@@ -92,7 +101,7 @@ def audit(
             names, counts.columns, scalars, counts.seeds, strict=True
         )
     ]
-    evidence += _vectors(source, counts, asked)
+    evidence += vector_evidence_of(source, counts, asked)
     share = ErrorShare(
         confidence=asked.confidence, columns=_shares(evidence, asked) if asked.joint else columns
     )
@@ -113,7 +122,10 @@ def audit(
     ]
     judgement = judge(evidence, asked.judged.policy, asked.claim, asked.confidence, metrics, blind)
     if blind is not None:
-        blind = replace(blind, excess=_excess(evidence, blind, share))
+        from mipaudit.evidence.judgement.blind import score_excess
+
+        excess = tuple(score_excess(one, blind, share.one_sided) for one in evidence)
+        blind = replace(blind, excess=excess)
     judged = waive(judgement.checks, asked.judged.policy.waivers, waiver_day())
     checks = (*copy_checks(asked.judged.policy.max_copies, source.copies), *judged.checks)
     incomplete = bool(source.left_out)
@@ -151,9 +163,9 @@ def audit(
             )
         ),
     ]
-    mace_rows, mace_cells = _mace(counts.mace, names, asked)
-    vector_mace_rows, mace_findings = _vector_mace(source, counts, asked)
-    kernel_rows = _kernel(counts, names, share, asked)
+    mace_rows, mace_cells = mace_estimates(counts.mace, names, asked)
+    vector_mace_rows, mace_findings = vector_mace(source, counts, asked)
+    kernel_rows = kernel_rows_of(counts, names, share, asked)
     return Report(
         command="estimate",
         design=design,
@@ -202,30 +214,10 @@ def _shares(evidence: Sequence[Evidence], asked: EstimateOptions) -> int:
     return sum(pairs_of_limits(one) + metrics * (1 + len(one.classes)) for one in evidence)
 
 
-def _excess(
-    evidence: Sequence[Evidence], blind: Blind, share: ErrorShare
-) -> tuple[ScoreExcess, ...]:
-    """Return what of every score the records do not explain, the strongest score first."""
-    from mipaudit.evidence.judgement.blind import score_excess
-
-    return tuple(score_excess(one, blind, share.one_sided) for one in evidence)
-
-
-def _vectors(source: AuditedInput, counts: Counts, asked: EstimateOptions) -> list[Evidence]:
-    """Return the evidence of the scores of several numbers."""
-    if not source.vectors:
-        return []
-    from mipaudit.commands.estimate.vector_evidence import vector_evidence_of
-
-    return [*vector_evidence_of(source, counts, asked)]
-
-
 def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
     """Return every row of one score."""
     if not evidence.vectorial:
         return score_estimates(evidence, share)
-    from mipaudit.evidence.vectors.rows import vector_estimates
-
     return vector_estimates(evidence, share)
 
 
@@ -235,22 +227,9 @@ def _remarks(evidence: Evidence, source: AuditedInput) -> list[Finding]:
     if not evidence.vectorial:
         infinite = source.infinite([evidence.score])
         return score_findings(name, evidence.counts, infinite, source.sentinels(evidence.score))
-    from mipaudit.evidence.vectors.rows import vector_findings
-
     (vector,) = (one for one in source.vectors if one.name == evidence.score)
     coordinates = [source.columns[at].name for at in vector.coordinates]
     return vector_findings(name, evidence, source.infinite(coordinates))
-
-
-def _vector_mace(
-    source: AuditedInput, counts: Counts, asked: EstimateOptions
-) -> tuple[list[Estimate], list[Finding]]:
-    """Return the published estimator of every vector with its bias, if asked for."""
-    if not counts.mace_vectors:
-        return [], []
-    from mipaudit.commands.estimate.vector_evidence import vector_mace
-
-    return vector_mace(source, counts, asked)
 
 
 def _design(
@@ -269,68 +248,74 @@ def _design(
     )
 
 
-def _kernel(
-    counts: Counts, names: list[str], share: ErrorShare, asked: EstimateOptions
-) -> list[Estimate]:
-    """Return the rows of the kernel densities, if asked for; they never decide anything."""
-    if counts.kernel is None:
-        return []
-    from mipaudit.evidence.kernel import kernel_estimates
+def _require_fit(source: AuditedInput, policy: Policy) -> None:
+    """Refuse a policy that says what cannot be judged on the scores.
 
-    return [
-        row
-        for name, column in zip(names, counts.kernel, strict=True)
-        for row in kernel_estimates(name, column, share, prior=asked.prior, strict=asked.strict)
-    ]
+    Raises:
+        UsageError: ``no_such_score``, ``no_order`` or ``no_such_class``.
+    """
+    for limit in policy.every_limit:
+        _require_score(source, limit)
+        _require_order(source, limit)
+    # It is checked also where it has nothing to judge.
+    pairs = {(policy.against, None), *((one.against, one.score) for one in policy.every_limit)}
+    for against, score in sorted(pairs, key=str):
+        _require_class(source, against, score)
 
 
-def _mace(
-    counts: NDArray[np.int64] | None, names: list[str], asked: EstimateOptions
-) -> tuple[list[Estimate], tuple[MaceCell, ...]]:
-    """Return the published estimator's rows and cells; they never decide anything."""
-    rows: list[Estimate] = []
-    cells: list[MaceCell] = []
-    if counts is None:
-        return rows, ()
-    for name, table in zip(names, counts, strict=True):
-        occupied = table.sum(axis=1).nonzero()[0]
-        members, holdout = table[occupied, 1], table[occupied, 0]
-        result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
-        rows.append(
-            Estimate(
-                quantity="advantage",
-                score=name,
-                method=_MACE_METHOD,
-                attackers="any",
-                value=result.value,
-                lower=result.value - result.half_width,
-                upper=result.value + result.half_width,
-                confidence=asked.confidence,
-                plugin=result.value,
-                selection="100 bins of equal width between the extremes of the same rows",
-                validity="not-an-interval",
-                n_members=int(members.sum()),
-                n_holdout=int(holdout.sum()),
-            )
+def _require_score(source: AuditedInput, limit: Limit) -> None:
+    names = [source.columns[at].name for at in source.scalars]
+    names += [vector.name for vector in source.vectors]
+    if limit.score is not None and limit.score not in names:
+        known = ", ".join(f"'{safe_name(name)}'" for name in names)
+        raise UsageError(
+            "no_such_score",
+            f"The policy limits {limit.quantity} of the score '{safe_name(limit.score)}', which "
+            "is not audited.",
+            hint=f"The scores here: {known}. Name it with `score_columns` if the input has it.",
         )
-        cells.extend(
-            MaceCell(
-                score=name,
-                cell=int(cell),
-                members=int(x),
-                holdout=int(y),
-                risk=float(risk),
-                lower=float(low),
-                upper=float(high),
+
+
+def _require_order(source: AuditedInput, limit: Limit) -> None:
+    """Labels have no order, so no threshold or interval makes sense on them."""
+    asks = limit.quantity in _ORDERED or limit.against not in {None, "any"}
+    for column in (source.columns[at] for at in source.scalars):
+        if asks and column.kind == "string" and limit.score in {None, column.name}:
+            raise UsageError(
+                "no_order",
+                f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
+                "AUC, on TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
+                hint="Use `max_advantage` with `against` any, or name another `score_columns`.",
             )
-            for cell, x, y, risk, low, high in zip(
-                occupied,
-                members,
-                holdout,
-                result.risk,
-                result.risk_lower,
-                result.risk_upper,
-                strict=True,
-            )
+
+
+def _require_class(source: AuditedInput, against: Attackers | None, score: str | None) -> None:
+    """A class of attackers must make sense on every score that a policy is judged on."""
+    scalars = [source.columns[at] for at in source.scalars]
+    scalars = [column for column in scalars if score in {None, column.name}]
+    vectors = [vector for vector in source.vectors if score in {None, vector.name}]
+    of_vectors = against in _VECTOR_CLASSES
+    if against in {None, "any"} or (of_vectors and against == "learned" and not scalars):
+        return
+    if not of_vectors and any(column.kind == "string" for column in scalars):
+        raise UsageError(
+            "no_order",
+            f"Attackers '{against}' make no sense on labels, which have no order.",
+            hint="Use `against` any, or name another `score_columns`.",
         )
-    return rows, tuple(cells)
+    if scalars and of_vectors:
+        raise UsageError(
+            "no_such_class",
+            f"Attackers '{against}' exist for scores of several numbers alone, and "
+            f"'{safe_name(scalars[0].name)}' is a single one.",
+            hint="Name the others alone, or judge the scores in separate runs.",
+        )
+    for vector in vectors:
+        if not of_vectors or len(vector.coordinates) > MOST_COORDINATES:
+            raise UsageError(
+                "no_such_class",
+                f"Score '{safe_name(vector.name)}' has {len(vector.coordinates)} numbers: there "
+                f"is no upper limit for attackers '{against}'.",
+                hint="Use `against` learned"
+                + (" or product-grid." if len(vector.coordinates) <= MOST_COORDINATES else "."),
+            )

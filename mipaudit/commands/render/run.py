@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final, Literal, get_args
 
-from mipaudit.commands.estimate.blind_words import asserted_words, blind_words
 from mipaudit.commands.estimate.report import Report
-from mipaudit.commands.estimate.words import summary
+from mipaudit.commands.estimate.words import asserted_words, blind_words, summary
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.judgement.blind import Allowance, make_allowance

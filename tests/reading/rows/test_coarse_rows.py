@@ -10,7 +10,7 @@ import pytest
 
 from mipaudit.commands.attack.run import attack
 from mipaudit.commands.compare.run import compare
-from mipaudit.commands.estimate.pages.page import estimate_document
+from mipaudit.commands.estimate.page import estimate_document
 from mipaudit.commands.estimate.run import estimate
 from mipaudit.commands.records.run import records
 from mipaudit.commands.render.run import rejudge

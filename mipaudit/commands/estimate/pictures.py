@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mipaudit.commands.estimate.pages.contents import Contents
     from mipaudit.commands.estimate.report import Report
+    from mipaudit.commands.estimate.sections import Contents
     from mipaudit.evidence.scores.curves import ScoreCurves
     from mipaudit.formats.document import Picture
     from mipaudit.maths.privacy.tradeoff import TradeOff

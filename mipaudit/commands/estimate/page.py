@@ -1,15 +1,16 @@
-"""What a report of ``estimate`` shows."""
+"""What a report of ``estimate`` shows, on a page and in a notebook."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.estimate.blind_words import blind_line
-from mipaudit.commands.estimate.pages.contents import Contents
-from mipaudit.commands.estimate.pages.headline import claim_status, headline
-from mipaudit.commands.estimate.pages.pictures import pictures
-from mipaudit.commands.estimate.pages.sections import (
+from mipaudit.commands.estimate.pictures import pictures
+from mipaudit.commands.estimate.sections import (
+    Contents,
     Footnotes,
+    Row,
+    ScoreSection,
     judged_on,
     lower_word,
     methods,
@@ -17,10 +18,12 @@ from mipaudit.commands.estimate.pages.sections import (
     upper_word,
     value_word,
 )
+from mipaudit.commands.estimate.words import blind_line
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
 from mipaudit.formats.origin import taken
 from mipaudit.formats.policy_blocks import (
     check_case_status,
+    check_state,
     check_text,
     claim_name,
     input_cases,
@@ -30,22 +33,26 @@ from mipaudit.formats.policy_blocks import (
 from mipaudit.formats.wording import (
     AT_LEAST,
     AT_MOST,
+    ATTACKERS,
     BEST_ESTIMATE,
     CLAIM_MEANING,
     STATUS,
     how_to_read,
+    plain,
     quoted,
 )
+from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
+from mipaudit.statements.verdict import left_out_note, verdict_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Literal
 
-    from mipaudit.commands.estimate.pages.sections import Section as ScoreSection
     from mipaudit.commands.estimate.report import Report
     from mipaudit.formats.document import Section, View
     from mipaudit.statements.claim import Claim
+    from mipaudit.statements.policy import PolicyCheck
 
 _MOODS: Final[Mapping[str, Mood]] = {
     "met": "good",
@@ -57,6 +64,23 @@ _MOODS: Final[Mapping[str, Mood]] = {
 _MOST_REASONS: Final = 5
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 _STRONGEST: Final = 5
+
+
+def headline(report: Report) -> str:
+    """Return the verdict in one short sentence, or that there is none."""
+    status = report.verdict.status
+    if status != "no_policy":
+        note = verdict_note(report.verdict) + left_out_note(report.findings)
+        return f"Verdict: {STATUS[status]}{note}."
+    if report.claims:
+        found = claim_status(report)
+        return f"Claim: {STATUS[found]} ({CLAIM_MEANING[found]}){verdict_note(report.verdict)}."
+    return "No policy was given, so there is no verdict."
+
+
+def claim_status(report: Report) -> str:
+    """Return the gravest status among the claims, of which there is at least one."""
+    return gravest_claim(report.claims).status
 
 
 def estimate_document(report: Report, view: View) -> Document:
@@ -238,3 +262,74 @@ def _claim_case(claim: Claim) -> Case:
     elif claim.status in {"not_comparable", "vacuous"}:
         status = "skipped"  # nothing was shown either way
     return Case(group=claim.score, name=claim_name(claim), status=status, text=claim.reason)
+
+
+def notebook_html(report: Report) -> str:
+    """Return the report as an HTML fragment, without scripts or outside resources."""
+    notes = Footnotes()
+    contents = Contents.of(report)
+    sections = [section(contents, score, notes) for score in contents.scores]
+    terms = "; ".join(
+        f"<b>{_safe(term)}</b>: {_safe(text)}" for term, text in how_to_read(report.design)
+    )
+    parts = [
+        f"<p><b>{_safe(headline(report))}</b></p>",
+        f"<p>{_safe(report.summary)}</p>",
+        f"<p><small>{terms}</small></p>",
+        *map(_notebook_section, sections),
+        _list(f"[{number}] {text}" for number, text in enumerate(notes.texts, start=1)),
+        _notebook_policy(report.policy),
+        _list(finding.text for finding in report.findings),
+        _list(report.limitations),
+    ]
+    return "<div>" + "\n".join(part for part in parts if part) + "</div>"
+
+
+def _notebook_section(shown: ScoreSection) -> str:
+    rows = []
+    for group in shown.groups:
+        rows.append(f'<tr><th colspan="4" style="text-align:left">{_safe(group.heading)}</th></tr>')
+        rows += [_notebook_row(row) for row in group.rows]
+    table = _table(["", AT_LEAST, BEST_ESTIMATE, AT_MOST], rows)
+    return f"<h4>Score {_safe(quoted(shown.score))}</h4>{table}{_list(shown.remarks)}"
+
+
+def _notebook_row(row: Row) -> str:
+    return _cells([row.label, row.lower, row.value, row.upper])
+
+
+def _notebook_policy(checks: Iterable[PolicyCheck]) -> str:
+    rows = [
+        _cells(
+            [
+                f"{check.quantity} of {quoted(check.score)}, {ATTACKERS[check.against]}",
+                lower_text(check.lower) if check.lower is not None else "",
+                upper_text(check.upper) if check.upper is not None else "",
+                check_state(check),
+            ]
+        )
+        for check in checks
+    ]
+    if not rows:
+        return ""
+    return f"<h4>Policy</h4>{_table(['', AT_LEAST, AT_MOST, 'status'], rows)}"
+
+
+def _table(headers: Iterable[str], rows: Iterable[str]) -> str:
+    head = "".join(f"<th>{_safe(header)}</th>" for header in headers)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _cells(texts: Iterable[str]) -> str:
+    first, *others = texts
+    cells = f'<td style="text-align:left">{_safe(first)}</td>'
+    return f"<tr>{cells}{''.join(f'<td>{_safe(text)}</td>' for text in others)}</tr>"
+
+
+def _list(texts: Iterable[str]) -> str:
+    items = "".join(f"<li><small>{_safe(text)}</small></li>" for text in texts)
+    return f'<ul style="list-style:none">{items}</ul>' if items else ""
+
+
+def _safe(text: str) -> str:
+    return escape(plain(text))

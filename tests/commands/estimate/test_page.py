@@ -1,15 +1,21 @@
-"""A report as a page of text."""
+"""A report as a page of text.
+
+A report as HTML.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from mipaudit.formats.documents import report_text
 from mipaudit.statements.text.rounding import lower_text, upper_text, value_text
+
+SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
 
 
 class TextSnapshot(SingleFileSnapshotExtension):
@@ -22,9 +28,6 @@ class TextSnapshot(SingleFileSnapshotExtension):
 @pytest.fixture
 def golden(snapshot):
     return snapshot.use_extension(TextSnapshot)
-
-
-SAMPLES = ["one_score", "three_scores", "eight_scores", "no_policy", "claim"]
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -150,3 +153,54 @@ def test_many_reasons_are_cut_with_a_count(sample):
     assert "reason number 4." in text
     assert "reason number 5." not in text
     assert "and 7 more, below" in text
+
+
+class Checker(HTMLParser):
+    """Collects text and tags, and checks that tags close in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def parsed(html):
+    checker = Checker()
+    checker.feed(html)
+    checker.close()
+    assert checker.open == []
+    return checker
+
+
+@pytest.mark.parametrize("name", ["one_score", "three_scores", "no_policy", "claim"])
+def test_a_notebook_shows_verdict_paragraph_and_figures(sample, name):
+    report = sample(name)
+
+    page = parsed(report._repr_html_())
+
+    assert report.summary in page.text
+    assert lower_text(report.estimates[0].lower) in page.text
+    assert page.text.count("Score ") >= len(report.design.score_columns)
+
+
+def test_every_name_and_text_is_escaped(hostile):
+    html = hostile._repr_html_()
+    page = parsed(html)
+
+    assert page.tags <= {
+        "div", "p", "b", "small", "h4", "table", "thead", "tbody", "tr", "th", "td", "ul", "li",
+    }  # fmt: skip
+    assert "<script>" not in html
+    assert "<b>draws" not in html
+    assert "\x1b" not in html

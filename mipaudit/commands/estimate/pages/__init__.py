@@ -1,1 +1,0 @@
-"""What ``estimate`` shows: the page of text, the document, the pictures."""

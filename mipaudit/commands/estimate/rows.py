@@ -1,0 +1,217 @@
+"""Rows of a report beside those of a single score: metrics, scores of several numbers, MACE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.commands.estimate.report import MaceCell
+from mipaudit.evidence.metrics.evidence import metric_evidence
+from mipaudit.evidence.metrics.rows import (
+    metric_estimates,
+    metric_findings,
+    published_metric,
+    unused_floor,
+)
+from mipaudit.evidence.vectors.evidence import VectorEvidence, vector_evidence
+from mipaudit.evidence.vectors.rows import shuffled_finding
+from mipaudit.maths.metrics.mace import MaceHistogram, mace_histogram
+from mipaudit.maths.metrics.names import LEAST_RECALL
+from mipaudit.statements.estimate import Estimate
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.grids.mace_bins import shuffled_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.estimate.options import EstimateOptions
+    from mipaudit.counting.columns import Counts
+    from mipaudit.evidence.metrics.evidence import MetricEvidence
+    from mipaudit.evidence.scores.evidence import Evidence
+    from mipaudit.evidence.scores.rows import ErrorShare
+    from mipaudit.maths.metrics.metric import Metric
+    from mipaudit.reading.source.audited import AuditedInput
+    from mipaudit.statements.estimate import Finding
+
+_METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"
+_SELECTION: Final = "100 bins of equal width between the extremes of the same rows"
+_VECTOR_METHOD: Final = (
+    "MACE histogram in several coordinates, as published; not a valid interval for the advantage"
+)
+_SHUFFLES: Final = 20
+_SHUFFLED_BINS: Final = 1 << 22  # bins dealt in all, whatever the number of shuffles
+_LARGEST_DEALT: Final = 10**9  # numpy deals without replacement below this
+_STREAM: Final = 5
+
+
+def gather_metrics(
+    evidence: Sequence[Evidence], metrics: Sequence[Metric]
+) -> dict[tuple[str, str], MetricEvidence]:
+    """Return the evidence about every metric of every score, by (score, metric)."""
+    return {
+        (one.score, metric.name): metric_evidence(one, metric)
+        for one in evidence
+        for metric in metrics
+    }
+
+
+def metric_rows(
+    score: str, gathered: Mapping[tuple[str, str], MetricEvidence], share: ErrorShare
+) -> list[Estimate]:
+    """Return the rows of all metrics of one score."""
+    return [
+        row
+        for (name, _), found in gathered.items()
+        if name == score
+        for row in metric_estimates(found, share)
+    ]
+
+
+def published_rows(
+    gathered: Mapping[tuple[str, str], MetricEvidence], asked: EstimateOptions
+) -> list[Estimate]:
+    """Return MACE's Algorithm 2 for every metric of every score, if asked for."""
+    if asked.method != "mace":
+        return []
+    rows = [
+        published_metric(found.evidence, found.metric, asked.confidence)
+        for found in gathered.values()
+    ]
+    return [row for row in rows if row is not None]
+
+
+def findings_of(metrics: Sequence[Metric], least: float = LEAST_RECALL) -> list[Finding]:
+    """Return what the reader must know about the metrics themselves.
+
+    Args:
+        metrics: all that are asked for or limited.
+        least: the least recall that was asked for.
+    """
+    found = [finding for metric in metrics for finding in metric_findings(metric)]
+    if least != LEAST_RECALL and not any(metric.floor for metric in metrics):
+        found.append(unused_floor(least))
+    return found
+
+
+def vector_evidence_of(
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
+) -> list[VectorEvidence]:
+    """Return the evidence of every vector score, in the order of the source."""
+    return [
+        vector_evidence(vector.name, counted, prior=asked.prior, strict=asked.strict, seed=seed)
+        for vector, counted, seed in zip(
+            source.vectors, counts.vectors, counts.vector_seeds, strict=True
+        )
+    ]
+
+
+def vector_mace(
+    source: AuditedInput, counts: Counts, asked: EstimateOptions
+) -> tuple[list[Estimate], list[Finding]]:
+    """Return the published estimator of every vector, and what it reads where nothing leaks."""
+    rows, findings = [], []
+    found = zip(
+        source.vectors, counts.mace_vectors, counts.vector_seeds, strict=bool(counts.mace_vectors)
+    )
+    for vector, table, seed in found:
+        selection = (
+            f"100^{len(vector.coordinates)} bins of equal width between the extremes of the same "
+            f"rows, of which {len(table):,} are occupied"
+        )
+        row, _ = _as_published(vector.name, _VECTOR_METHOD, selection, table, asked)
+        rows.append(row)
+        shuffled = _shuffled(table, asked, seed)
+        if shuffled is not None:
+            name, value = safe_name(vector.name), row.value or 0.0
+            findings.append(shuffled_finding(name, value, shuffled, asked.prior))
+    return rows, findings
+
+
+def mace_estimates(
+    counts: NDArray[np.int64] | None, names: Sequence[str], asked: EstimateOptions
+) -> tuple[list[Estimate], tuple[MaceCell, ...]]:
+    """Return the published estimator's rows and cells; they never decide anything."""
+    rows: list[Estimate] = []
+    cells: list[MaceCell] = []
+    for name, table in zip(names, () if counts is None else counts, strict=counts is not None):
+        occupied = table.sum(axis=1).nonzero()[0]
+        row, result = _as_published(name, _METHOD, _SELECTION, table[occupied], asked)
+        rows.append(row)
+        cells.extend(
+            MaceCell(
+                score=name,
+                cell=int(cell),
+                members=int(members),
+                holdout=int(holdout),
+                risk=float(risk),
+                lower=float(low),
+                upper=float(high),
+            )
+            for cell, (holdout, members), risk, low, high in zip(
+                occupied,
+                table[occupied],
+                result.risk,
+                result.risk_lower,
+                result.risk_upper,
+                strict=True,
+            )
+        )
+    return rows, tuple(cells)
+
+
+def _as_published(
+    name: str, method: str, selection: str, table: NDArray[np.int64], asked: EstimateOptions
+) -> tuple[Estimate, MaceHistogram]:
+    """Return MACE's estimate from the counts of holdout records and members by bin."""
+    holdout, members = table.T
+    result = mace_histogram(members, holdout, prior=asked.prior, delta=1 - asked.confidence)
+    row = Estimate(
+        quantity="advantage",
+        score=name,
+        method=method,
+        attackers="any",
+        value=result.value,
+        lower=result.value - result.half_width,
+        upper=result.value + result.half_width,
+        confidence=asked.confidence,
+        plugin=result.value,
+        selection=selection,
+        validity="not-an-interval",
+        n_members=int(members.sum()),
+        n_holdout=int(holdout.sum()),
+    )
+    return row, result
+
+
+def _shuffled(table: NDArray[np.int64], asked: EstimateOptions, seed: int) -> float | None:
+    """Return the mean estimate with membership shuffled; None for too many rows to deal."""
+    if int(table.sum()) >= _LARGEST_DEALT:
+        return None
+    rng = np.random.default_rng([seed, _STREAM])
+    times = max(1, min(_SHUFFLES, _SHUFFLED_BINS // len(table)))
+    found = []
+    for _ in range(times):
+        dealt = shuffled_counts(table, rng)
+        share = dealt / dealt.sum(axis=0)
+        found.append(
+            float(np.abs(asked.prior * share[:, 1] - (1 - asked.prior) * share[:, 0]).sum())
+        )
+    return float(np.mean(found))
+
+
+def kernel_rows_of(
+    counts: Counts, names: Sequence[str], share: ErrorShare, asked: EstimateOptions
+) -> list[Estimate]:
+    """Return the rows of the kernel densities, if asked for; they never decide anything."""
+    if counts.kernel is None:
+        return []
+    from mipaudit.evidence.kernel import kernel_estimates
+
+    return [
+        row
+        for name, column in zip(names, counts.kernel, strict=True)
+        for row in kernel_estimates(name, column, share, prior=asked.prior, strict=asked.strict)
+    ]
