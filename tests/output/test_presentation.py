@@ -76,9 +76,9 @@ def test_json_is_the_same_but_for_the_provenance(stand_in):
 
     assert one.stdout.split('"provenance"')[0] == two.stdout.split('"provenance"')[0]
     sources = {s["name"]: s for s in json.loads(one.stdout)["provenance"]["settings"]}
-    given = {"name": "prior", "value": "0.5", "source": "command line", "where": None}
+    given = {"name": "prior", "value": 0.5, "source": "command line", "where": None}
     assert sources["prior"] == given
-    assert sources["seed"] == {"name": "seed", "value": "none", "source": "default", "where": None}
+    assert sources["seed"] == {"name": "seed", "value": None, "source": "default", "where": None}
     assert "quiet" not in sources
 
 

@@ -49,12 +49,12 @@ def setting(done, name):
 @pytest.mark.parametrize(
     ("file", "variable", "line", "expected"),
     [
-        (None, None, None, ("0.5", "default", None)),
-        ("0.1", None, None, ("0.1", "file", "mipaudit.toml")),
-        ("0.1", "0.2", None, ("0.2", "environment", "MIPAUDIT_PRIOR")),
-        ("0.1", "0.2", "0.3", ("0.3", "command line", None)),
-        ("0.1", "", None, ("0.1", "file", "mipaudit.toml")),
-        (None, "0.2", None, ("0.2", "environment", "MIPAUDIT_PRIOR")),
+        (None, None, None, (0.5, "default", None)),
+        ("0.1", None, None, (0.1, "file", "mipaudit.toml")),
+        ("0.1", "0.2", None, (0.2, "environment", "MIPAUDIT_PRIOR")),
+        ("0.1", "0.2", "0.3", (0.3, "command line", None)),
+        ("0.1", "", None, (0.1, "file", "mipaudit.toml")),
+        (None, "0.2", None, (0.2, "environment", "MIPAUDIT_PRIOR")),
     ],
 )
 def test_precedence(mipaudit, write, file, variable, line, expected):
@@ -68,32 +68,32 @@ def test_precedence(mipaudit, write, file, variable, line, expected):
 
 def test_the_table_of_a_command_goes_before_the_top(mipaudit, write):
     write("prior = 0.1\n[bounds]\nprior = 0.2\n[noise]\neta = 0.1\n")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == "0.2"
+    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.2
 
 
 def test_dashes_and_underscores_are_the_same(mipaudit, write):
     write("recall-floor = 0.2\n")
-    assert setting(mipaudit(*EASY, "-f", "json"), "recall_floor")[0] == "0.2"
+    assert setting(mipaudit(*EASY, "-f", "json"), "recall_floor")[0] == 0.2
 
 
 def test_lists_and_flags(mipaudit, write, scores):
     write('metric = ["ppv", "f1"]\nscore_col = "loss"\nstrict = true\n')
     done = mipaudit("estimate", scores, "-f", "json")
-    assert setting(done, "metric")[:2] == ("ppv, f1", "file")
-    assert setting(done, "score_columns")[:2] == ("loss", "file")
-    assert setting(done, "strict")[:2] == ("true", "file")
+    assert setting(done, "metric")[:2] == (["ppv", "f1"], "file")
+    assert setting(done, "score_columns")[:2] == (["loss"], "file")
+    assert setting(done, "strict")[:2] == (True, "file")
 
 
 def test_lists_in_the_environment_are_parted_by_blanks(mipaudit, scores):
     done = mipaudit("estimate", scores, "-f", "json", env={"MIPAUDIT_METRIC": "ppv f1"})
-    assert setting(done, "metric") == ("ppv, f1", "environment", "MIPAUDIT_METRIC")
+    assert setting(done, "metric") == (["ppv", "f1"], "environment", "MIPAUDIT_METRIC")
 
 
 @pytest.mark.parametrize("place", ["tool.mipaudit", "tool . mipaudit", 'tool."mipaudit"'])
 def test_a_project_file_has_a_table(mipaudit, write, place):
     path = write(f"[{place}]\nprior = 0.1\n", "pyproject.toml")
     done = mipaudit(*EASY, "-f", "json")
-    assert setting(done, "prior") == ("0.1", "file", "pyproject.toml")
+    assert setting(done, "prior") == (0.1, "file", "pyproject.toml")
     digest = sha256(path.read_bytes()).hexdigest()
     assert setting(done, "config") == ("pyproject.toml", "file", f"sha256 {digest}")
 
@@ -101,7 +101,7 @@ def test_a_project_file_has_a_table(mipaudit, write, place):
 @pytest.mark.parametrize("text", ["[tool]\nmipaudit = {prior = 0.1}", "tool.mipaudit.prior = 0.1"])
 def test_other_ways_to_write_the_table(mipaudit, write, text):
     write(text, "pyproject.toml")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == "0.1"
+    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.1
 
 
 def test_a_project_file_about_something_else_is_not_even_read(mipaudit, write):
@@ -114,7 +114,7 @@ def test_the_nearest_folder_up_to_the_repository(environment, write, tmp_path):
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     done = inside(inner, environment)
-    assert setting(done, "prior") == ("0.1", "file", "../../mipaudit.toml")
+    assert setting(done, "prior") == (0.1, "file", "../../mipaudit.toml")
     (tmp_path / "a" / ".git").mkdir()
     done = inside(inner, environment)
     assert setting(done, "prior")[1] == "default"
@@ -137,7 +137,7 @@ def test_named_and_forgone(mipaudit, write):
     write("prior = 0.1\n")
     write("prior = 0.2\n", "other.toml")
     named = mipaudit(*EASY, "--config", "other.toml", "-f", "json")
-    assert setting(named, "prior") == ("0.2", "file", "other.toml")
+    assert setting(named, "prior") == (0.2, "file", "other.toml")
     by_name = mipaudit(*EASY, "-f", "json", env={"MIPAUDIT_CONFIG": "other.toml"})
     assert setting(by_name, "prior")[2] == "other.toml"
     assert setting(mipaudit(*EASY, "--no-config", "-f", "json"), "prior")[1] == "default"
@@ -334,7 +334,7 @@ def test_a_project_file_that_nearly_holds_a_policy_is_not_passed_over(mipaudit, 
 )
 def test_unusual_ways_to_write_the_table(mipaudit, write, text):
     write(text, "pyproject.toml")
-    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == "0.2"
+    assert setting(mipaudit(*EASY, "-f", "json"), "prior")[0] == 0.2
 
 
 @pytest.mark.parametrize("name", ["mipaudit.toml", "pyproject.toml"])
