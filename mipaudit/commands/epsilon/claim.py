@@ -57,7 +57,8 @@ def runs_power(
     """
     attack = statement.attack
     if attack is None:
-        return _none(asked, _TOO_FEW)
+        nothing = None, (None, None), (_TOO_FEW, _TOO_FEW)
+        return tuple(_described(asked, mechanism, *nothing) for mechanism in _MECHANISMS)
     limit, kinds = _limit_of(asked, statement)
     confidence = asked.confidence_of_one(columns * (2 if _tries_both(asked) else 1))
     judged = min(attack.n_members, attack.n_holdout)
@@ -164,31 +165,26 @@ def _power(
     unreachable = "no size that was tried does"
     if mechanism == "gaussian" and asked.delta == 0:
         reason = unreachable = _GAUSSIAN_AT_ZERO
+    return _described(asked, mechanism, found, needed, (reason, unreachable))
+
+
+def _described(
+    asked: EpsilonOptions,
+    mechanism: Mechanism,
+    found: float | None,
+    needed: tuple[int | None, int | None],
+    reasons: tuple[str, str],
+) -> DetectionPower:
+    """Return what was found and what it takes; where either is missing, with its reason."""
     return DetectionPower(
         mechanism=mechanism,
         power=USUAL_POWER,
         refutable_epsilon=found,
-        refutable_reason=None if found is not None else reason,
+        refutable_reason=None if found is not None else reasons[0],
         true_epsilon=planned_epsilon(asked),
         needed=needed[0],
         needed_guesses=needed[1],
-        needed_reason=None if needed[0] is not None else unreachable,
-    )
-
-
-def _none(asked: EpsilonOptions, reason: str) -> tuple[DetectionPower, ...]:
-    return tuple(
-        DetectionPower(
-            mechanism=mechanism,
-            power=USUAL_POWER,
-            refutable_epsilon=None,
-            refutable_reason=reason,
-            true_epsilon=planned_epsilon(asked),
-            needed=None,
-            needed_guesses=None,
-            needed_reason=reason,
-        )
-        for mechanism in _MECHANISMS
+        needed_reason=None if needed[0] is not None else reasons[1],
     )
 
 

@@ -1,10 +1,25 @@
 """What a report on epsilon shows."""
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, assert_never
 
-from typing import TYPE_CHECKING, Final, Literal, assert_never
-
-from mipaudit.formats.document import Case, Document, Grid, Mood, Note, Paragraph, bulleted, framed
+from mipaudit.commands.epsilon.report import (
+    CoinCheck,
+    DetectionPower,
+    EpsilonReport,
+    EpsilonStatement,
+)
+from mipaudit.formats.document import (
+    Case,
+    Document,
+    Grid,
+    Mood,
+    Note,
+    Paragraph,
+    Section,
+    bulleted,
+    framed,
+)
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_figure,
@@ -14,17 +29,6 @@ from mipaudit.statements.text.rounding import (
     value_text,
 )
 from mipaudit.statements.verdict import left_out_note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mipaudit.commands.epsilon.report import (
-        CoinCheck,
-        DetectionPower,
-        EpsilonReport,
-        EpsilonStatement,
-    )
-    from mipaudit.formats.document import Section
 
 _VALIDITY: Final = {
     "finite-sample": "",

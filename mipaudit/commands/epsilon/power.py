@@ -9,24 +9,19 @@ the second, made once; the probability of it is then a sum over two binomial law
 curve and threshold. Nothing is drawn: every answer is the same each time.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, Literal, Protocol, assert_never
+from collections.abc import Callable
+from typing import Final, Literal, Protocol, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+from mipaudit.maths.privacy.tradeoff import TradeOff
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Detector = Callable[[TradeOff], float]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.privacy.tradeoff import TradeOff
-
-    Detector = Callable[[TradeOff], float]
 
 Mechanism = Literal["gaussian", "laplace"]
 USUAL_POWER: Final = 0.8

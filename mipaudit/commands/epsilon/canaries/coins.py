@@ -1,19 +1,15 @@
 """Whether canaries were included by fair coins: in one run, or anew in each of several."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.report import CoinCheck
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import number_text, upper_figure
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FAIR_RATE: Final = 0.5
 _SUSPICIOUS: Final = 1e-3

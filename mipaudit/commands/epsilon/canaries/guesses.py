@@ -6,23 +6,18 @@ to guess must not depend on the coins: it is fixed beforehand, or several number
 tried and share the error between them.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.summaries.identity.row_rank import splitmix64
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Direction = Literal["high", "low"]
 

@@ -7,12 +7,11 @@ One run cannot reach every mechanism's epsilon (Keinan et al. 2025): it is a low
 may stay far below.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, check_fair_coin
 from mipaudit.commands.epsilon.canaries.guesses import (
@@ -24,6 +23,7 @@ from mipaudit.commands.epsilon.canaries.guesses import (
     plan_guesses,
     settled_shares,
 )
+from mipaudit.commands.epsilon.report import CoinCheck
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, largest_gain
 from mipaudit.maths.one_run.p_value import (
@@ -34,12 +34,7 @@ from mipaudit.maths.one_run.p_value import (
 )
 from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.mechanism import GaussianDP
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.epsilon.report import CoinCheck
-    from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.maths.privacy.tradeoff import TradeOff
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.

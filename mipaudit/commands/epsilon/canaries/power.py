@@ -7,24 +7,18 @@ the k-th score varies a little, which moves that precision; given it, right gues
 binomial.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from mipaudit.commands.epsilon.canaries.guesses import GuessPlan, plan_guesses, settled_shares
-from mipaudit.commands.epsilon.power import USUAL_POWER, curve_with_epsilon, size_needed
+from mipaudit.commands.epsilon.power import USUAL_POWER, Mechanism, curve_with_epsilon, size_needed
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.one_run.p_value import critical_correct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mipaudit.commands.epsilon.power import Mechanism
-    from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _NODES: Final = 9
 _STEP: Final = 1e-3

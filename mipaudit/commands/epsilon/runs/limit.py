@@ -5,15 +5,16 @@ the rows, the burn-in, and judge it on the rest; two use all rows, with limits t
 at every threshold at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.report import JudgedAttack
-from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, divide, settled_margin
-from mipaudit.maths.epsilon.bands import grid_band, roc_band
-from mipaudit.maths.epsilon.choice import choose_attacks, choose_slack
+from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, Split, divide, settled_margin
+from mipaudit.maths.epsilon.bands import RocBand, grid_band, roc_band
+from mipaudit.maths.epsilon.choice import Numerator, choose_attacks, choose_slack
 from mipaudit.maths.epsilon.conditional import (
     GuessCounts,
     Slack,
@@ -32,14 +33,6 @@ from mipaudit.maths.epsilon.rates import (
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.statements.policy import delta_reason
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.epsilon.runs.split import Split
-    from mipaudit.maths.epsilon.bands import RocBand
-    from mipaudit.maths.epsilon.choice import Numerator
 
 Method = Literal["conditional", "grid-cp", "split-cp", "bands", "gdp"]
 Validity = Literal["finite-sample", "assumes-gdp"]

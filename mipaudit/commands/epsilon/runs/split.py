@@ -7,29 +7,24 @@ classes grows towards the ends (Gaussian noise), it costs. Attacks chosen with o
 the burn-in are tried on the other half, with each degree of caution.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.maths.epsilon.choice import (
+    Attack,
+    Candidates,
+    Numerator,
     Sizes,
     choose_attacks,
     lower_candidates,
     prospect,
     upper_candidates,
 )
-from mipaudit.maths.epsilon.conditional import GuessCounts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from mipaudit.maths.epsilon.choice import Attack, Candidates, Numerator
-    from mipaudit.maths.epsilon.conditional import Slack
+from mipaudit.maths.epsilon.conditional import GuessCounts, Slack
 
 # Settled by simulation; fixed before any row is seen.
 _BURN_IN_SHARE: Final = 0.2
@@ -69,7 +64,7 @@ class BurnIn:
         found = _ordered_beyond(self.members, attack), _ordered_beyond(self.holdout, attack)
         return _table(*found, self.rows, members_high=attack.members_high)
 
-    def halves(self, rng: np.random.Generator) -> tuple[tuple[BurnIn, BurnIn], ...]:
+    def halves(self, rng: np.random.Generator) -> "tuple[tuple[BurnIn, BurnIn], ...]":
         """Return two random halves, each as the first of a pair; none if a class is spent."""
         first = rng.random(self.members.size) < 1 / 2, rng.random(self.holdout.size) < 1 / 2
         one = BurnIn(members=self.members[first[0]], holdout=self.holdout[first[1]])
