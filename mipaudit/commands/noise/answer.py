@@ -11,8 +11,6 @@ from mipaudit.commands.noise.promise import promise_report
 from mipaudit.commands.noise.report import (
     CoordinateNoise,
     Measured,
-    MeasuredGap,
-    MeasuredMoment,
     NoiseCandidate,
 )
 from mipaudit.errors import InputError
@@ -26,10 +24,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.calibration import Calibration
     from mipaudit.commands.noise.calibrate.candidate import Candidate
     from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.direct_scale import GapEstimate
     from mipaudit.commands.noise.calibrate.swap import SwapPairs
     from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
     from mipaudit.commands.noise.options import NoiseOptions
     from mipaudit.commands.noise.report import Applied, NoiseReport
     from mipaudit.reading.sheets.splits import Pairs, Splits
@@ -74,8 +70,8 @@ def _candidate(candidate: Candidate, *, chosen: bool) -> NoiseCandidate:
         shape=candidate.shape.kind,
         protects=candidate.protects,
         multiplier=candidate.multiplier,
-        moment=_moment(candidate.moment),
-        gap=None if candidate.gap is None else _gap(candidate.gap),
+        moment=candidate.moment,
+        gap=candidate.gap,
         scaled_by=candidate.scaled_by,
         scale=candidate.scale,
         guaranteed=candidate.guaranteed,
@@ -83,31 +79,6 @@ def _candidate(candidate: Candidate, *, chosen: bool) -> NoiseCandidate:
         rms_norm=candidate.cost.rms_norm,
         expected_norm=candidate.cost.expected_norm,
         chosen=chosen,
-    )
-
-
-def _moment(moment: MomentEstimate) -> MeasuredMoment:
-    return MeasuredMoment(
-        order=moment.order if math.isfinite(moment.order) else None,
-        value=moment.value,
-        lower=moment.lower,
-        upper=moment.upper,
-        estimator=moment.estimator,
-        validity=moment.validity,
-        confidence=moment.confidence,
-        n_splits=moment.n_splits,
-    )
-
-
-def _gap(gap: GapEstimate) -> MeasuredGap:
-    return MeasuredGap(
-        value=gap.value,
-        upper=gap.upper,
-        at_most=gap.at_most,
-        estimator=gap.estimator,
-        validity=gap.validity,
-        confidence=gap.confidence,
-        n_splits=gap.n_splits,
     )
 
 

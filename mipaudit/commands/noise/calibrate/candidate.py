@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.direct_scale import Basis, GapEstimate, Shifts
+    from mipaudit.commands.noise.calibrate.direct_scale import Basis, Shifts
     from mipaudit.commands.noise.calibrate.measurement import Measured
-    from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
     from mipaudit.commands.noise.mechanisms.shape import NoiseShape
     from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
+    from mipaudit.commands.noise.report import MeasuredGap, MeasuredMoment
     from mipaudit.maths.mip import Mechanism
 
     Array = NDArray[np.float64]
@@ -135,8 +135,8 @@ class Candidate:
     shape: NoiseShape
     protects: Protects
     multiplier: float | None
-    moment: MomentEstimate
-    gap: GapEstimate | None
+    moment: MeasuredMoment
+    gap: MeasuredGap | None
     scaled_by: ScaledBy
     scale: float
     guaranteed: bool
@@ -151,7 +151,7 @@ class _Scaled:
     scaled_by: ScaledBy
     guaranteed: bool
     multiplier: float | None = None
-    gap: GapEstimate | None = None
+    gap: MeasuredGap | None = None
 
 
 def make_candidate(

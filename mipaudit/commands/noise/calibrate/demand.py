@@ -76,21 +76,11 @@ class Demand:
 
 
 def check_demand(demand: Demand, dimension: int) -> None:
-    """Refuse a demand out of range.
+    """Refuse what only the splits, or several settings together, show to be out of range.
 
     Raises:
         UsageError: with the accepted range.
     """
-    if not 0 < demand.eta < 0.5:  # noqa: PLR2004 - one half
-        raise UsageError("eta_out_of_range", "eta must be above 0 and below 0.5.")
-    if not demand.order >= 1:
-        raise UsageError("k_out_of_range", "k must be at least 1 (it may be infinite).")
-    if not 0 < demand.train_fraction < 1:
-        raise UsageError(
-            "train_fraction_out_of_range", "The train fraction must be above 0 and below 1."
-        )
-    if not 0 < demand.confidence < 1:
-        raise UsageError("confidence_out_of_range", "The confidence must be above 0 and below 1.")
     if demand.sure and 1 - demand.confidence < _LEAST_ERROR:
         raise UsageError(
             "confidence_out_of_range", "In strict mode the confidence must be at most 1 - 1e-12."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, assert_never
 import numpy as np
 
 from mipaudit.commands.noise.calibrate.interval import is_below, mean_limits
+from mipaudit.commands.noise.report import MeasuredGap
 from mipaudit.maths.bisection import crossing
 
 if TYPE_CHECKING:
@@ -34,30 +35,6 @@ _FLOOR: Final = 0.1
 # Beyond so many times the largest shift no limit is worth having.
 _FARTHEST: Final = 2.0**60
 _FEWEST_TERMS: Final = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GapEstimate:
-    """The mean h of docs/mip-noise.md, remark (b), at one scale of the noise.
-
-    Attributes:
-        value: best estimate, in [0, 1]; the largest where it must hold for each record.
-        upper: upper confidence limit, or None.
-        at_most: what the mean must not exceed, in (0, 1): eta, or for swap pairs
-            eta / min(q, 1-q).
-        estimator: where the shifts come from.
-        validity: what the limit rests on, as for a moment.
-        confidence: in (0, 1).
-        n_splits: splits (or pairs of releases) behind the value.
-    """
-
-    value: float
-    upper: float | None
-    at_most: float
-    estimator: GapEstimator
-    validity: Validity
-    confidence: float
-    n_splits: int
 
 
 def shift_gaps(mechanism: Mechanism, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -211,7 +188,7 @@ def _raised(scale: float, part: Shifts, mechanism: Mechanism, aim: Aim, size: fl
 
 def estimate_gap(
     shifts: Shifts, mechanism: Mechanism, scale: float, aim: Aim, confidence: float
-) -> GapEstimate:
+) -> MeasuredGap:
     """Return the mean of h at a scale, the largest over records where each must be small."""
     parts = [part.gaps(mechanism, scale) for part in shifts.parts()]
     upper: float | None = None
@@ -220,7 +197,7 @@ def estimate_gap(
     elif aim.basis == "approximate":
         upper = min(1.0, max(mean_limits(terms, aim.alpha)[1] for terms in parts))
     validity: Validity = "not-an-interval" if aim.basis == "value" else aim.basis
-    return GapEstimate(
+    return MeasuredGap(
         value=max(float(terms.mean()) for terms in parts),
         upper=upper,
         at_most=aim.at_most,

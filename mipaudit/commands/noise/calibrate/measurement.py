@@ -12,12 +12,12 @@ from mipaudit.commands.noise.calibrate.split_halves import Share, may_choose
 from mipaudit.commands.noise.calibrate.swap import estimate_swap_distance, swap_limit, swap_shifts
 from mipaudit.commands.noise.mechanisms.clipping import clip, half_distances, half_moment_limit
 from mipaudit.commands.noise.mechanisms.moments import (
-    MomentEstimate,
     distances_from_median,
     estimate_moment,
     mean_distance,
 )
 from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.report import MeasuredMoment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ class Measured:
     calibration: CalibrationKind
     shape: NoiseShape
     protects: Protects
-    moment: MomentEstimate
+    moment: MeasuredMoment
     shifts: Shifts | None = None
     confidence: float
 
@@ -117,8 +117,8 @@ def _sure(
         yield _row("direct", shape, _mean(lengths, confidence), confidence, shifts)
 
 
-def _mean(lengths: Array, confidence: float) -> MomentEstimate:
-    return MomentEstimate(
+def _mean(lengths: Array, confidence: float) -> MeasuredMoment:
+    return MeasuredMoment(
         order=1.0,
         value=float(lengths.mean()),
         lower=None,
@@ -133,7 +133,7 @@ def _mean(lengths: Array, confidence: float) -> MomentEstimate:
 def _row(
     calibration: CalibrationKind,
     shape: NoiseShape,
-    moment: MomentEstimate,
+    moment: MeasuredMoment,
     confidence: float,
     shifts: Shifts | None = None,
 ) -> Measured:
@@ -179,6 +179,6 @@ def _of_swaps(demand: Demand, whose: Protects) -> Iterator[CalibrationKind]:
             yield calibration
 
 
-def _estimates(distance: SwapDistance) -> tuple[MomentEstimate, ...]:
+def _estimates(distance: SwapDistance) -> tuple[MeasuredMoment, ...]:
     average = distance.average_record
     return (average,) if distance.every_record is None else (distance.every_record, average)

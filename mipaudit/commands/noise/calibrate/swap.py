@@ -10,8 +10,8 @@ import numpy as np
 from mipaudit.commands.noise.calibrate.direct_scale import Shifts
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
 from mipaudit.commands.noise.mechanisms.clipping import clip
-from mipaudit.commands.noise.mechanisms.moments import MomentEstimate
 from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.report import MeasuredMoment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,8 +59,8 @@ class SwapDistance:
         fewest_pairs: of a record; 0 where they are not told apart.
     """
 
-    every_record: MomentEstimate | None
-    average_record: MomentEstimate
+    every_record: MeasuredMoment | None
+    average_record: MeasuredMoment
     n_records: int
     fewest_pairs: int
 
@@ -157,13 +157,13 @@ def _summary(
     *,
     fewest: int,
 ) -> SwapDistance:
-    def estimate(value: float, bounds: tuple[float | None, float | None]) -> MomentEstimate:
+    def estimate(value: float, bounds: tuple[float | None, float | None]) -> MeasuredMoment:
         validity: Validity = "approximate"
         if estimator == "empirical-bernstein":
             validity = "finite-sample"
         elif bounds == (None, None):
             validity = "not-an-interval"
-        return MomentEstimate(
+        return MeasuredMoment(
             order=1.0,
             value=value,
             lower=bounds[0],

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper
-from mipaudit.commands.noise.mechanisms.moments import MomentEstimate, spatial_median
+from mipaudit.commands.noise.mechanisms.moments import spatial_median
 from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.report import MeasuredMoment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def moment_limit(
     confidence: float,
     rng: np.random.Generator,
     centre: Array | None = None,
-) -> MomentEstimate:
+) -> MeasuredMoment:
     """Return an upper limit of sigma_1 of the clipped release, valid at every sample size.
 
     Half of the splits, drawn at random, give the centre m; see :func:`half_moment_limit`
@@ -73,7 +74,7 @@ def moment_limit(
 
 def half_moment_limit(
     first: Array, second: Array, shape: NoiseShape, ball: Ball, confidence: float
-) -> MomentEstimate:
+) -> MeasuredMoment:
     """Return an upper limit of E ||F^-1 (clip(theta) - m)||, m and F from the first half.
 
     Why it holds. Given the first half, m and F are constants, and the terms r_i =
@@ -94,7 +95,7 @@ def half_moment_limit(
     """
     centre, terms = half_distances(clip(first, ball), clip(second, ball), shape, ball.centre)
     ceiling = float(np.linalg.norm(centre)) + shape.reach(ball.radius)
-    return MomentEstimate(
+    return MeasuredMoment(
         order=1.0,
         value=float(terms.mean()),
         lower=None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from mipaudit.commands.noise.calibrate.interval import mean_limits
+from mipaudit.commands.noise.report import MeasuredMoment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,37 +143,9 @@ def _isometric(points: Points) -> Points:
     return np.ascontiguousarray(triangle.T)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MomentEstimate:
-    """A moment (or mean distance) of a release, with its limits.
-
-    Attributes:
-        order: k of sigma_k = (E ||theta - m||^k)^(1/k), at least 1, perhaps infinite; 1
-            for a mean distance.
-        value: best estimate, in the unit of the norm.
-        lower: lower confidence limit, or None.
-        upper: upper confidence limit, or None.
-        estimator: how the value was made.
-        validity: what the limits rest on. ``finite-sample``: ``upper`` holds with the
-            stated confidence at every size, and there is no ``lower``; ``approximate``:
-            each limit errs at half of 1 - confidence.
-        confidence: in (0, 1).
-        n_splits: splits (or pairs of releases) behind the value.
-    """
-
-    order: float
-    value: float
-    lower: float | None
-    upper: float | None
-    estimator: Estimator
-    validity: Validity
-    confidence: float
-    n_splits: int
-
-
 def estimate_moment(
     points: NDArray[np.float64], order: float, rng: np.random.Generator, confidence: float = 0.95
-) -> MomentEstimate:
+) -> MeasuredMoment:
     """Estimate sigma_k of a release in the Euclidean norm from outputs over random splits.
 
     The first moment is taken about the spatial median, where it is least and where, to
@@ -211,7 +184,7 @@ def estimate_moment(
     return _estimate(order, value, (lower, upper), _estimator(order), points, confidence)
 
 
-def mean_distance(distances: Distances, confidence: float = 0.95) -> MomentEstimate:
+def mean_distance(distances: Distances, confidence: float = 0.95) -> MeasuredMoment:
     """Estimate sigma_1 from distances to the spatial median; as :func:`estimate_moment`."""
     alpha = (1 - confidence) / 2
     # Each limit from the terms that lean its way.
@@ -241,10 +214,10 @@ def _estimate(
     estimator: Estimator,
     points: NDArray[np.float64],
     confidence: float,
-) -> MomentEstimate:
+) -> MeasuredMoment:
     lower, upper = limits or (None, None)
-    return MomentEstimate(
-        order=order,
+    return MeasuredMoment(
+        order=order if math.isfinite(order) else None,
         value=value,
         lower=lower,
         upper=upper if upper is None or math.isfinite(upper) else None,

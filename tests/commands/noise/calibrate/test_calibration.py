@@ -353,13 +353,6 @@ def test_pairs_that_never_differ_do_not_make_noise_of_no_scale(rng):
 @pytest.mark.parametrize(
     ("demand", "code"),
     [
-        ({"eta": 0.0}, "eta_out_of_range"),
-        ({"eta": 0.5}, "eta_out_of_range"),
-        ({"eta": math.nan}, "eta_out_of_range"),
-        ({"order": 0.9}, "k_out_of_range"),
-        ({"order": math.nan}, "k_out_of_range"),
-        ({"train_fraction": 1.0}, "train_fraction_out_of_range"),
-        ({"confidence": 0.0}, "confidence_out_of_range"),
         ({"error_units": np.array([1.0, 0.0])}, "bad_error_units"),
         ({"error_units": np.array([1.0, 2.0, 3.0])}, "bad_error_units"),
         ({"strict": True, "confidence": 1 - 1e-13}, "confidence_out_of_range"),
