@@ -3,42 +3,30 @@
 The choice between candidates, what to say where none is left, and what a reader must know.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.candidate import make_candidate
-from mipaudit.commands.noise.calibrate.demand import check_demand
-from mipaudit.commands.noise.calibrate.measurement import PAPER_FRACTION, measure
+from mipaudit.commands.noise.calibrate.candidate import Candidate, make_candidate
+from mipaudit.commands.noise.calibrate.demand import Demand, check_demand
+from mipaudit.commands.noise.calibrate.measurement import PAPER_FRACTION, Measured, measure
 from mipaudit.commands.noise.calibrate.split_halves import (
     FEWEST_SPLITS,
     Share,
+    Workbench,
     may_choose,
     mechanisms_for,
     prepare,
 )
-from mipaudit.commands.noise.calibrate.swap import FEWEST_PAIRS
+from mipaudit.commands.noise.calibrate.swap import FEWEST_PAIRS, SwapPairs
 from mipaudit.commands.noise.mechanisms.clipping import count_outside
 from mipaudit.errors import InputError
-from mipaudit.maths.mip import allowed_gap
+from mipaudit.maths.mip import Mechanism, allowed_gap
 from mipaudit.statements.estimate import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.calibrate.candidate import Candidate
-    from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.measurement import Measured
-    from mipaudit.commands.noise.calibrate.split_halves import Workbench
-    from mipaudit.commands.noise.calibrate.swap import SwapPairs
-    from mipaudit.maths.mip import Mechanism
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 def choose(

@@ -3,31 +3,31 @@
 What noise costs is how large it is on each coordinate and altogether.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.direct_scale import Aim, estimate_gap, least_scale
+from mipaudit.commands.noise.calibrate.demand import Demand
+from mipaudit.commands.noise.calibrate.direct_scale import (
+    Aim,
+    Basis,
+    Shifts,
+    estimate_gap,
+    least_scale,
+)
+from mipaudit.commands.noise.calibrate.measurement import Measured
+from mipaudit.commands.noise.mechanisms.shape import NoiseShape
+from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
+from mipaudit.commands.noise.report import MeasuredGap, MeasuredMoment
 from mipaudit.maths import mip
-from mipaudit.maths.mip import coordinate_error, expected_norm
+from mipaudit.maths.mip import Mechanism, coordinate_error, expected_norm
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Array = NDArray[np.float64]
+ScaledBy = Literal["upper", "value"]
 
-    from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.direct_scale import Basis, Shifts
-    from mipaudit.commands.noise.calibrate.measurement import Measured
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
-    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
-    from mipaudit.commands.noise.report import MeasuredGap, MeasuredMoment
-    from mipaudit.maths.mip import Mechanism
-
-    Array = NDArray[np.float64]
-    ScaledBy = Literal["upper", "value"]
 
 # Trapezoids of this width on the logarithmic axis: the integrand is analytic in a strip of
 # half-width pi/2 (or more), so that the relative error is about exp(-pi^2 / step); beyond

@@ -1,21 +1,16 @@
 """What is asked of a calibration."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.noise.mechanisms.clipping import Ball
+from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
 from mipaudit.errors import UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
-    from mipaudit.maths.mip import Mechanism
+from mipaudit.maths.mip import Mechanism
 
 PROVED: Final[frozenset[CalibrationKind]] = frozenset({"moment", "swap", "direct", "direct-swap"})
 MECHANISMS: Final[frozenset[Mechanism]] = frozenset({"laplace", "norm-exponential", "gaussian"})

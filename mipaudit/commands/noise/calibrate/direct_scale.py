@@ -3,25 +3,20 @@
 h is how much of two shifted copies of noise does not overlap.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import is_below, mean_limits
 from mipaudit.commands.noise.report import MeasuredGap
 from mipaudit.maths.bisection import crossing
+from mipaudit.maths.mip import Mechanism
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Array = NDArray[np.float64]
 
-    from mipaudit.commands.noise.mechanisms.moments import Validity
-    from mipaudit.maths.mip import Mechanism
-
-    Array = NDArray[np.float64]
 
 GapEstimator = Literal[
     "left-out",  # shifts from the spatial median of other splits
@@ -86,7 +81,7 @@ class Shifts:
         counts = np.diff(np.append(self.starts, self.lengths.size))
         return int(counts.min() if self.every_record else counts.size) >= self.fewest
 
-    def parts(self) -> tuple[Shifts, ...]:
+    def parts(self) -> "tuple[Shifts, ...]":
         """Return shifts such that the mean of each must be small."""
         if self.starts is None or not self.every_record:
             return (self,)
@@ -196,7 +191,7 @@ def estimate_gap(
         upper = aim.at_most
     elif aim.basis == "approximate":
         upper = min(1.0, max(mean_limits(terms, aim.alpha)[1] for terms in parts))
-    validity: Validity = "not-an-interval" if aim.basis == "value" else aim.basis
+    validity = "not-an-interval" if aim.basis == "value" else aim.basis
     return MeasuredGap(
         value=max(float(terms.mean()) for terms in parts),
         upper=upper,

@@ -3,17 +3,14 @@
 A sure upper limit for the mean of terms in [0, 1] is found by betting against a large mean.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Vector = NDArray[np.float64]
 
-    Vector = NDArray[np.float64]
 
 # Above this exp() leaves the floats.
 _LARGEST_EXPONENT: Final = 700.0

@@ -1,36 +1,34 @@
 """The moments, distances and shifts that a calibration scales its noise by."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.noise.calibrate.demand import Demand
 from mipaudit.commands.noise.calibrate.direct_scale import Shifts
-from mipaudit.commands.noise.calibrate.split_halves import Share, may_choose
-from mipaudit.commands.noise.calibrate.swap import estimate_swap_distance, swap_limit, swap_shifts
+from mipaudit.commands.noise.calibrate.split_halves import Share, Workbench, may_choose
+from mipaudit.commands.noise.calibrate.swap import (
+    SwapDistance,
+    SwapPairs,
+    estimate_swap_distance,
+    swap_limit,
+    swap_shifts,
+)
 from mipaudit.commands.noise.mechanisms.clipping import clip, half_distances, half_moment_limit
 from mipaudit.commands.noise.mechanisms.moments import (
     distances_from_median,
     estimate_moment,
     mean_distance,
 )
-from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
+from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
 from mipaudit.commands.noise.report import MeasuredMoment
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Array = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.split_halves import Workbench
-    from mipaudit.commands.noise.calibrate.swap import SwapDistance, SwapPairs
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
-    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
-
-    Array = NDArray[np.float64]
 
 # Izzo et al. 2022 prove their theorem for half of the records.
 PAPER_FRACTION: Final = 0.5

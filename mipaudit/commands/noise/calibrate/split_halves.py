@@ -3,35 +3,30 @@
 Which limits strict mode takes of them, how these share the error, and how many splits that needs.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.noise.calibrate.demand import Demand
 from mipaudit.commands.noise.calibrate.interval import fewest_terms
+from mipaudit.commands.noise.calibrate.swap import SwapPairs
 from mipaudit.commands.noise.mechanisms.shape import (
     FULL_SPLITS_PER_COORDINATE,
+    NoiseShape,
     diagonal_shape,
     full_shape,
     isotropic_shape,
     standard_units,
 )
+from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
+from mipaudit.maths.mip import Mechanism
 from mipaudit.statements.estimate import Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Array = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.swap import SwapPairs
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
-    from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
-    from mipaudit.maths.mip import Mechanism
-
-    Array = NDArray[np.float64]
 
 FEWEST_SPLITS: Final = 4
 # A half with fewer says nothing about the shape.
@@ -194,7 +189,7 @@ class Share:
     swapped: tuple[Protects, ...]
 
     @staticmethod
-    def of(demand: Demand, dimension: int, pairs: SwapPairs | None) -> Share:
+    def of(demand: Demand, dimension: int, pairs: SwapPairs | None) -> "Share":
         """Return the share for splits of so many coordinates, and pairs if there are any."""
         swapped: tuple[Protects, ...] = ()
         if pairs is not None:

@@ -1,29 +1,21 @@
 """How far a release moves when one record is exchanged for another one."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.direct_scale import Shifts
+from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator, Shifts
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
-from mipaudit.commands.noise.mechanisms.clipping import clip
-from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.mechanisms.clipping import Ball, clip
+from mipaudit.commands.noise.mechanisms.moments import Estimator, Validity
+from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
 from mipaudit.commands.noise.report import MeasuredMoment
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+Array = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.mechanisms.moments import Estimator, Validity
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
-
-    Array = NDArray[np.float64]
 
 # With fewer pairs of a record its limits are so wide that they say nothing.
 FEWEST_PAIRS: Final = 8

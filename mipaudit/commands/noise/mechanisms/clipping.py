@@ -1,23 +1,16 @@
 """Clipping a release into a ball that was fixed without the data, and what that makes sure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper
 from mipaudit.commands.noise.mechanisms.moments import spatial_median
-from mipaudit.commands.noise.mechanisms.shape import isotropic_shape
+from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
 from mipaudit.commands.noise.report import MeasuredMoment
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.mechanisms.shape import NoiseShape
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,20 +3,16 @@
 Uniforms are the operating system's bytes, or of a seeded generator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
+from mipaudit.maths.mip import Mechanism
 
-    from mipaudit.maths.mip import Mechanism
+Array = NDArray[np.float64]
 
-    Array = NDArray[np.float64]
 
 # A published number keeps so many binary digits below the scale of its noise.
 _GRID_BITS: Final = 20

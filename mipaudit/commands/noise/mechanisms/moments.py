@@ -3,21 +3,18 @@
 They rest on the centre of a cloud of points, and how far each point lies from that of the rest.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import mean_limits
 from mipaudit.commands.noise.report import MeasuredMoment
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Points = NDArray[np.float64]
 
-    Points = NDArray[np.float64]
 
 # Up to so many points each is left out by itself; above, in that many groups.
 MOST_FOLDS: Final = 32

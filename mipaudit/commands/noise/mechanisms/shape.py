@@ -1,18 +1,14 @@
 """The shape of noise: which directions of a release get how much of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from mipaudit.commands.noise.noise_multiples import ShapeKind
 
-    from mipaudit.commands.noise.noise_multiples import ShapeKind
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 # Every eigenvalue of a shape gets so much of the mean one: a direction in which the

@@ -7,25 +7,21 @@ law: an exact rank test. It has one that is several times the largest of the spl
 more rarely.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mipaudit.commands.noise.mechanisms.clipping import Ball
+from mipaudit.commands.noise.options import Unlike
 from mipaudit.errors import InputError
+from mipaudit.reading.sheets.splits import Splits
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
 
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.options import Unlike
-    from mipaudit.reading.sheets.splits import Splits
-
-    Floats = NDArray[np.float64]
 
 # How many times as far as the farthest split is too far, by the number of splits: of few
 # splits the farthest may be near the centre by chance. Measured in docs/mip-noise.md.

@@ -1,34 +1,24 @@
 """A release with its noise added, each number of it to its coordinate of the splits."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mipaudit.commands.noise.answer import calibrate_splits, generator
-from mipaudit.commands.noise.mechanisms.clipping import clip
-from mipaudit.commands.noise.mechanisms.mechanism import round_to_grid, sample_noise
-from mipaudit.commands.noise.report import Applied
+from mipaudit.commands.noise.answer import CalibratedSplits, calibrate_splits, generator
+from mipaudit.commands.noise.calibrate.candidate import Candidate
+from mipaudit.commands.noise.mechanisms.clipping import Ball, clip
+from mipaudit.commands.noise.mechanisms.mechanism import UniformSource, round_to_grid, sample_noise
+from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
+from mipaudit.commands.noise.release.vector import Release
+from mipaudit.commands.noise.report import Applied, NoiseReport
 from mipaudit.errors import InputError
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mipaudit.commands.noise.answer import CalibratedSplits
-    from mipaudit.commands.noise.calibrate.candidate import Candidate
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.mechanisms.mechanism import UniformSource
-    from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
-    from mipaudit.commands.noise.release.vector import Release
-    from mipaudit.commands.noise.report import NoiseReport
-    from mipaudit.statements.estimate import Finding
 
 _ROUNDING: Final = (
     "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
