@@ -16,16 +16,13 @@ class MeasuredMoment:
     """A moment or mean distance, estimated from random splits.
 
     Attributes:
-        order: k of sigma_k = (E ||theta - m||^k)^(1/k), at least 1; None stands for
-            infinity, and 1 for a mean distance.
+        order: k; None stands for infinity.
         value: best estimate, in the norm of the noise.
         lower: lower confidence limit, if there is one.
         upper: upper confidence limit, if there is one.
         estimator: how the value was made.
-        validity: ``finite-sample``: ``upper`` holds with the stated confidence at every
-            size, and there is no ``lower``; ``approximate``: each limit errs at half of
-            1 - confidence; or ``not-an-interval``.
-        confidence: in (0, 1).
+        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
+        confidence: of the limits.
         n_splits: splits, or pairs, behind it.
     """
 

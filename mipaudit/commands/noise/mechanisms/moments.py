@@ -34,6 +34,8 @@ Estimator = Literal[
     "empirical-bernstein",  # mean of the second half about a centre from the first
     "other-half",  # the same, without a limit
 ]
+# finite-sample: the upper limit holds with its confidence at every size, and there is no lower one;
+# approximate: each limit errs at half of 1 - confidence.
 Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 _SECOND = 2.0
 
