@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -24,7 +25,7 @@ sys.exit(server.recv(1)[0])
 
 
 def serve(path):
-    """Answer clients until the process is ended."""
+    """Answer clients until whoever started this has gone, or closes its standard input."""
     for command in ("check", "estimate"):  # most of what a run loads
         run((command, str(ROOT / "sample_data" / "leaky.parquet"), "-q", "-o", os.devnull))
     # Nobody waits for a copy but its client.
@@ -34,7 +35,7 @@ def serve(path):
         server.listen()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        while True:
+        while select.select([server, sys.stdin], [], [])[0] == [server]:
             connection, _ = server.accept()
             if not os.fork():
                 answer(connection)
