@@ -18,7 +18,7 @@ import measure
 import numpy as np
 from scores import MEMBER_SHIFT, SEED
 
-from mipaudit.validation.rivals.audited_file import AuditedFile
+from mipaudit.validation.estimands.audited_file import AuditedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

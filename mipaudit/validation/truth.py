@@ -1,20 +1,120 @@
-"""What ``simulate`` says: the formats ``mipaudit.truth/2`` and ``mipaudit.scenarios/2``."""
+"""What ``simulate`` says: the formats of truths and scenarios, and names that carry numbers."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Generic, Literal, TypeVar
 
+from mipaudit.errors import UsageError
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
-from mipaudit.validation.laws.named_family import (  # noqa: TC001 - the codec reads it
-    ScenarioParameter,
-)
 
+T_co = TypeVar("T_co", covariant=True)
+_NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
+_LONGEST: Final = 80
 Kind = Literal["scores", "canaries", "splits"]
 Order = Literal["shuffled", "sorted", "members-first"]
 # numpy's hypergeometric draws end there.
 LARGEST: Final = 10**9 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioParameter:
+    """A number in a scenario's name, and the range that it must lie in."""
+
+    name: str
+    lowest: float
+    highest: float
+    step: int | None  # of which it must be a multiple
+
+    @property
+    def range_text(self) -> str:
+        """The accepted range, in words."""
+        what = {None: "a number", 1: "a whole number", 2: "an even number"}[self.step]
+        return f"{what} from {self.lowest:g} to {self.highest:g}"
+
+    def accepts(self, value: float) -> bool:
+        """Tell whether a value is in the range."""
+        return self.lowest <= value <= self.highest and (not self.step or value % self.step == 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family(Generic[T_co]):
+    """What a name of a certain form stands for.
+
+    Attributes:
+        prefix: what the names begin with.
+        parameters: the numbers that follow, each after a hyphen.
+        make: takes the numbers.
+        examples: numbers for which the family is listed by name.
+        summary: one line, with the parameters by name.
+    """
+
+    prefix: str
+    parameters: tuple[ScenarioParameter, ...]
+    make: Callable[..., T_co]
+    examples: tuple[tuple[float, ...], ...]
+    summary: str
+
+    @property
+    def pattern(self) -> str:
+        """The form of the names."""
+        return "-".join([self.prefix, *(parameter.name for parameter in self.parameters)])
+
+    def name(self, values: Sequence[float]) -> str:
+        """Return the name with these numbers, as short as they go."""
+        return "-".join([self.prefix, *(short(value) for value in values)])
+
+    def names(self) -> list[str]:
+        """Return the names of the examples."""
+        return [self.name(values) for values in self.examples]
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a name begins as those of the family do."""
+        return name == self.prefix or name.startswith(f"{self.prefix}-")
+
+    def parse(self, name: str) -> tuple[float, ...]:
+        """Return the numbers in a name that the family owns.
+
+        Raises:
+            UsageError: ``scenario_parameter``.
+        """
+        form = re.fullmatch(re.escape(self.prefix) + f"-{_NUMBER}" * len(self.parameters), name)
+        values = tuple(map(float, form.groups())) if form else ()
+        accepted = form and all(
+            parameter.accepts(value)
+            for parameter, value in zip(self.parameters, values, strict=True)
+        )
+        if not accepted:
+            ranges = ", ".join(f"{p.name} is {p.range_text}" for p in self.parameters)
+            raise UsageError(
+                "scenario_parameter",
+                f"The scenario {self.pattern} takes other numbers: {ranges}.",
+                hint=f"For example {self.names()[0]}.",
+            )
+        return values
+
+
+def short(value: float) -> str:
+    """Return a number as short as it goes: 1.0 is ``1``."""
+    return f"{value:.12g}"
+
+
+def family_of(name: str, families: Sequence[Family[T_co]]) -> Family[T_co] | None:
+    """Return the family with the longest prefix that owns a name, or None."""
+    owners = [family for family in families if family.owns(name)]
+    return max(owners, key=lambda family: len(family.prefix), default=None)
+
+
+def unknown(name: str, known: Sequence[str]) -> UsageError:
+    """Return the error for a name that nothing has, with the nearest names."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:_LONGEST], known, n=3, cutoff=0.5)
+    hint = f"Try {', '.join(near)}." if near else "`mipaudit simulate --list` names them all."
+    return UsageError("unknown_scenario", "There is no scenario of that name.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,10 @@ from mipaudit.engine.process_pool import ProcessPool, process_pool
 from mipaudit.errors import MipauditError
 from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
 from mipaudit.validation.coverage.tally import Statements, gather, joined, tally
+from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS
+from mipaudit.validation.estimands.rivals import ALTERNATIVES
 from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES
-from mipaudit.validation.rivals.audited_file import AuditedFile
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -112,8 +112,8 @@ def _audited(law: Law, **file: Any) -> AuditedFile:  # noqa: ANN401 - as `Audite
     """Return a file as the law's kind of score is audited."""
     if law.width == 1:
         return AuditedFile(**file)
+    from mipaudit.validation.estimands.audited_file import AuditedVector
     from mipaudit.validation.laws.vector_law import VectorLaw
-    from mipaudit.validation.rivals.audited_file import AuditedVector
 
     assert isinstance(law, VectorLaw)  # noqa: S101 - no other has several numbers
     return AuditedVector(law=law, **file)

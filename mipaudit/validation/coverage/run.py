@@ -15,10 +15,10 @@ from mipaudit.validation.coverage.grid import Cell, Choice, Form, cells_of, cont
 from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint, versions
 from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
+from mipaudit.validation.estimands.rivals import ALTERNATIVES
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable, LimitSummary, Source
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES
 
 if TYPE_CHECKING:
     from mipaudit.validation.estimands.estimand import Estimand

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
 from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
@@ -17,7 +18,6 @@ from mipaudit.validation.estimands.estimand import (
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import AuditedFile, AuditedVector
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Estimate

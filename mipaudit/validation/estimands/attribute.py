@@ -19,6 +19,7 @@ from mipaudit.commands.attribute.guesses import (
     membership_advantage,
 )
 from mipaudit.evidence.named_attackers.named_attack import Limits, weighed
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import (
     DEAR,
     Args,
@@ -26,7 +27,6 @@ from mipaudit.validation.estimands.estimand import (
     Interval,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law

@@ -22,6 +22,7 @@ from mipaudit.commands.epsilon.canaries.limit import limit_one_run, one_run_from
 from mipaudit.commands.epsilon.runs.limit import Method, epsilon_runs
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
+from mipaudit.validation.estimands.audited_file import ATTACK_CUT, CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
@@ -29,8 +30,7 @@ from mipaudit.validation.estimands.estimand import (
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import ATTACK_CUT, CONFIDENCE, AuditedFile
-from mipaudit.validation.scenarios.scenario_families import mechanism_curve
+from mipaudit.validation.scenarios.score_scenarios import mechanism_curve
 
 if TYPE_CHECKING:
     from mipaudit.commands.bounds.attacks import Refutation, RefutedLimits

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity

@@ -23,7 +23,6 @@ from mipaudit.validation.estimands.attribute import (
     AttributeAdvantage,
     AttributeMembership,
 )
-from mipaudit.validation.estimands.blind import AdvantageBlind
 from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
 from mipaudit.validation.estimands.epsilon import (
     AttackEpsilon,
@@ -32,7 +31,7 @@ from mipaudit.validation.estimands.epsilon import (
     EpsilonOneRun,
     EpsilonRuns,
 )
-from mipaudit.validation.estimands.kernel import AdvantageNoised
+from mipaudit.validation.estimands.less_seen import AdvantageBlind, AdvantageNoised
 from mipaudit.validation.estimands.metric import MetricOptimum
 from mipaudit.validation.estimands.named_attack import (
     BoundedLoss,

@@ -15,6 +15,7 @@ from mipaudit.maths.metrics.best_of_class import MetricClass, lower_edge, set_ra
 from mipaudit.maths.metrics.limits import observed_metric
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.estimate import Attackers, Estimate
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
@@ -22,7 +23,6 @@ from mipaudit.validation.estimands.estimand import (
     wrong_arguments,
 )
 from mipaudit.validation.laws.law import Law, ladder_of
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric

@@ -37,6 +37,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
     weighed,
 )
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import (
     DEAR,
     Args,
@@ -44,7 +45,6 @@ from mipaudit.validation.estimands.estimand import (
     Interval,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law

@@ -19,6 +19,7 @@ from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.estimands.estimand import (
     Args,
     Estimand,
@@ -26,7 +27,6 @@ from mipaudit.validation.estimands.estimand import (
     one_sided,
     wrong_arguments,
 )
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
 
 if TYPE_CHECKING:
     from mipaudit.maths.cell_risk import RiskLimits

@@ -27,7 +27,6 @@ from mipaudit.validation.laws.mixture import (
     Steps,
     mixture,
 )
-from mipaudit.validation.laws.named_family import family_of, unknown
 from mipaudit.validation.laws.parametric_laws import (
     LAW_FAMILIES,
     cells,
@@ -36,6 +35,7 @@ from mipaudit.validation.laws.parametric_laws import (
     scattered_order,
     scattered_signs,
 )
+from mipaudit.validation.truth import family_of, unknown
 
 _STANDARD: Final = Normal()
 

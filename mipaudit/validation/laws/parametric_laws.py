@@ -20,7 +20,7 @@ from mipaudit.validation.laws.mixture import (
     Steps,
     mixture,
 )
-from mipaudit.validation.laws.named_family import Family, ScenarioParameter, short
+from mipaudit.validation.truth import Family, ScenarioParameter, short
 
 EPSILON: Final = ScenarioParameter(name="EPS", lowest=0.01, highest=30, step=None)
 MU: Final = ScenarioParameter(name="MU", lowest=0.01, highest=20, step=None)

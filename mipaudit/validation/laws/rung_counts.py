@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Ladder, Side
-    from mipaudit.validation.rivals.attack import Attack
+    from mipaudit.validation.scenarios.scenario import Attack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

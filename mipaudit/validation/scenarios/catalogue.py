@@ -8,17 +8,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.validation.laws.catalogue import CORRUPTED, LAWS, MINORITY, law
-from mipaudit.validation.laws.named_family import Family, ScenarioParameter, family_of, unknown
 from mipaudit.validation.laws.parametric_laws import LAW_FAMILIES, MU
 from mipaudit.validation.laws.vector_law import GaussianPlane, Xor
-from mipaudit.validation.scenarios.scenario_families import canary_family, class_family, law_family
 from mipaudit.validation.scenarios.score_scenarios import (
     GroupScenario,
     ScoreScenario,
     ShiftScenario,
+    canary_family,
+    class_family,
+    law_family,
 )
 from mipaudit.validation.scenarios.split_scenario import HalfMean, NearlyCancelling
-from mipaudit.validation.truth import ScenarioEntry
+from mipaudit.validation.truth import Family, ScenarioEntry, ScenarioParameter, family_of, unknown
 
 if TYPE_CHECKING:
     from mipaudit.validation.scenarios.scenario import Scenario

@@ -22,7 +22,7 @@ BREAKING = {
         "import mipaudit.evidence.scores.evidence as m; m.Evidence.lower = lambda self, a: 0.4"
     ),
     "a control": (
-        "import mipaudit.validation.rivals.alternatives as m; "
+        "import mipaudit.validation.estimands.rivals as m; "
         "m.MaceBand.limits = lambda self, f: (0.0, 1.0)"
     ),
 }

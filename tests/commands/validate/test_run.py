@@ -13,7 +13,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.validation.coverage import crew
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES, SameDataThreshold
+from mipaudit.validation.estimands.rivals import ALTERNATIVES, SameDataThreshold
 
 SMALL = {
     "scenarios": ["null-gaussian", "gauss-shift-2"],

@@ -15,9 +15,9 @@ from mipaudit.evidence.named_attackers.named_attack import (
 )
 from mipaudit.maths.class_limits.difference import Encounter, fixed_lower, paired_lower
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
+from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.rivals.audited_file import AuditedFile
 
 NAMED = ("named_attack", "named_shortfall", "named_shortfall_thresholds")
 

@@ -22,7 +22,7 @@ from mipaudit.validation.coverage.crew import Panel, Task, replicate, run_tasks
 from mipaudit.validation.coverage.grid import draw_file
 from mipaudit.validation.coverage.tally import failures, tally
 from mipaudit.validation.estimands.estimand import Interval
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES
+from mipaudit.validation.estimands.rivals import ALTERNATIVES
 
 PANEL = Panel(estimands=("advantage", "tpr_at_fpr"), alternatives=tuple(ALTERNATIVES))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mipaudit.validation.coverage.run import judge_rows
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES
+from mipaudit.validation.estimands.rivals import ALTERNATIVES
 
 INVALID = [name for name, one in ALTERNATIVES.items() if not one.valid]
 VALID = [name for name, one in ALTERNATIVES.items() if one.valid]

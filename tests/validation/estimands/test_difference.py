@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.difference import (
+    CORRELATED,
+    PAIRED_SCORES,
+    SWINGS,
     Difference,
     JointGain,
     LargestAdvantage,
     compared_pair,
 )
 from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.laws.paired_scores import CORRELATED, PAIRED_SCORES, SWINGS
-from mipaudit.validation.rivals.audited_file import AuditedFile
 
 FILES = 6
 

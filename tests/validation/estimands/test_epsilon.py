@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.epsilon import (
     EpsilonGaussian,
     EpsilonOneRun,
@@ -12,7 +13,6 @@ from mipaudit.validation.estimands.epsilon import (
 )
 from mipaudit.validation.estimands.estimands import default_estimands
 from mipaudit.validation.laws.catalogue import law
-from mipaudit.validation.rivals.audited_file import AuditedFile
 
 EPSILON = EpsilonRuns()
 

@@ -11,9 +11,9 @@ import pytest
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import CLASSES
 from mipaudit.statements.estimate import Quantity
+from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.laws.catalogue import LAWS, law
-from mipaudit.validation.rivals.audited_file import AuditedFile
 
 
 def audited(name, *, strict=False, prior=0.5, n=300):

@@ -10,10 +10,10 @@ import pytest
 from mipaudit.evidence.vectors import derived_scores as candidates
 from mipaudit.validation.coverage.grid import Cell, draw_file
 from mipaudit.validation.estimands.advantage import AdvantageVector
+from mipaudit.validation.estimands.audited_file import AuditedVector
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 from mipaudit.validation.laws.catalogue import LAWS, law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.rivals.audited_file import AuditedVector
 
 ESTIMAND = AdvantageVector()
 

@@ -7,9 +7,9 @@ import pytest
 
 from mipaudit.errors import UsageError
 from mipaudit.validation.laws.catalogue import LAWS, law
-from mipaudit.validation.laws.named_family import Family, ScenarioParameter
 from mipaudit.validation.scenarios.catalogue import listing, scenario, scenario_names
 from mipaudit.validation.scenarios.scenario import RecordScenario
+from mipaudit.validation.truth import Family, ScenarioParameter
 
 NAMES = scenario_names()
 

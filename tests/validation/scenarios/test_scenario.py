@@ -11,9 +11,8 @@ import pytest
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.law import ladder_of
-from mipaudit.validation.rivals.attack import error_attacks
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
-from mipaudit.validation.scenarios.scenario import RecordScenario, better_side
+from mipaudit.validation.scenarios.scenario import RecordScenario, better_side, error_attacks
 
 PHI = NormalDist().cdf
 

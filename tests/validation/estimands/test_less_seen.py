@@ -10,13 +10,89 @@ import pytest
 from mipaudit.commands.shift.differences import learner as shift_learner
 from mipaudit.validation.coverage.grid import Choice
 from mipaudit.validation.coverage.run import make_run
-from mipaudit.validation.estimands.blind import AdvantageBlind
+from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
 from mipaudit.validation.estimands.estimands import default_estimands
+from mipaudit.validation.estimands.less_seen import (
+    AdvantageBlind,
+    AdvantageNoised,
+    noised_advantage,
+)
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.rivals.audited_file import AuditedVector
 
+NOISED = AdvantageNoised()
 ESTIMAND = AdvantageBlind()
+
+
+@pytest.mark.parametrize("width", [0.05, 0.3, 2.0])
+def test_normal_scores_with_noise_are_normal(width):
+    closed = math.erf(1 / (2 * math.sqrt(2) * math.hypot(1, width)))
+    assert NOISED.truth(law("gauss-shift-1"), 0.5, (width,)) == pytest.approx(closed, abs=5e-5)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_atoms_with_noise_are_a_mixture_of_normals(prior):
+    """By integration of the two mixtures themselves."""
+    found = law("randomized-response-1")
+    width = 0.4
+    values, masses = found.members.atoms()
+    other_values, other = found.holdout.atoms()
+    points = np.linspace(-4, 5, 40_001)
+
+    def density(at, mass):
+        z = (points[:, None] - at[None]) / width
+        return (np.exp(-0.5 * z**2) * mass).sum(axis=1) / (width * math.sqrt(2 * math.pi))
+
+    gains = prior * density(values, masses) - (1 - prior) * density(other_values, other)
+    expected = np.abs(gains).sum() * (points[1] - points[0])
+    assert noised_advantage(found, width, prior) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name", ["laplace-1", "cauchy-shift", "softmax", "comb-64", "leaked-atoms", "float16-ties"]
+)
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_noise_only_lowers_the_advantage(name, prior):
+    found = law(name)
+    values = [noised_advantage(found, width, prior) for width in (0.05, 0.3, 2.0)]
+    assert found.advantage(prior) + 1e-4 >= values[0]
+    assert values[0] + 1e-6 >= values[1]
+    assert values[1] + 1e-6 >= values[2] >= abs(2 * prior - 1)
+
+
+def test_infinite_scores_stay_as_they_are():
+    assert noised_advantage(law("infinite-scores"), 5.0, 0.5) == pytest.approx(0.04, abs=1e-6)
+
+
+@pytest.mark.parametrize("args", [(), (0.0,), ("x",), (0.1, 0.2)])
+def test_wrong_arguments(args):
+    with pytest.raises(ValueError, match="advantage_noised"):
+        NOISED.truth(law("null-gaussian"), 0.5, args)
+
+
+def test_each_bandwidth_has_its_limit_and_its_truth():
+    members, holdout = law("gauss-shift-1").sample(np.random.default_rng(0), 1500, 1500)
+    audited = AuditedFile(
+        member=np.repeat([True, False], 1500),
+        score=np.concatenate([members, holdout]),
+        prior=0.5,
+        seed=2,
+    )
+    intervals = list(NOISED.intervals(audited))
+    assert len({one.row_label for one in intervals}) == len(intervals) >= 1
+    for one in intervals:
+        truth = NOISED.truth(law("gauss-shift-1"), 0.5, one.estimand_args)
+        assert truth < one.upper < truth + 0.15
+        assert (one.lower, one.nominal) == (None, 0.975)
+
+
+def test_a_file_without_spread_has_no_limit():
+    constant = AuditedFile(member=np.arange(100) < 50, score=np.zeros(100), prior=0.5, seed=2)
+    assert list(NOISED.intervals(constant)) == []
+
+
+def test_is_run_by_name_only():
+    assert NOISED.name not in default_estimands()
 
 
 def audited(name, number, *, prior=0.5, n=200):

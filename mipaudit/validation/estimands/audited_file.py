@@ -1,9 +1,4 @@
-"""One drawn file, and all that is computed from it once for several methods.
-
-A drawn file of vector scores, and all that is computed from it once.
-
-The best threshold on a file: what it would be judged by on the same rows.
-"""
+"""One drawn file, of scores or of vectors, and all that is computed from it once."""
 
 from __future__ import annotations
 

@@ -2,10 +2,6 @@
 
 A new one is a class here and a name in the registry. Those known to be invalid must be
 caught: a coverage run in which they pass has shown nothing about the rest.
-
-What an alternative is: a method of others, run on the same files as ours.
-
-Epsilon by methods in common use that are invalid: each certifies a leak where there is none.
 """
 
 from __future__ import annotations
@@ -24,9 +20,9 @@ from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.epsilon.rates import credible_epsilon
 from mipaudit.maths.metrics.mace import mace_histogram
 from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, best_threshold
 from mipaudit.validation.estimands.epsilon import DELTA
 from mipaudit.validation.estimands.estimand import Interval
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile, best_threshold
 
 NOMINAL: Final = 0.975
 _ALPHA: Final = 1 - CONFIDENCE

@@ -10,8 +10,8 @@ import pytest
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.validation.coverage.crew import Panel, Task, replicate
 from mipaudit.validation.coverage.tally import failures, tally
-from mipaudit.validation.rivals.alternatives import ALTERNATIVES
-from mipaudit.validation.rivals.audited_file import AuditedFile, best_threshold
+from mipaudit.validation.estimands.audited_file import AuditedFile, best_threshold
+from mipaudit.validation.estimands.rivals import ALTERNATIVES
 
 
 def file(member, score, prior=0.5):

@@ -1,29 +1,31 @@
-"""The advantage of the best of all attackers who see the score with Gaussian noise."""
+"""The advantage of attackers who see less: the score with Gaussian noise, or the records alone."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.limits import BlindEvidence, blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
-from mipaudit.evidence.scores.rows import ErrorShare
+from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
+from mipaudit.maths.class_limits.best_attackers import best_thresholds
+from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.estimands.estimand import (
-    Args,
-    Estimand,
-    Interval,
-    wrong_arguments,
-)
-from mipaudit.validation.rivals.audited_file import CONFIDENCE, AuditedFile
+from mipaudit.summaries.rows import Rows
+from mipaudit.summaries.sample import BurnInSample, sample_size
+from mipaudit.summaries.tally import Tally
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, AuditedVector
+from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, wrong_arguments
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Estimate
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 32
 _MOST_CELLS: Final = 1 << 18
 _QUANTILES: Final = 1 << 10
+_DRAWN: Final = 10_000  # records of each class that stand for the law
 
 
 class AdvantageNoised(Estimand):
@@ -130,3 +133,84 @@ def _masses(law: Mixture, grid: Grid) -> tuple[NDArray[np.float64], NDArray[np.f
         float(masses[~inside & (values > last)].sum()),
     ]
     return nodes, np.array([float(levels[0]), total - float(levels[-1]), *sides])
+
+
+class AdvantageBlind(Estimand):
+    """Of the best of all attackers on a record, or of thresholds on what was learned.
+
+    The numbers of a vector score stand for a record's columns. ``args`` is empty for all
+    attackers, and (class, its true advantage) otherwise: what is learned differs from
+    file to file.
+    """
+
+    name = "advantage_blind"
+    meaning = "advantage of attackers who see the records alone"
+    vectorial = True
+
+    def applies(self, law: Law) -> bool:
+        """Tell whether the law's records have several columns."""
+        return law.width > 1
+
+    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002 - always 1/2
+        """Return the total variation, or the advantage of the class at prior 1/2."""
+        match args:
+            case ():
+                return law.advantage(PRIOR)
+            case (str(), float(value)):
+                return value
+            case _:
+                raise wrong_arguments(self)
+
+    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
+        """Return what ``shift`` says of any attacker, and of thresholds on what it learned."""
+        if not isinstance(audited, AuditedVector) or audited.prior != PRIOR:
+            return
+        found = _learned(audited)
+        if found is None:
+            return
+        learner, evidence = found
+        share = ErrorShare(confidence=CONFIDENCE, columns=1)
+        for estimate in advantage_estimates(evidence, share):
+            if estimate.attackers == "any":
+                yield self.interval_of(estimate)
+            elif estimate.attackers == "thresholds":
+                yield self.interval_of(
+                    estimate,
+                    args=("thresholds", _truth(audited, learner)),
+                    label=f"{self.name}, thresholds",
+                )
+
+
+def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
+    """Return what ``shift`` learns of a file, and what it then counts."""
+    rows = Rows(
+        first_row=0,
+        source_rows=audited.member.size,
+        kept=None,
+        keys=None,
+        member=audited.member,
+        scores=tuple(np.ascontiguousarray(audited.score.T)),
+    )
+    width = len(rows.scores)
+    sample = BurnInSample(width, audited.seed, sample_size(width))
+    sample.add(rows)
+    sample.settle()
+    learner = learn(sample, [False] * width, seed=audited.seed)
+    if learner is None:
+        return None
+    tally = Tally(learner.plan)
+    tally.add(replace(rows, scores=learner.scores(rows.scores)))
+    evidence = blind_evidence(tally.counts(), learner, strict=audited.strict, seed=audited.seed)
+    return learner, evidence
+
+
+def _truth(audited: AuditedVector, learner: Learner) -> float:
+    """Return the advantage of the best threshold, from a large sample of its own.
+
+    It is about 0.005 too high, so that upper limits are put to a harder test.
+    """
+    rng = np.random.default_rng([audited.seed % 2**63, 2])
+    member = np.arange(2 * _DRAWN) < _DRAWN
+    drawn = np.ascontiguousarray(audited.law.draw(rng, member).T)
+    score = learner.scores(tuple(drawn))[learner.chosen]
+    return best_thresholds(exact_ladder(score[member], score[~member]), PRIOR)

@@ -1,1 +1,0 @@
-"""What others do, on the same files."""
