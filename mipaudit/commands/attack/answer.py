@@ -33,7 +33,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import led, settled
 
 _NO_BOUND: Final = (
-    "the mean of a loss without a bound has no valid limits; give --loss-bound B if the loss "
+    "the mean of a loss without a bound has no valid limits; give `loss_bound` B if the loss "
     "cannot exceed B"
 )
 # A largest value that so many records share is one that losses stop at.
@@ -173,7 +173,7 @@ def _bound_findings(scores: Sequence[Attacked], asked: AttackOptions) -> Iterato
     if bound is None:
         text = (
             "Yeom's bounded-loss adversary needs a bound of the loss that was known beforehand, "
-            "and so do limits of the generalization gap: give --loss-bound B."
+            "and so do limits of the generalization gap: give `loss_bound` B."
         )
         yield Finding(code="no_loss_bound", text=text)
         return
@@ -202,7 +202,7 @@ def _kind_findings(one: Attacked, asked: AttackOptions) -> Iterator[Finding]:
     if not asked.side_known and one.side == "high":
         text = (
             f"{column} was found to be high for members, so its gap is that of the members less "
-            "the holdout. If it is a loss, members have the larger one: --member-side low says "
+            "the holdout. If it is a loss, members have the larger one: `member_side` low says "
             "that it is a loss."
         )
         yield Finding(code="side_found_high", text=text)
@@ -213,7 +213,7 @@ def _kind_findings(one: Attacked, asked: AttackOptions) -> Iterator[Finding]:
         yield Finding(code="residuals_doubtful", text=text)
     if not asked.residuals and "resid" in one.name.lower():
         text = (
-            f"{column} is called a residual and attacked as it is: with --residuals its size is "
+            f"{column} is called a residual and attacked as it is: with `residuals` its size is "
             "attacked."
         )
         yield Finding(code="residuals_doubtful", text=text)

@@ -29,8 +29,8 @@ from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 
 NO_MEAN: Final = "a mean needs finite scores"
-_MISSING: Final = "a missing score has no size; leave these rows out with --nan drop"
-_FEW: Final = "a mean is not shown of fewer than {} members or holdout records (--min-cell)"
+_MISSING: Final = "a missing score has no size; leave these rows out with `nan` drop"
+_FEW: Final = "a mean is not shown of fewer than {} members or holdout records (`min_cell`)"
 _ALL_CLIPPED: Final = "every score is below 0 or above the bound"
 
 
@@ -197,14 +197,14 @@ def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with --score-col.",
+                hint="Name a column of numbers with `score_columns`.",
             )
     told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(
             "several_scores",
             "A published mean or standard error is that of one score, and there are several.",
-            hint="Choose one with --score-col.",
+            hint="Choose one with `score_columns`.",
         )
 
 
@@ -215,7 +215,7 @@ def _informative(scores: Sequence[Attacked]) -> tuple[Attacked, ...]:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to attack.",
-            hint="Name another score column with --score-col.",
+            hint="Name another score column with `score_columns`.",
         )
     if all(identical_classes(one.evidence.counts) for one in varying):
         raise InputError(

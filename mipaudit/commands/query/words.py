@@ -193,7 +193,7 @@ def _of_columns(columns: Sequence[QueriedColumn], constant: Iterable[str]) -> It
             yield Finding(
                 code="many_words",
                 text=f"Column {quoted_name(column.column)} has {count_text(column.levels)} "
-                "different words: names or keys compare badly. Leave it out with --ignore unless "
+                "different words: names or keys compare badly. Leave it out with `ignore` unless "
                 "equal words are what leaks.",
             )
 

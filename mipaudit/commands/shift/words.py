@@ -53,10 +53,10 @@ _TESTS: Final = (
 )
 _APPROXIMATE: Final = (
     "The limits of the advantage are approximate at some sample sizes; their coverage is in the "
-    "documentation. With --strict they hold at every sample size."
+    "documentation. With `strict` they hold at every sample size."
 )
 _PERSONS: Final = (
-    "Rows are taken to be independent. Where a person can have several, give --id-col: one row "
+    "Rows are taken to be independent. Where a person can have several, give `id_column`: one row "
     "for each person and class is then kept, and persons in both classes are counted."
 )
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
@@ -238,7 +238,7 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
         text = (
             f"{_quoted(telling)}: one column alone tells nearly all members from holdout records. "
             "If it names or dates the record (an id, a row number, the day of an export), it says "
-            f"nothing of a person: leave it out with --ignore {','.join(map(safe_name, telling))} "
+            f"nothing of a person: leave it out with `ignore` {','.join(map(safe_name, telling))} "
             "and run again. If it does say something, members and holdout are different people, "
             "and no audit on them can tell what a model leaks."
         )
@@ -247,9 +247,9 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
         text = (
             f"{_quoted(unknown)}: most records have a text that was not looked at by itself; what "
             f"was learned knows the {MOST_WORDS} most frequent ones, and how frequent a text is. "
-            "Who knows more of these texts may tell all records apart: --max-blind cannot be met, "
+            "Who knows more of these texts may tell all records apart: `max_blind` cannot be met, "
             "and estimate --blind holds nothing against the model. Group them (regions for "
-            "postcodes), or leave them out with --ignore where they cannot differ, and run again."
+            "postcodes), or leave them out with `ignore` where they cannot differ, and run again."
         )
         found.append(Finding(code="many_texts", text=text))
     return found
@@ -267,7 +267,7 @@ def repeated_findings(copies: SharedRecords, design: ShiftDesign) -> list[Findin
     text = (
         f"{count_text(copies.exact_within)} of {count_text(copies.searched)} holdout records have "
         "another copy in the holdout. Where these are rows of one person, rows are not "
-        "independent and the lower limit can be too high: give --id-col."
+        "independent and the lower limit can be too high: give `id_column`."
     )
     return [Finding(code="repeated_rows", text=text)]
 

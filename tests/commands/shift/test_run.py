@@ -395,7 +395,7 @@ def test_a_column_that_tells_all_apart_is_named_and_can_be_left_out():
     assert report.estimates[0].lower > 0.9
     text = found_in(report)["telling_column"]
     assert "'site', 'record'" in text
-    assert "--ignore site,record" in text
+    assert "`ignore` site,record" in text
     left = mipaudit.shift(members, holdout, ignore=["record,site"])
     assert left.estimates[0].lower == 0
     assert "telling_column" not in found_in(left)
@@ -440,7 +440,7 @@ def test_rows_that_repeat_are_named_unless_persons_are_known():
     members, holdout = table(1, N // 4), table(2, N // 4)
     members, holdout = (pd.concat([frame] * 4) for frame in (members, holdout))
     several = found_in(mipaudit.shift(members, holdout, columns=["age,ward,smoker"]))
-    assert "--id-col" in several["repeated_rows"]
+    assert "`id_column`" in several["repeated_rows"]
     one = mipaudit.shift(members, holdout, id_column="patient")
     assert "repeated_rows" not in found_in(one)
     assert one.estimates[0].lower == 0

@@ -33,11 +33,11 @@ _APPROXIMATE: Final = (
 )
 _UNKNOWN: Final = (
     "Inputs whose rows are not matched may hold the same records: their limits are added up. With "
-    "--key-col rows are matched, with --independent you say that the records differ; either makes "
-    "the differences more precise."
+    "`key_column` rows are matched, with `independent` you say that the records differ; either "
+    "makes the differences more precise."
 )
 _INDEPENDENT: Final = (
-    "You said that the inputs hold different records (--independent). If they overlap, the limits "
+    "You said that the inputs hold different records (`independent`). If they overlap, the limits "
     "of their differences may be too narrow."
 )
 _TOGETHER: Final = (

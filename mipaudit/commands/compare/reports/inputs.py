@@ -170,7 +170,7 @@ def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Fin
     if _differs(old, new, "strict"):
         yield Finding(
             code="strict_differs",
-            text=f"Of {both}, one was made with --strict and the other without: the limits of one "
+            text=f"Of {both}, one was made with `strict` and the other without: the limits of one "
             "are wider than need be.",
         )
     differing = [one for one in _MEANING if _differs(old, new, one)]

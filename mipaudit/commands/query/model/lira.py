@@ -176,7 +176,7 @@ def _findings(
     if min(counts) < _FEW and variance == "per-record":
         text = (
             f"Some record has only {min(counts)} models of a kind: its own variance is hardly "
-            "known, and --variance fixed is likely to tell more."
+            "known, and `variance` fixed is likely to tell more."
         )
         yield Finding(code="few_models", text=text)
     floored = sum(law.floored for law in (inside, outside) if law is not None)

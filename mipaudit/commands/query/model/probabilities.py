@@ -73,7 +73,7 @@ def read_log_probabilities(
     if values.shape[1] == 1 and _within_0_and_1(values):
         text = (
             f"{file.name}: every number is from 0 to 1. If they are probabilities, give them with "
-            "--probabilities: as logits they make false scores."
+            "`probabilities`: as logits they make false scores."
         )
         findings += (Finding(code="look_like_probabilities", text=text),)
     whole = binary_logits(values) if values.shape[1] == 1 else values
