@@ -9,7 +9,6 @@ from mipaudit.commands.estimate.pictures import pictures
 from mipaudit.commands.estimate.sections import (
     Contents,
     Footnotes,
-    Row,
     ScoreSection,
     judged_on,
     lower_word,
@@ -19,7 +18,17 @@ from mipaudit.commands.estimate.sections import (
     value_word,
 )
 from mipaudit.commands.estimate.words import blind_line
-from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Pairs, Paragraph
+from mipaudit.formats.document import (
+    Bullets,
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Mood,
+    Pairs,
+    Paragraph,
+    bulleted,
+)
 from mipaudit.formats.origin import taken
 from mipaudit.formats.policy_blocks import (
     check_case_status,
@@ -119,11 +128,9 @@ def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
     yield policy_section(report.policy)
     yield from _claims(report)
     yield from _scores(report, contents)
-    if report.findings:
-        found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
-        yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
-    if report.limitations:
-        yield (Heading(text="What this does not say"), Bullets(texts=report.limitations))
+    found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
+    yield bulleted("Worth knowing about the input", found)
+    yield bulleted("What this does not say", report.limitations)
     pairs = (
         *taken(report.design, report.provenance),
         (
@@ -183,16 +190,8 @@ def _overview(contents: Contents, notes: Footnotes) -> Section:
 
 def _score(shown: ScoreSection) -> Section:
     name = f"Score {quoted(shown.score)}"
-    grids = (
-        Grid(
-            caption=group.heading,
-            head=("", AT_LEAST, BEST_ESTIMATE, AT_MOST),
-            rows=tuple((row.label, row.lower, row.value, row.upper) for row in group.rows),
-            words=1,
-        )
-        for group in shown.groups
-    )
-    blocks = [block for grid in grids for block in (Heading(text=grid.caption, level=3), grid)]
+    tables = ((Heading(text=table.caption, level=3), table) for table in shown.tables)
+    blocks = [block for titled in tables for block in titled]
     return (Heading(text=name), *blocks, Bullets(texts=shown.remarks))
 
 
@@ -287,15 +286,11 @@ def notebook_html(report: Report) -> str:
 
 def _notebook_section(shown: ScoreSection) -> str:
     rows = []
-    for group in shown.groups:
-        rows.append(f'<tr><th colspan="4" style="text-align:left">{_safe(group.heading)}</th></tr>')
-        rows += [_notebook_row(row) for row in group.rows]
-    table = _table(["", AT_LEAST, BEST_ESTIMATE, AT_MOST], rows)
-    return f"<h4>Score {_safe(quoted(shown.score))}</h4>{table}{_list(shown.remarks)}"
-
-
-def _notebook_row(row: Row) -> str:
-    return _cells([row.label, row.lower, row.value, row.upper])
+    for table in shown.tables:
+        rows.append(f'<tr><th colspan="4" style="text-align:left">{_safe(table.caption)}</th></tr>')
+        rows += map(_cells, table.rows)
+    drawn = _table(["", AT_LEAST, BEST_ESTIMATE, AT_MOST], rows)
+    return f"<h4>Score {_safe(quoted(shown.score))}</h4>{drawn}{_list(shown.remarks)}"
 
 
 def _notebook_policy(checks: Iterable[PolicyCheck]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
-from mipaudit.formats.wording import ATTACKERS, plain
+from mipaudit.formats.document import Grid
+from mipaudit.formats.wording import AT_LEAST, AT_MOST, ATTACKERS, BEST_ESTIMATE, plain
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -37,29 +38,11 @@ _THRESHOLD_KINDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of a section's table; empty text where there is nothing to say."""
-
-    label: str
-    lower: str
-    value: str
-    upper: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Rows under one heading."""
-
-    heading: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSection:
-    """All that is shown of one score column."""
+    """All that is shown of one score column; empty text where there is nothing to say."""
 
     score: str
-    groups: tuple[Group, ...]
+    tables: tuple[Grid, ...]
     remarks: tuple[str, ...]
 
 
@@ -86,52 +69,52 @@ def section(contents: Contents, score: str, notes: Footnotes) -> ScoreSection:
     """Return what is shown of one score column; reasons go to ``notes``."""
     design = contents.design
     found = contents.limits(score)
-    groups = (
-        _group(
+    tables = (
+        _table(
             _advantage_heading(design),
             [e for e in found if e.quantity == "advantage" and e.attackers != "noised-query"],
             lambda e: ATTACKERS[e.attackers],
             notes,
         ),
-        _group(
+        _table(
             "Advantage with Gaussian noise on the score",
             [e for e in found if e.quantity == "advantage" and e.attackers == "noised-query"],
             _noise_label,
             notes,
         ),
-        _group(
+        _table(
             "The same, in other terms",
             [e for e in found if e.quantity in _OTHER_FORMS and _worth_showing(e, design)],
             lambda e: _OTHER_FORMS[e.quantity],
             notes,
         ),
-        _group(
+        _table(
             "With one threshold, in detail",
             [e for e in found if e.quantity in {"auc", "tpr_at_fpr"}],
             _threshold_label,
             notes,
         ),
-        _group(
+        _table(
             "Metrics (larger: a better attacker)",
             [e for e in found if e.quantity == "metric"],
             lambda e: f"{plain(str(e.metric))}, {ATTACKERS[e.attackers]}",
             notes,
         ),
-        _group(
+        _table(
             "Any difference at all (membership, or another)",
             [e for e in found if e.quantity == "any_difference"],
             lambda _: "p-value (small: they differ)",
             notes,
         ),
-        _group(
+        _table(
             "As published: not a valid interval",
             contents.published(score),
             _published_label,
             notes,
         ),
     )
-    shown = tuple(group for group in groups if group.rows)
-    return ScoreSection(score=score, groups=shown, remarks=_remarks(contents, score))
+    shown = tuple(table for table in tables if table.rows)
+    return ScoreSection(score=score, tables=shown, remarks=_remarks(contents, score))
 
 
 def lower_word(estimate: Estimate, notes: Footnotes) -> str:
@@ -173,21 +156,20 @@ def _kind(estimate: Estimate) -> str:
     return "any attacker" if estimate.attackers == "any" else "attackers of a named kind"
 
 
-def _group(
+def _table(
     heading: str,
     estimates: list[Estimate] | tuple[Estimate, ...],
     label: Callable[[Estimate], str],
     notes: Footnotes,
-) -> Group:
-    return Group(heading=heading, rows=tuple(_row(e, label(e), notes) for e in estimates))
-
-
-def _row(estimate: Estimate, label: str, notes: Footnotes) -> Row:
-    return Row(
-        label=label,
-        lower=lower_word(estimate, notes),
-        value=value_word(estimate, notes),
-        upper=upper_word(estimate, notes),
+) -> Grid:
+    return Grid(
+        caption=heading,
+        head=("", AT_LEAST, BEST_ESTIMATE, AT_MOST),
+        rows=tuple(
+            (label(e), lower_word(e, notes), value_word(e, notes), upper_word(e, notes))
+            for e in estimates
+        ),
+        words=1,
     )
 
 
