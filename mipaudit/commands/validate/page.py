@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs, Paragraph
+from mipaudit.formats.document import Case, Document, Grid, Heading, Pairs, Paragraph, bulleted
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -235,7 +235,7 @@ def _sections(report: ValidationReport, *, in_full: bool) -> Iterator[Section]:
         yield _titled(theirs)
     yield _titled(controls_table(report.controls))
     yield (Heading(text="How to read it"), Pairs(pairs=LEGEND))
-    yield (Heading(text="Keep in mind"), Bullets(texts=report.limitations))
+    yield bulleted("Keep in mind", report.limitations)
     if not in_full:
         yield (Paragraph(text=_MORE),)
         return

@@ -1,10 +1,6 @@
-"""Replications: files drawn from a cell, judged by a panel of methods, by several processes.
+"""Replications: files drawn from a cell and judged by a panel of methods, in several processes.
 
-A crew: several processes that replicate cells, and the order in which they report.
-
-Replications: files drawn from a cell's law, and what the methods say of them.
-
-A panel: the methods that are run on every file of a cell.
+What is found, and the order in which it is reported, do not depend on how many there are.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ from mipaudit.engine.process_pool import ProcessPool, process_pool
 from mipaudit.errors import MipauditError
 from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
 from mipaudit.validation.coverage.tally import Statements, gather, joined, tally
-from mipaudit.validation.estimands.audited_file import AuditedFile
+from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
 from mipaudit.validation.estimands.estimands import ESTIMANDS
 from mipaudit.validation.estimands.rivals import ALTERNATIVES
 from mipaudit.validation.laws.catalogue import law
@@ -112,7 +108,6 @@ def _audited(law: Law, **file: Any) -> AuditedFile:  # noqa: ANN401 - as `Audite
     """Return a file as the law's kind of score is audited."""
     if law.width == 1:
         return AuditedFile(**file)
-    from mipaudit.validation.estimands.audited_file import AuditedVector
     from mipaudit.validation.laws.vector_law import VectorLaw
 
     assert isinstance(law, VectorLaw)  # noqa: S101 - no other has several numbers

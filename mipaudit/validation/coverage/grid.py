@@ -1,7 +1,4 @@
-"""The grids: which cells a validation run replicates.
-
-A cell of a coverage run: one setting, and the files that are drawn from it.
-"""
+"""The grids: which cells a validation run replicates, and how a file of a cell is drawn."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A validation run: every interval that the tool prints, on laws with known truth.
 
-The outcome of a run: which limits fall short, what was caught, and how tight all is.
+Its outcome says which limits fall short, what was caught, and how tight all is.
 """
 
 from __future__ import annotations

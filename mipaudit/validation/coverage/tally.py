@@ -1,8 +1,6 @@
 """The tally of a cell: every stated limit against the truth of its law.
 
-Statements: the limits of one label over many files, beside the truth of each.
-
-Whether limits cover less than they promise, and how small a shortfall would be found.
+It says whether limits cover less than they promise, and how small a shortfall would be found.
 """
 
 from __future__ import annotations

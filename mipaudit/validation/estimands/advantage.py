@@ -1,8 +1,6 @@
-"""The advantage: of the best of all attackers, and of the best of a class.
+"""The advantage of the best of all attackers and of the best of a class, on one number or several.
 
-What thresholds on one side of the score reach: the AUC, and the TPR at an FPR.
-
-The advantage of attackers who see several numbers.
+What thresholds on one side of the score reach belongs to it: the AUC, and the TPR at an FPR.
 """
 
 from __future__ import annotations

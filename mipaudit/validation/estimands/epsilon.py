@@ -1,10 +1,6 @@
-"""Epsilon, as it is certified by runs or counts, and what an attack rules out.
+"""Epsilon as ``mipaudit epsilon`` certifies it, and what the counts of an attack rule out.
 
-Epsilon, as ``mipaudit epsilon`` states it under the two designs that certify one.
-
-What the counts of an attack rule out, as ``bounds --tp --fn --fp --tn`` states it.
-
-The attack was fixed before any file was drawn; its own epsilon and mu, from its true
+That attack was fixed before any file was drawn; its own epsilon and mu, from its true
 rates, are the truth. The mechanism's are at least as large.
 """
 

@@ -1,7 +1,4 @@
-"""What an estimand is: something with a true value that the tool states limits of.
-
-What a method says of one estimand of one file, in the form that a coverage run checks.
-"""
+"""An estimand: something with a true value that the tool, or another method, states limits of."""
 
 from __future__ import annotations
 

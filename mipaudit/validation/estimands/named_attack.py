@@ -1,14 +1,9 @@
-"""Attackers that are named beforehand, and the loss that some of them see.
-
-What named adversaries achieve, and how far they fall short, as ``attack`` states it.
+"""Attackers that are named beforehand, as ``attack`` states what they achieve.
 
 The adversary learns a threshold on the burn-in; the truth is that of the threshold that it
-learned, which the arguments carry.
-
-The generalization gap and the bounded-loss adversary, as ``attack`` states them of a loss.
-
-The score counts as a loss that is low for members, with a bound that was known before: what
-lies outside of 0 to the bound counts as the end that it passes.
+learned, which the arguments carry. Where the score counts as a loss, it is low for members and
+has a bound that was known before: what lies outside of 0 to the bound counts as the end that it
+passes.
 """
 
 from __future__ import annotations

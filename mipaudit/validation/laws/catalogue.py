@@ -1,7 +1,4 @@
-"""The catalogue of laws: where intervals for leakage have been seen to fail.
-
-Groups of records that leak differently: the share of each, and its law.
-"""
+"""The catalogue of laws, where intervals for leakage have been seen to fail, and groups of them."""
 
 from __future__ import annotations
 

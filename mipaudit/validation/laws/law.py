@@ -1,7 +1,6 @@
 """A law: how the scores of both classes are distributed, and what is true of it.
 
-A ladder: two score laws cut into ordered rungs, from which every truth is computed.
-
+Every truth is computed from a ladder: the two distributions, cut into ordered rungs.
 A rung is an atom, or a narrow cell of the continuous parts. An attacker's guess may
 change only between rungs, except for the true positive rate at a false positive rate,
 which is interpolated inside a cell. What that loses is of the order of the square of

@@ -1,13 +1,7 @@
-"""Mixtures of parts: the distribution of one class's scores.
-
-A mixture of parts: the distribution of one class's scores.
-
-Parts: the simple distributions that score laws are mixed from.
+"""Mixtures: the distribution of one class's scores, and the simple parts that it is mixed from.
 
 A part is either continuous or a set of atoms. Each draws its scores in one way
 and states its distribution function in another, so that tests can compare them.
-
-Densities: the continuous parts that score laws are mixed from.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Laws of scores of several numbers, with what is true of them.
-
-Scores of two numbers that tell more together than each alone.
-"""
+"""Laws of scores of several numbers, which tell more together than each alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A scenario: a table that can be drawn at any size, and what is true of it.
 
-That is every figure that ``estimate`` prints, from the laws alone, and the rates of named attacks
-of the literature, in closed form.
+True are every figure that ``estimate`` prints, from the laws alone, and the rates of named
+attacks of the literature, in closed form.
 """
 
 from __future__ import annotations

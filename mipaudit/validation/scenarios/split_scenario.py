@@ -1,7 +1,4 @@
-"""Numbers released over random training sets, for ``noise``: every moment is known.
-
-Algorithms whose release over all random halves of the records is known exactly.
-"""
+"""Numbers released over random training sets, for ``noise``: every moment is known."""
 
 from __future__ import annotations
 
