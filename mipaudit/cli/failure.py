@@ -97,7 +97,7 @@ def failure_of(error: BaseException) -> Failure:
         return Failure(
             code="out_of_memory",
             message="There is not enough memory for this input.",
-            hint="Name fewer columns, use Parquet, fewer --threads, or a machine with more.",
+            hint="Name fewer columns, use Parquet, a smaller --jobs, or a machine with more.",
             status=exit_code.USAGE,
         )
     if isinstance(error, OSError) and error.errno is not None:

@@ -6,13 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.commands.noise.measured import CoordinateNoise, Measured, NoiseCandidate
 from mipaudit.commands.noise.options import LARGEST
 from mipaudit.commands.noise.promise import promise_report
-from mipaudit.commands.noise.report import (
-    CoordinateNoise,
-    Measured,
-    NoiseCandidate,
-)
 from mipaudit.errors import InputError
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -25,9 +21,10 @@ if TYPE_CHECKING:
     from mipaudit.commands.noise.calibrate.candidate import Candidate
     from mipaudit.commands.noise.calibrate.demand import Demand
     from mipaudit.commands.noise.calibrate.swap import SwapPairs
+    from mipaudit.commands.noise.measured import Applied
     from mipaudit.commands.noise.mechanisms.clipping import Ball
     from mipaudit.commands.noise.options import NoiseOptions
-    from mipaudit.commands.noise.report import Applied, NoiseReport
+    from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.reading.sheets.splits import Pairs, Splits
     from mipaudit.statements.origin import InputFile
 

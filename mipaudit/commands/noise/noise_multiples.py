@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mipaudit.maths.mip import (
     Mechanism,
@@ -68,8 +68,7 @@ class NoiseCalibration:
     quieter_than_dp_below: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(NamedTuple):
     """What is known of a release; None where it is not.
 
     Attributes:

@@ -26,7 +26,8 @@ from mipaudit.statements.text.rounding import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mipaudit.commands.noise.report import Applied, Measured, NoiseCandidate, NoiseReport
+    from mipaudit.commands.noise.measured import Applied, Measured, NoiseCandidate
+    from mipaudit.commands.noise.report import NoiseReport
     from mipaudit.formats.document import Section
 
 _EXACT: Final = 12

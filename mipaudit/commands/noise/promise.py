@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
 from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.maths.mip import allowed_gap, equivalent_epsilon
-from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mipaudit.commands.noise.measured import Applied, Measured
     from mipaudit.commands.noise.options import NoiseOptions
-    from mipaudit.commands.noise.report import Applied, Measured
+    from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import InputFile
 
 _HALF: Final = 0.5
@@ -77,18 +77,17 @@ def promise_report(
 
 def _findings(gap: float, train_fraction: float) -> tuple[Finding, ...]:
     if gap >= 1:
-        return (
-            Finding(
-                code="no_noise_needed",
-                text="Any release keeps this promise without noise: eta is at least the smaller "
-                "of the fractions in and out of the training set.",
-            ),
+        code = "no_noise_needed"
+        text = (
+            "Any release keeps this promise without noise: eta is at least the smaller of the "
+            "fractions in and out of the training set."
         )
-    if train_fraction != _HALF:
-        return (
-            Finding(
-                code="paper_needs_half",
-                text="The published calibration is for training sets of half of the records.",
-            ),
-        )
-    return ()
+    elif train_fraction != _HALF:
+        code = "paper_needs_half"
+        text = "The published calibration is for training sets of half of the records."
+    else:
+        return ()
+    # Most answers have none, and a data class takes time.
+    from mipaudit.statements.estimate import Finding
+
+    return (Finding(code=code, text=text),)

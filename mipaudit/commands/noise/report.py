@@ -3,163 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from mipaudit.commands.noise.noise_multiples import NoiseCalibration  # noqa: TC001 - the codec reads it
-from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredMoment:
-    """A moment or mean distance, estimated from random splits.
-
-    Attributes:
-        order: k; None stands for infinity.
-        value: best estimate, in the norm of the noise.
-        lower: lower confidence limit, if there is one.
-        upper: upper confidence limit, if there is one.
-        estimator: how the value was made.
-        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
-        confidence: of the limits.
-        n_splits: splits, or pairs, behind it.
-    """
-
-    order: float | None
-    value: float
-    lower: float | None
-    upper: float | None
-    estimator: str
-    validity: str
-    confidence: float
-    n_splits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredGap:
-    """How well the noise of a direct calibration hides the move of a release.
-
-    It is the mean, over random splits (or swap pairs), of the total variation between the
-    noise and the same noise moved by as much as the release: ``direct``: from a fixed
-    centre; ``direct-swap``: from one side of a pair to the other.
-
-    Attributes:
-        value: best estimate at the scale of the noise.
-        upper: upper confidence limit, if there is one.
-        at_most: what the promise allows: eta, or eta / min(q, 1-q) for pairs.
-        estimator: ``left-out`` (from the centre of other splits), ``mean-swap``, or
-            ``betting`` (a limit that holds at every sample size).
-        validity: ``finite-sample``, ``approximate`` or ``not-an-interval``.
-        confidence: of the limit.
-        n_splits: splits, or pairs, behind it.
-    """
-
-    value: float
-    upper: float | None
-    at_most: float
-    estimator: str
-    validity: str
-    confidence: float
-    n_splits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseCandidate:
-    """Noise that keeps the promise if its moment, or its mean gap, is right.
-
-    Attributes:
-        calibration: ``moment``, ``swap``, ``direct``, ``direct-swap`` or ``paper``.
-        mechanism: kind of noise.
-        shape: ``isotropic``, ``diagonal`` or ``full``.
-        protects: ``every-record``, ``tested-records`` or ``average-record``.
-        multiplier: scale for each unit of the moment; None for the direct calibrations.
-        moment: in the norm of the shape; for the direct calibrations the mean distance,
-            for information: their scale rests on ``gap``.
-        gap: for the direct calibrations, what the scale was made from; else None.
-        scaled_by: ``upper`` limit or ``value`` of the moment, or of the gap.
-        scale: of the noise, in the norm of the shape.
-        guaranteed: whether the limit that the scale rests on holds at every sample size.
-        total_error: expected sum of squared errors, in the error units.
-        rms_norm: root mean square of the Euclidean length of the noise.
-        expected_norm: mean Euclidean length of the noise.
-        chosen: whether it is the one that is recommended and applied.
-    """
-
-    calibration: str
-    mechanism: str
-    shape: str
-    protects: str
-    multiplier: float | None
-    moment: MeasuredMoment
-    gap: MeasuredGap | None
-    scaled_by: str
-    scale: float
-    guaranteed: bool
-    total_error: float
-    rms_norm: float
-    expected_norm: float
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinateNoise:
-    """The chosen noise on one coordinate: root mean square, in the units of the release.
-
-    ``spread`` is the coordinate's standard deviation over the splits, for comparison.
-    """
-
-    column: str
-    noise_rms: float
-    spread: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What random splits say about the noise that a release needs.
-
-    Attributes:
-        n_splits: rows of the table.
-        n_coordinates: numbers in the release.
-        n_pairs: swap pairs; 0 without any.
-        skipped_columns: columns of the table that are no coordinates.
-        constant_columns: coordinates that no split changed.
-        error_units: ``standardised`` or ``given``.
-        strict: whether the choice rests on limits that hold at every sample size.
-        clip_radius: of the ball into which the release is clipped, if there is one.
-        candidates: all calibrations that were considered.
-        coordinates: the chosen noise on each coordinate, for up to 1,000 of them.
-    """
-
-    n_splits: int
-    n_coordinates: int
-    n_pairs: int
-    skipped_columns: tuple[str, ...]
-    constant_columns: tuple[str, ...]
-    error_units: str
-    strict: bool
-    clip_radius: float | None
-    candidates: tuple[NoiseCandidate, ...]
-    coordinates: tuple[CoordinateNoise, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What was added to a release.
-
-    Attributes:
-        entropy: ``operating system``, or ``seed`` for an experiment, which protects nobody
-            who could guess the seed.
-        rounding: what was done about the last bits of the numbers.
-        clipped: whether the release was moved into the ball wherever it lay outside. That it
-            did is not said: the answer would carry no noise.
-        n_coordinates: numbers that noise was added to.
-    """
-
-    entropy: Literal["operating system", "seed"]
-    rounding: str
-    clipped: bool
-    n_coordinates: int
+if TYPE_CHECKING:
+    # Without splits it has none of these, and making a dataclass takes time. `complete` puts
+    # them here for the codec and the schema.
+    from mipaudit.commands.noise.measured import Applied, Measured
+    from mipaudit.statements.estimate import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,3 +49,11 @@ class NoiseReport:
     limitations: tuple[str, ...]
     provenance: Provenance
     schema: str = schema_of("noise")
+
+
+def complete() -> None:
+    """Load every type that a report may hold, so that its annotations can be resolved."""
+    from mipaudit.commands.noise.measured import Applied, Measured
+    from mipaudit.statements.estimate import Finding
+
+    globals().update({kind.__name__: kind for kind in (Applied, Finding, Measured)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import product
 from statistics import NormalDist
 
@@ -133,7 +132,7 @@ def test_the_gaussian_dp_row_is_exact_by_its_trade_off_curve(eta, q):
 @pytest.mark.parametrize(("eta", "q"), PROMISES)
 @pytest.mark.parametrize("dimension", [1, 5])
 def test_the_breakeven_is_where_both_noises_are_the_same(eta, q, dimension):
-    rows = table(eta, q, known=replace(NOTHING, dimension=dimension))
+    rows = table(eta, q, known=NOTHING._replace(dimension=dimension))
 
     for (calibration, mechanism), row in rows.items():
         limit = row.quieter_than_dp_below
@@ -166,13 +165,13 @@ def test_scales_are_multiples_of_what_is_known():
 
 def test_laplace_noise_is_for_one_number():
     assert {name for _, name in table(0.1)} == set(MECHANISMS)
-    several = table(0.1, known=replace(NOTHING, dimension=2))
+    several = table(0.1, known=NOTHING._replace(dimension=2))
     assert {name for _, name in several} == set(MECHANISMS) - {"laplace"}
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 40])
 def test_errors_are_those_of_draws(dimension):
-    rows = table(0.1, known=replace(ALL, dimension=dimension))
+    rows = table(0.1, known=ALL._replace(dimension=dimension))
     uniforms = uniforms_from(np.random.default_rng(dimension))
 
     for row in rows.values():
@@ -194,7 +193,7 @@ def test_what_is_beyond_the_floats_is_none_and_not_infinite():
     assert paper.quieter_than_dp_below == 0
     assert rows["moment", "gaussian"].multiplier == pytest.approx(1e200 / math.sqrt(2 * math.pi))
 
-    paper = table(1e-12, k=1, known=replace(ALL, moment=1e300))["paper", "norm-exponential"]
+    paper = table(1e-12, k=1, known=ALL._replace(moment=1e300))["paper", "norm-exponential"]
     assert paper.multiplier == pytest.approx(7.5e12**3)
     assert (paper.scale, paper.expected_norm) == (None, None)
 

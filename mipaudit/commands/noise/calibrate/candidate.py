@@ -19,9 +19,9 @@ from mipaudit.commands.noise.calibrate.direct_scale import (
     least_scale,
 )
 from mipaudit.commands.noise.calibrate.measurement import Measured
+from mipaudit.commands.noise.measured import MeasuredGap, MeasuredMoment
 from mipaudit.commands.noise.mechanisms.shape import NoiseShape
 from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
-from mipaudit.commands.noise.report import MeasuredGap, MeasuredMoment
 from mipaudit.maths import mip
 from mipaudit.maths.mip import Mechanism, coordinate_error, expected_norm
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import is_below, mean_limits
-from mipaudit.commands.noise.report import MeasuredGap
+from mipaudit.commands.noise.measured import MeasuredGap
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.mip import Mechanism
 

@@ -17,6 +17,7 @@ from mipaudit.commands.noise.calibrate.swap import (
     swap_limit,
     swap_shifts,
 )
+from mipaudit.commands.noise.measured import MeasuredMoment
 from mipaudit.commands.noise.mechanisms.clipping import clip, half_distances, half_moment_limit
 from mipaudit.commands.noise.mechanisms.moments import (
     distances_from_median,
@@ -25,7 +26,6 @@ from mipaudit.commands.noise.mechanisms.moments import (
 )
 from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
 from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
-from mipaudit.commands.noise.report import MeasuredMoment
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator, Shifts
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
+from mipaudit.commands.noise.measured import MeasuredMoment
 from mipaudit.commands.noise.mechanisms.clipping import Ball, clip
 from mipaudit.commands.noise.mechanisms.moments import Estimator, Validity
 from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
-from mipaudit.commands.noise.report import MeasuredMoment
 
 Array = NDArray[np.float64]
 

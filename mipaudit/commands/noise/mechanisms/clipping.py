@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper
+from mipaudit.commands.noise.measured import MeasuredMoment
 from mipaudit.commands.noise.mechanisms.moments import spatial_median
 from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
-from mipaudit.commands.noise.report import MeasuredMoment
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.noise.calibrate.interval import mean_limits
-from mipaudit.commands.noise.report import MeasuredMoment
+from mipaudit.commands.noise.measured import MeasuredMoment
 
 Points = NDArray[np.float64]
 

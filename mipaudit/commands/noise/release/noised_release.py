@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.noise.answer import CalibratedSplits, calibrate_splits, generator
 from mipaudit.commands.noise.calibrate.candidate import Candidate
+from mipaudit.commands.noise.measured import Applied
 from mipaudit.commands.noise.mechanisms.clipping import Ball, clip
 from mipaudit.commands.noise.mechanisms.mechanism import UniformSource, round_to_grid, sample_noise
 from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
 from mipaudit.commands.noise.release.vector import Release
-from mipaudit.commands.noise.report import Applied, NoiseReport
+from mipaudit.commands.noise.report import NoiseReport
 from mipaudit.errors import InputError
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import InputFile
