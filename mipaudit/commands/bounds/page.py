@@ -74,7 +74,7 @@ def _guarantee(stated: Guarantee) -> Paragraph:
         text += f" {_epsilon(stated)}"
     if stated.adjacency_assumed:
         text += (
-            " Which neighbours it is about was not said (--adjacency): both readings are shown, "
+            " Which neighbours it is about was not said (`adjacency`): both readings are shown, "
             "and the first is used below."
         )
     elif stated.kind != "counting-queries":

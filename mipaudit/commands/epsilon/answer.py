@@ -175,11 +175,11 @@ def _coins(rate: float | None, runs: int | None, *, counts: bool) -> str:
     if rate is not None:
         return f"{start} coin of the stated probability {number_text(rate)}, {_INDEPENDENT}."
     if counts:
-        return f"{start} fair coin, {_INDEPENDENT} (--inclusion-rate states another)."
+        return f"{start} fair coin, {_INDEPENDENT} (`inclusion_rate` states another)."
     return (
         f"{start} coin, {_INDEPENDENT}, with one probability for all. It was not stated: the limit "
         "holds for every probability that the number of canaries included does not speak against, "
-        "at a fiftieth of the error (--inclusion-rate states it)."
+        "at a fiftieth of the error (`inclusion_rate` states it)."
     )
 
 
@@ -262,8 +262,8 @@ def _one_model(
         f"{count_text(design.n_holdout or 0)} holdout records of one model are no independent "
         "trials. If each were one, the advantage would imply an epsilon of at least "
         f"{lower_figure(top.lower or 0.0)} at delta {number_text(design.delta)}. To certify an "
-        "epsilon, train many times with and without a record (--design independent-runs), or once "
-        "with canaries that coins include (--design one-run)."
+        "epsilon, train many times with and without a record (`design` independent-runs), or once "
+        "with canaries that coins include (`design` one-run)."
     )
 
 

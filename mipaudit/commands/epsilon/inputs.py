@@ -181,12 +181,12 @@ def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
     if design == "independent-runs" and names & _CANARY_IDS:
         text = (
             "The input has a column of canary ids. If its rows are canaries of one run, this is "
-            "no set of independent runs and the limit is not valid: use --design one-run."
+            "no set of independent runs and the limit is not valid: use `design` one-run."
         )
     elif design == "independent-runs" and names & _RECORD_IDS:
         text = (
             "The input has a column of record ids. If its rows are records of one model, this is "
-            "no set of independent runs and the limit is not valid: use --design one-model."
+            "no set of independent runs and the limit is not valid: use `design` one-model."
         )
     else:
         return ()

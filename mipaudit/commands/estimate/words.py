@@ -51,7 +51,7 @@ _ASSERTED: Final = (
 _TRY: Final = (
     "Draw members and holdout anew, at random from the same records; or group the columns of the "
     "tables into few values each, so that mipaudit shift can limit every attacker; or, if you know "
-    "how the groups came about, assert with --blind-bound what the records tell at most."
+    "how the groups came about, assert with `blind_bound` what the records tell at most."
 )
 _CLAIMED: Final = {
     "contradicted": "contradicted: more leaks than it allows",
@@ -95,12 +95,12 @@ _NOT_JOINT: Final = (
     "quantities are not joint."
 )
 _JOINT: Final = (
-    "The confidence holds for all rows together (--joint); the p-values of any difference are "
+    "The confidence holds for all rows together (`joint`); the p-values of any difference are "
     "apart from it."
 )
 _APPROXIMATE: Final = (
     "Limits marked 'approximate' are not proved at every sample size; their measured "
-    "coverage is in the documentation. --strict gives finite-sample limits of the advantage."
+    "coverage is in the documentation. `strict` gives finite-sample limits of the advantage."
 )
 _PROVED: Final = (
     "Limits marked 'finite-sample' are proved over the draw of the seed, which was taken from "
@@ -108,7 +108,7 @@ _PROVED: Final = (
 )
 _STATED: Final = (
     "The seed was stated. Limits marked 'finite-sample' then hold as a mean over seeds, of which "
-    "this is one; without --seed, --strict draws one that nobody could choose."
+    "this is one; without `seed`, `strict` draws one that nobody could choose."
 )
 
 
@@ -137,7 +137,7 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
         return []
     if blind.bound is not None:
         text = (
-            f"It is asserted (--blind-bound) that {asserted_words(blind)}. Whatever is concluded "
+            f"It is asserted (`blind_bound`) that {asserted_words(blind)}. Whatever is concluded "
             "here is no better than that."
         )
         return [Finding(code="blind_bound", text=text)]

@@ -33,7 +33,7 @@ _MOST_LISTED: Final = 1000
 _SAID: Final = frozenset({"no_noise_needed", "paper_needs_half"})
 _ESTIMATED: Final = (
     "The noise rests on estimates from random splits, which must be independent of the released "
-    "one: few splits can miss a rare, large output. --strict takes limits that hold at every "
+    "one: few splits can miss a rare, large output. `strict` takes limits that hold at every "
     "sample size."
 )
 _STRICT: Final = (

@@ -117,9 +117,9 @@ def stated_findings(
     if stated is None and not any(f.code == _STATED for one in told for f in one.findings):
         return ()
     text = (
-        "The seed of this part was stated (--seed), and nothing of its rows is in it: whoever "
+        "The seed of this part was stated (`seed`), and nothing of its rows is in it: whoever "
         "ordered the rows, or named their keys, could have chosen which of them only train. "
-        "Leave --seed out: every site then draws its own."
+        "Leave `seed` out: every site then draws its own."
     )
     return (Finding(code=_STATED, text=text),)
 

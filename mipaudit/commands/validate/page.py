@@ -36,7 +36,7 @@ LEGEND: Final = (
     ("gap", "distance from the truth to the limit: smaller is tighter; below 0, it misses"),
 )
 _MORE: Final = (
-    "Every limit in every cell is in the other forms: -f markdown, html or json. With --resume "
+    "Every limit in every cell is in the other forms: -f markdown, html or json. With `resume` "
     "FILE finished cells are kept, so that another form takes no time."
 )
 

@@ -402,7 +402,7 @@ def test_one_model_certifies_nothing(data_dir):
     assert {s.validity for s in report.statements} == {"if-exchangeable"}
     assert report.claim.status == "not_certifiable"
     assert "No epsilon is certified" in report.summary
-    assert "--design one-run" in report.summary
+    assert "`design` one-run" in report.summary
 
 
 def test_one_model_restates_the_advantage(data_dir):

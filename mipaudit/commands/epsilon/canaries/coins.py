@@ -65,7 +65,7 @@ def _unlikely(coin: CoinCheck) -> tuple[Finding, ...]:
             "Fair coins include so many or so few canaries with probability "
             f"{chance}, so nothing is certified. "
             "If independent coins of another share did include them, state it with "
-            "--inclusion-rate."
+            "`inclusion_rate`."
         )
     else:
         text = (

@@ -172,7 +172,7 @@ def power_findings(runs: Runs, asked: EpsilonOptions) -> tuple[Finding, ...]:
         f"Delta {number_text(asked.delta)} lets {number_text(run.canaries * asked.delta)} of "
         f"{run.canaries:,} canaries be given away, so not even {count.guesses:,} right guesses "
         f"of {count.guesses:,} refute any epsilon at this confidence: {enough}. Take a smaller "
-        "--delta, or another number of --guesses."
+        "`delta`, or another number of `guesses`."
     )
     return (Finding(code="nothing_can_be_refuted", text=text),)
 

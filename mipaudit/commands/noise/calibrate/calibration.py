@@ -146,7 +146,7 @@ def _pair_findings(measured: list[Measured], pairs: SwapPairs) -> Iterator[Findi
     yield Finding(
         code="tested_records_only",
         text=f"The swap calibration speaks for the {records} records that the pairs exchange,"
-        " not for others; it is chosen only with --protect tested-records.",
+        " not for others; it is chosen only with `protect` tested-records.",
     )
     worst = [row for row in swaps if row.protects == "tested-records"]
     if any(row.moment.validity == "not-an-interval" for row in worst):

@@ -32,7 +32,7 @@ _SEEDED: Final = (
 )
 # Said whether or not the release is unlike its splits: that would carry no noise.
 _ACCEPTED: Final = (
-    "The release was not held to its splits (--release-unlike-splits accept): the noise is made to "
+    "The release was not held to its splits (`release_unlike_splits` accept): the noise is made to "
     "measure of the splits, and whether the release is one more of them was left to its owner."
 )
 _SHOWN: Final = 3
