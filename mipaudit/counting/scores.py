@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mipaudit.counting.columns import (
-    Counts,
-    Meter,
-    count,
-    require_classes,
-    require_identities,
-)
+from mipaudit.counting.columns import Counts, Meter, count, require_classes, require_identities
 from mipaudit.counting.kept_rows import (
     KeptInput,
     column_blocks,

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import (
-    EVERY_GROUP,
-    CheckStatus,
-    OnInconclusive,
-    PolicyCheck,
-    Waiver,
-)
+from mipaudit.statements.policy import EVERY_GROUP, CheckStatus, OnInconclusive, PolicyCheck, Waiver
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import percent_text
 

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.maths.normal import (
-    cdf,
-    central_quantile,
-    density,
-    mills_drop,
-    mills_ratio,
-    quantile,
-)
+from mipaudit.maths.normal import cdf, central_quantile, density, mills_drop, mills_ratio, quantile
 
 DIGITS = 1e-12
 # A ratio of the tails needs far more digits than it keeps.

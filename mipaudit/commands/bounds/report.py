@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mipaudit.commands.bounds.readings import (  # noqa: TC001 - the codec reads it
-    Allowance,
-    Bound,
-    Guarantee,
-)
+from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
 

@@ -59,10 +59,7 @@ def evidence_from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
         from mipaudit.commands.epsilon.canaries.scores import runs_from_totals
 
         return _one_run(runs_from_totals(asked.totals, asked), asked, design)
-    from mipaudit.commands.epsilon.runs.counted import (
-        counts_statements,
-        curve_is_refuted_by_counts,
-    )
+    from mipaudit.commands.epsilon.runs.counted import counts_statements, curve_is_refuted_by_counts
 
     table = asked.table
     assert table is not None  # noqa: S101 - the caller chose counts

@@ -11,11 +11,7 @@ from mipaudit.statements.text.rounding import count_text, number_text, percent_t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mipaudit.commands.query.report import (
-        ExactCopies,
-        QueriedColumn,
-        QueriedScore,
-    )
+    from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
     from mipaudit.commands.query.search.approximate import ApproximateNeighbours
     from mipaudit.commands.query.search.row_hashes import SameRecords
 

@@ -9,10 +9,7 @@ from mipaudit.formats.document import Document, Grid, Mood, Note, Section, bulle
 from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import (
-    count_text,
-    percent_text,
-)
+from mipaudit.statements.text.rounding import count_text, percent_text
 
 if TYPE_CHECKING:
     from mipaudit.commands.shift.report import ShiftReport

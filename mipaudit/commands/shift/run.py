@@ -35,12 +35,7 @@ from mipaudit.commands.shift.words import (
     shift_summary,
     telling_findings,
 )
-from mipaudit.counting.columns import (
-    Meter,
-    require_classes,
-    require_identities,
-    require_spread,
-)
+from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError

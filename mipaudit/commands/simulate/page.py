@@ -5,13 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, cast
 
-from mipaudit.formats.document import (
-    Case,
-    Document,
-    Grid,
-    Heading,
-    Paragraph,
-)
+from mipaudit.formats.document import Case, Document, Grid, Heading, Paragraph
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:

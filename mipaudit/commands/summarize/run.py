@@ -19,12 +19,7 @@ from mipaudit.commands.summarize.sites import (
     stated_findings,
     told_findings,
 )
-from mipaudit.counting.columns import (
-    Meter,
-    require_classes,
-    require_identities,
-    require_spread,
-)
+from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers, engine_of

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
     from mipaudit.statements.origin import Setting
     from mipaudit.validation.coverage.run import Outcome, Run
-    from mipaudit.validation.report import (
-        ControlOutcome,
-        CoverageRow,
-        Detectable,
-    )
+    from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable
 
 _LAWS: Final = (
     "Coverage was measured on these laws, sizes and priors. On others it may differ, and no "

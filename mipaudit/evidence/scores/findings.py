@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.statements.estimate import (
-    Estimate,
-    Finding,
-)
+from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.text.rounding import lower_text, upper_text
 
 if TYPE_CHECKING:

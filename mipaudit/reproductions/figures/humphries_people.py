@@ -19,12 +19,7 @@ from mipaudit.reproductions.models.classifier import (
     broken_at,
     listed,
 )
-from mipaudit.reproductions.models.people import (
-    People,
-    adult_people,
-    clusters,
-    compas_people,
-)
+from mipaudit.reproductions.models.people import People, adult_people, clusters, compas_people
 from mipaudit.reproductions.report import Check, Claim, Outcome
 from mipaudit.reproductions.reproduction import Bench, Reproduction
 

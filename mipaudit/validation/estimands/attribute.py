@@ -20,13 +20,7 @@ from mipaudit.commands.attribute.guesses import (
 )
 from mipaudit.evidence.named_attackers.named_attack import Limits, weighed
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import (
-    DEAR,
-    Args,
-    Estimand,
-    Interval,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import DEAR, Args, Estimand, Interval, wrong_arguments
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law

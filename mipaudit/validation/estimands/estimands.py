@@ -19,10 +19,7 @@ from mipaudit.validation.estimands.advantage import (
     Excess,
     TprAtFpr,
 )
-from mipaudit.validation.estimands.attribute import (
-    AttributeAdvantage,
-    AttributeMembership,
-)
+from mipaudit.validation.estimands.attribute import AttributeAdvantage, AttributeMembership
 from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
 from mipaudit.validation.estimands.epsilon import (
     AttackEpsilon,

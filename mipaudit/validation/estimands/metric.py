@@ -16,12 +16,7 @@ from mipaudit.maths.metrics.limits import observed_metric
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.estimate import Attackers, Estimate
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import (
-    Args,
-    Estimand,
-    Interval,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, wrong_arguments
 from mipaudit.validation.laws.law import Law, ladder_of
 
 if TYPE_CHECKING:

@@ -33,13 +33,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
 )
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import (
-    DEAR,
-    Args,
-    Estimand,
-    Interval,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import DEAR, Args, Estimand, Interval, wrong_arguments
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law

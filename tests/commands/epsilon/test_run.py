@@ -511,7 +511,7 @@ def test_ids_of_records_cast_doubt_on_independent_runs(rng, name, design):
     )
     doubted = mipaudit.epsilon(frame, design="independent-runs")
     assert "design_doubtful" in codes(doubted)
-    assert f"--design {design}" in doubted.findings[-1].text
+    assert f"`design` {design}" in doubted.findings[-1].text
     assert "design_doubtful" not in codes(mipaudit.epsilon(frame, design=design))
 
 

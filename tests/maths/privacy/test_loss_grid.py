@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.maths.privacy.loss_grid import (
-    Half,
-    Losses,
-    half_of_atom,
-    half_of_profile,
-    mirrored,
-)
+from mipaudit.maths.privacy.loss_grid import Half, Losses, half_of_atom, half_of_profile, mirrored
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from mipaudit.validation.estimands.audited_file import AuditedFile
-from mipaudit.validation.estimands.epsilon import (
-    EpsilonGaussian,
-    EpsilonOneRun,
-    EpsilonRuns,
-)
+from mipaudit.validation.estimands.epsilon import EpsilonGaussian, EpsilonOneRun, EpsilonRuns
 from mipaudit.validation.estimands.estimands import default_estimands
 from mipaudit.validation.laws.catalogue import law
 
