@@ -9,6 +9,9 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
+from mipaudit.options.commands import TABLE
+from mipaudit.options.spelling import flags_of
+from mipaudit.statements.reports.kinds import named
 from tests.places import ROOT
 
 PACKAGE = ROOT / "mipaudit"
@@ -72,3 +75,46 @@ def test_the_page_names_what_is_there():
     there = {path.name for path in FOLDERS if len(path.relative_to(PACKAGE).parts) == 1}
     there |= {path.name for path in (PACKAGE / "commands").iterdir() if path.is_dir()}
     assert rooms == there - {"__pycache__"}
+
+
+COMMAND_LINE = re.compile(r"\b(?:mipaudit|estimate|epsilon|noise|query|losses|shift|simulate)\b")
+
+
+def sentences(path):
+    """Return the texts of a module, without docstrings and the examples of a command's help."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    left_out = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            left_out |= {id(one.value) for one in node.body[:1] if isinstance(one, ast.Expr)}
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "HELP":
+            left_out.add(id(node.value))
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in left_out
+    ]
+
+
+def test_the_flag_of_an_option_stands_where_the_option_is_declared():
+    """Sentences elsewhere name it by its keyword; command lines to type are command lines."""
+    rows = [row for row in TABLE if row.name != "reproduce"]
+    classes = [named(place) for row in rows for place in (row.asked, row.shown)]
+    flags = {flag for kind in classes for flag in flags_of(kind).values() if flag[0] == "-"}
+    edges = (PACKAGE / "cli", PACKAGE / "reproductions")
+    elsewhere = {}
+    for path in MODULES:
+        if (
+            path.name == "options.py"
+            or path.parent.name == "groups"
+            or path.is_relative_to(edges[0])
+        ):
+            continue
+        if path.is_relative_to(edges[1]):
+            continue
+        texts = [text for text in sentences(path) if not COMMAND_LINE.search(text)]
+        found = flags & {flag for text in texts for flag in re.findall(r"--[a-z][a-z-]+", text)}
+        if found:
+            elsewhere[name_of(path)] = sorted(found)
+    assert elsewhere == {}

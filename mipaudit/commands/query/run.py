@@ -42,7 +42,9 @@ from mipaudit.commands.query.words import (
     query_summary,
 )
 from mipaudit.errors import InputError, UsageError
+from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
+from mipaudit.options.spelling import flags_of
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
@@ -306,8 +308,10 @@ def _digest(values: Any) -> str:  # noqa: ANN401 - an array
 def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
     name = safe_name(asked.output, longest=400) if isinstance(asked.output, str) else "SCORES"
     # Beside kept columns of numbers the scores are named.
-    named = "".join(f" --score-col {score.score}" for score in scores) if asked.keep else ""
-    text = f"mipaudit estimate {name}{named}"
+    text = f"mipaudit estimate {name}"
+    if asked.keep:
+        flag = flags_of(ScoreColumns)["score_columns"]
+        text += "".join(f" {flag} {score.score}" for score in scores)
     return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 

@@ -191,7 +191,7 @@ def select_named(
             "vector_score",
             "`score_columns`: a comma list is one score with several numbers, which this command "
             "cannot take.",
-            hint="Repeat --score-col once per column, or use `mipaudit estimate`.",
+            hint="Repeat `score_columns` once per column, or use `mipaudit estimate`.",
         )
     taken = tuple(dict.fromkeys(_vector(fields, name) for name in lists))
     scalars = frozenset(
