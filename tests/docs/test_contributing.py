@@ -23,7 +23,12 @@ def checkout(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("mipaudit", "tests/fixtures", "tests/servers"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("tests/conftest.py", "tests/places.py", "pyproject.toml"):
+    for name in (
+        "tests/conftest.py",
+        "tests/places.py",
+        "tests/allowed_skips.txt",
+        "pyproject.toml",
+    ):
         shutil.copy(ROOT / name, folder / name)
     for block in _BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
         row = _ROW.fullmatch(block["place"])
