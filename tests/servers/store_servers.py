@@ -19,6 +19,13 @@ KEYS = {"AWS_ACCESS_KEY_ID": "AKIAnobody", "AWS_SECRET_ACCESS_KEY": "S3CRET"}
 _STORES = ("AWS_", "AZURE_", "GOOGLE_", "STORAGE_")
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing of readers that go away: standard error is the program's, in one process."""
+
+    def handle_error(self, request, client_address):
+        pass
+
+
 class Bucket:
     """One bucket of a local S3 server."""
 
@@ -104,7 +111,7 @@ class WebSite:
             def __init__(self, *arguments):
                 super().__init__(*arguments, directory=str(folder))
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
