@@ -209,7 +209,7 @@ def test_without_a_limit_for_every_attacker_the_excess_is_open(apart):
     """Of continuous columns somebody may know all: a class of attackers limits nobody else."""
     report = estimated(4, apart, max_advantage=0.1)
     assert report.verdict.status == "inconclusive"
-    assert "blind_bound" in report.policy[0].reason
+    assert "`blind_bound`" in report.policy[0].reason
     assert {"blind_open"} <= {one.code for one in report.findings}
     assert report.blind.limits == ()
 
