@@ -6,6 +6,8 @@ from itertools import combinations
 from typing import Final
 
 from mipaudit.commands.compare.queries.pairs import Cohort, Compared
+from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.prequential import HeldOut
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates
 from mipaudit.statements.estimate import Attackers, Estimate
 
@@ -102,23 +104,15 @@ def best_of_rows(compared: Compared, confidence: float) -> list[Estimate]:
 def _best_of(compared: Compared, cohort: Cohort, share: ErrorShare) -> list[Estimate]:
     held = compared.largest(cohort)
     found = [compared.evidence[one] for one in cohort.queries]
-    sizes = found[0].counts.scored.sum(axis=0)
     name = "largest of " + ", ".join(one.score for one in found)
     naive = max(found, key=lambda one: one.lower(share.one_sided))
-    row = Estimate(
-        quantity="advantage",
+    row = _lower_limit(
+        held,
+        found[0],
+        share,
         score=name,
         method="prequential, one attacker at a time on whichever query did best so far",
-        attackers="any",
-        value=held.value,
-        lower=held.lower(share.one_sided),
-        upper=None,
-        upper_reason=_LOWER_ONLY,
-        confidence=share.confidence,
         selection="query and attacker chosen on the burn-in and on earlier blocks",
-        validity="approximate",
-        n_members=int(sizes[1]),
-        n_holdout=int(sizes[0]),
     )
     chosen = replace(
         row,
@@ -155,18 +149,38 @@ def _together(
     a, b = (compared.evidence[cohort.queries[one]] for one in pair)
     assert cohort.met is not None  # noqa: S101 - whoever asks has looked
     held = cohort.met.together[pair].challenger.hopeful
-    sizes = a.counts.scored.sum(axis=0)
-    return Estimate(
-        quantity="advantage",
+    return _lower_limit(
+        held,
+        a,
+        share,
         score=f"{a.score} + {b.score}",
         method="prequential, on either score and on grids of both",
+        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
+    )
+
+
+def _lower_limit(
+    held: HeldOut,
+    evidence: Evidence,
+    share: ErrorShare,
+    *,
+    score: str,
+    method: str,
+    selection: str,
+) -> Estimate:
+    """Return what attackers on held-out rows reach at least; the rows are those of the evidence."""
+    sizes = evidence.counts.scored.sum(axis=0)
+    return Estimate(
+        quantity="advantage",
+        score=score,
+        method=method,
         attackers="any",
         value=held.value,
         lower=held.lower(share.one_sided),
         upper=None,
         upper_reason=_LOWER_ONLY,
         confidence=share.confidence,
-        selection="attackers fitted on the burn-in and on earlier blocks, scored on later ones",
+        selection=selection,
         validity="approximate",
         n_members=int(sizes[1]),
         n_holdout=int(sizes[0]),
