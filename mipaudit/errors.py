@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final, Self
 
 EXIT_USAGE: Final = 2
-EXIT_INTERNAL: Final = 70
 
 
 class MipauditError(Exception):

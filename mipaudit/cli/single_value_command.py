@@ -19,16 +19,16 @@ class SingleValueCommand(TyperCommand):
     A limit of a policy, or a filter of rows, would be gone without a word.
 
     Attributes:
-        run: from the parser's context to the exit code, of a command whose options are declared.
+        run: from the parser's context to the exit code.
         unrecorded: the options that change no answer, by name.
     """
 
-    run: Callable[[Any], int] | None = None
-    unrecorded: frozenset[str] = frozenset()
+    run: Callable[[Any], int]
+    unrecorded: frozenset[str]
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it."""
-        return super().invoke(ctx) if self.run is None else self.run(ctx)
+        return self.run(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
         """Parse the words, unless an option with one value is among them twice."""

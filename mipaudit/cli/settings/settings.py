@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from mipaudit.cli.settings.configured_command import config_of, setting_place
 
 if TYPE_CHECKING:
     import typer
 
+    from mipaudit.cli.single_value_command import SingleValueCommand
     from mipaudit.statements.origin import Setting
 
 Source = Literal["command line", "environment", "file", "default"]
@@ -23,7 +24,7 @@ def settings_of(context: typer.Context) -> tuple[Setting, ...]:
     """Return every setting of the command that can change its answer."""
     from mipaudit.statements.origin import Setting, plain_value
 
-    unrecorded: frozenset[str] = getattr(context.command, "unrecorded", frozenset())
+    unrecorded = cast("SingleValueCommand", context.command).unrecorded
     return (
         *(
             Setting(
