@@ -9,10 +9,20 @@ from mipaudit.output.terminal import table_width, use_color
 
 if TYPE_CHECKING:
     from mipaudit.options.groups.shown import Format
+    from mipaudit.output.destination import Destination
     from mipaudit.statements.reports.kinds import AnyReport
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord("─"): "-"}
+
+
+def present(report: AnyReport, format: Format, place: Destination) -> None:  # noqa: A002
+    """Write the report to its place, in the form asked for.
+
+    Raises:
+        OutputError: the system refused.
+    """
+    place.write(encode(report, format, to_file=place.path is not None))
 
 
 def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noqa: A002

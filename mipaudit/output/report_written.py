@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note_written
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
 from mipaudit.output.report_exit import report_exit
 
@@ -34,7 +34,7 @@ def write_report(asked: AskedT, shown: Shown, answer: Callable[[AskedT], AnyRepo
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     with progress_bar(quiet=shown.quiet) as progress:
         report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
-    destination.write(encode(report, shown.format, to_file=destination.path is not None))
+    present(report, shown.format, destination)
     if destination.path is not None:
         note_written(report, quiet=shown.quiet)
     return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))

@@ -11,7 +11,7 @@ from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import present
 
 if TYPE_CHECKING:
     from mipaudit.commands.bounds.options import BoundsOptions, BoundsShown
@@ -31,7 +31,7 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
         report = answer_bounds(asked.but(curves=True))
         files.write(report)
     short = replace(report, curves=None)  # they have a file of their own
-    destination.write(encode(short, shown.format, to_file=destination.path is not None))
+    present(short, shown.format, destination)
     if destination.path is not None:
         note("The report is written.", quiet=shown.quiet)
     return exit_code.OK

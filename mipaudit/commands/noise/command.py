@@ -10,7 +10,7 @@ from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination, write_together
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import encode, present
 
 if TYPE_CHECKING:
     from mipaudit.commands.noise.options import NoiseOptions, NoiseShown
@@ -26,7 +26,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     _refuse_idle_choice(asked)
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     report = answer_noise(asked)
-    destination.write(encode(report, shown.format, to_file=destination.path is not None))
+    present(report, shown.format, destination)
     return exit_code.OK
 
 

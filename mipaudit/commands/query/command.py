@@ -9,7 +9,7 @@ from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     ):
         answer = query_tables(asked.but(progress=progress))
         answer.write(file, form)
-    place.write(encode(answer.report, shown.format, to_file=False))
+    present(answer.report, shown.format, place)
     note("The scores are written.", quiet=shown.quiet)
     return exit_code.OK

@@ -89,7 +89,7 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
     from mipaudit.output.destination import Destination
     from mipaudit.output.notes import note
-    from mipaudit.output.presentation import encode
+    from mipaudit.output.presentation import present
     from mipaudit.output.progress import progress_bar
     from mipaudit.output.report_exit import report_exit
 
@@ -102,7 +102,7 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
         nullcontext() if rows is None else rows.stream() as file,
     ):
         report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
-    report_place.write(encode(report, shown.format, to_file=False))
+    present(report, shown.format, report_place)
     if rows is not None:
         note("The records are written.", quiet=shown.quiet)
     return report_exit(report, exit_zero=shown.exit_zero)

@@ -14,7 +14,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note_written
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import present
 from mipaudit.output.report_exit import report_exit
 from mipaudit.reading.report_file import read_report
 from mipaudit.statements.origin import Setting, plain_value
@@ -122,7 +122,7 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
         if found.command == "estimate":
             require_same_audit(found.provenance.settings, audit)
         found = answer_rejudge(limits.but(report=found))
-    destination.write(encode(found, shown.format, to_file=destination.path is not None))
+    present(found, shown.format, destination)
     if destination.path is not None:
         note_written(found, quiet=shown.quiet)
     return report_exit(found, exit_zero=shown.exit_zero)

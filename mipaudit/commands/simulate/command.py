@@ -9,7 +9,7 @@ from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import encode, present
 
 if TYPE_CHECKING:
     from mipaudit.commands.simulate.options import SimulateOptions, SimulateShown
@@ -68,10 +68,10 @@ def _write_simulated(simulation: Simulation, shown: SimulateShown) -> None:
         simulation.write(file, form)
         # Scores without their truth would be worth nothing.
         sidecar.write(encode(simulation.truth, "json", to_file=True))
-    Destination.open(None).write(encode(simulation.truth, shown.format, to_file=False))
+    present(simulation.truth, shown.format, Destination.open(None))
     note("The scores are written, and their truth beside them.", quiet=shown.quiet)
 
 
 def _write_report(report: TruthReport | ScenarioList, shown: SimulateShown) -> None:
     destination = Destination.open(shown.output, sha256=shown.sha256)
-    destination.write(encode(report, shown.format, to_file=destination.path is not None))
+    present(report, shown.format, destination)

@@ -12,7 +12,7 @@ from mipaudit.errors import MipauditError, UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run_validate(asked: ValidateOptions, shown: Shown) -> int:
         progress_bar(quiet=shown.quiet, doing="validating", estimate=True) as progress,
     ):
         report = answer_validate(asked.but(progress=progress))
-    destination.write(encode(report, shown.format, to_file=destination.path is not None))
+    present(report, shown.format, destination)
     if destination.path is not None:
         note(headline(report), quiet=shown.quiet)
     return exit_code.OK if report.passed else exit_code.NOT_MET

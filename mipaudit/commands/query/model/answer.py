@@ -15,7 +15,7 @@ from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.notes import note
-from mipaudit.output.presentation import encode
+from mipaudit.output.presentation import encode, present
 from mipaudit.reading.rows.output import RowFormat, record_format, table_of, write_rows
 
 if TYPE_CHECKING:
@@ -157,6 +157,6 @@ def write_scores(asked: AskedT, shown: ScoresShown, answer: Callable[[AskedT], M
     made = answer(asked)
     with scores.stream() as file:
         made.write(file, form)
-    report.write(encode(made.report, shown.format, to_file=False))
+    present(made.report, shown.format, report)
     note("The scores are written.", quiet=shown.quiet)
     return exit_code.OK
