@@ -28,8 +28,8 @@ from mipaudit.summaries.tally import ColumnCounts, Survey, Tally
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
-    from mipaudit.reading.source.audited import AuditedInput, ScoreColumn
-    from mipaudit.reading.source.part import Partition, Partitions
+    from mipaudit.reading.source.derived_source import AuditedInput
+    from mipaudit.reading.source.part import Partition, Partitions, ScoreColumn
     from mipaudit.summaries.grids.counts import GridColumn
 
 _MACE_BINS: Final = 100

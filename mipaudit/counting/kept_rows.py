@@ -27,7 +27,7 @@ from mipaudit.summaries.rows import Rows
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
     from mipaudit.evidence.vectors.evidence import VectorCounts
-    from mipaudit.reading.source.audited import ScoreColumn, VectorScore
+    from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 

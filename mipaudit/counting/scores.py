@@ -18,7 +18,7 @@ from mipaudit.reading.source.derived_source import scalar_source
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
-    from mipaudit.reading.source.audited import VectorScore
+    from mipaudit.reading.source.part import VectorScore
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
 

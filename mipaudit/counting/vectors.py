@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.counting.columns import require_classes, require_identities, require_spread
 from mipaudit.engine.fold import fold
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
-from mipaudit.reading.source.audited import ScoreColumn
 from mipaudit.reading.source.derived_source import DerivedSource
+from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.summaries.grids.mace_bins import SparseBins
 from mipaudit.summaries.sample import VectorSurvey
 from mipaudit.summaries.tally import Tally

@@ -11,7 +11,7 @@ from mipaudit.statements.estimate import Design
 from mipaudit.summaries.cells.cells import ATOM_COUNT, ATOM_SHARE
 
 if TYPE_CHECKING:
-    from mipaudit.reading.source.audited import ScoreColumn
+    from mipaudit.reading.source.part import ScoreColumn
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.tally import ColumnCounts
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.options import EstimateOptions
     from mipaudit.counting.columns import Counts
     from mipaudit.evidence.judgement.blind import Blind
-    from mipaudit.reading.source.audited import AuditedInput
+    from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy

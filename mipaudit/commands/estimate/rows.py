@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.evidence.scores.rows import ErrorShare
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.reading.source.audited import AuditedInput
+    from mipaudit.reading.source.derived_source import AuditedInput
     from mipaudit.statements.estimate import Finding
 
 _METHOD: Final = "MACE histogram, as published; not a valid interval for the advantage"

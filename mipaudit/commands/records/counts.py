@@ -18,8 +18,7 @@ from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.rows.units import Chosen
-from mipaudit.reading.source.audited import ScoreColumn
-from mipaudit.reading.source.part import Partitions
+from mipaudit.reading.source.part import Partitions, ScoreColumn
 from mipaudit.reading.source.source import PiecePartition, ScoreSource
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.text.printable_names import quoted_name

@@ -28,7 +28,6 @@ from mipaudit.options.public import public
 from mipaudit.reading.rows.units import choose_units
 from mipaudit.reading.source.derived_source import shifted
 from mipaudit.reading.source.request import read_request
-from mipaudit.reading.summaries.arrays import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.reading.summaries.file import (
     SCHEMA,
     Extent,
@@ -39,7 +38,13 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.reading.summaries.source import check_alike, check_apart
+from mipaudit.reading.summaries.source import (
+    check_alike,
+    check_apart,
+    counts_arrays,
+    cuts_arrays,
+    cuts_of,
+)
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts

@@ -1,4 +1,4 @@
-"""One column of a chunk of rows, as numpy arrays.
+"""One column of a chunk of rows, as numpy arrays, and 64-bit hashes of what is in it.
 
 Days, points in time, times of day and durations as numbers of days.
 
@@ -13,15 +13,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.reading.bytes.hashing import mix64, words64
+from mipaudit.summaries.identity.row_rank import splitmix64
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
@@ -326,3 +330,16 @@ def word_days(words: Sequence[str]) -> NDArray[np.float64] | None:
     # As of stored ticks, so that both forms of a moment are the same number.
     since = [moment - _START for moment in aware]
     return np.array([one.days + (one - timedelta(one.days)) / _DAY for one in since])
+
+
+def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return splitmix64 of each word: a bijection of the 64-bit integers."""
+    return splitmix64(words, 0)
+
+
+def words64(words: Sequence[str]) -> NDArray[np.uint64]:
+    """Return blake2b-64 of the UTF-8 form of each word."""
+    digests = b"".join(
+        blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in words
+    )
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)

@@ -16,7 +16,9 @@ from mipaudit.reading.columns.membership import (
     CANDIDATES,
     Label,
     MemberRule,
+    Where,
     distinct_labels,
+    parse_where,
     rule_from_labels,
     rule_from_value,
 )
@@ -31,7 +33,6 @@ from mipaudit.reading.columns.score_selection import (
     selection_findings,
     shown_names,
 )
-from mipaudit.reading.columns.where import Where, parse_where
 from mipaudit.reading.rows.left_out import empty_class_error, label_error
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name

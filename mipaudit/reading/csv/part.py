@@ -15,7 +15,7 @@ from mipaudit.reading.columns.column import Column, Field, Kind, column_hashes
 from mipaudit.reading.columns.column_cache import ChunkStore, compact_column, slice_column
 from mipaudit.reading.csv.cells import column_kind
 from mipaudit.reading.csv.dialect import Dialect, csv_rows, decode_text, plain_stream, read_dialect
-from mipaudit.reading.csv.small import CsvText
+from mipaudit.reading.csv.text import CsvText
 from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
 
 # Up to here the standard library is faster than importing pandas.

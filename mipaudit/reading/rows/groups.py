@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.hashing import mix64
 from mipaudit.reading.columns.column import (
     Chunk,
     Column,
@@ -19,6 +18,7 @@ from mipaudit.reading.columns.column import (
     Numbers,
     column_hashes,
     column_missing,
+    mix64,
 )
 
 MOST_GROUPS: Final = 1024

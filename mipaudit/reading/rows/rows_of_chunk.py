@@ -29,7 +29,7 @@ from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from mipaudit.reading.columns.where import Where
+    from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.source.request import NanPolicy
 
 # With --nan category a missing score takes the lowest place, and what was there

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, blob_format
-from mipaudit.reading.columns.where import Where
+from mipaudit.reading.columns.membership import Where
 from mipaudit.reading.csv.text import read_csv_text
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.opening import content_kind, only_blob, parquet_sheet
-from mipaudit.reading.sheets.sheet import Sheet, TextSheet
+from mipaudit.reading.sheets.sheet import Sheet, TextSheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:

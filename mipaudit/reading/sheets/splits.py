@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, describe_blob
 from mipaudit.reading.sheets.coordinates import Coordinates, coordinate_hints, read_coordinates
-from mipaudit.reading.sheets.opening import array_sheet, only_blob, open_sheet
-from mipaudit.reading.sheets.sheet import PartSheet, Sheet
+from mipaudit.reading.sheets.sheet import PartSheet, Sheet, array_sheet, only_blob, open_sheet
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -108,7 +107,7 @@ def _splits(found: Coordinates, sheet: Sheet, source: InputFile) -> Splits:
 
 def _sheet_of(data: object) -> Sheet:
     if hasattr(data, "__arrow_c_stream__"):
-        from mipaudit.reading.source.in_memory import open_arrow
+        from mipaudit.reading.source.any_input import open_arrow
 
         return PartSheet(part=open_arrow(data, _IN_MEMORY))
     try:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from mipaudit.errors import UsageError
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Numbers, column_hashes
+from mipaudit.reading.columns.column_cache import ChunkStore, slice_column
+from mipaudit.reading.csv.cells import column_kind
+from mipaudit.reading.csv.dialect import unique_names
+from mipaudit.reading.source.opening import open_groups, open_scores
+from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
+from mipaudit.reading.source.request import ReadRequest
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mipaudit.reading.source.part import Load
-    from mipaudit.reading.source.request import ReadRequest
+    from mipaudit.reading.source.request import NanPolicy
     from mipaudit.reading.source.source import ScoreSource
 
 
@@ -37,9 +49,6 @@ def open_input(
         UsageError: neither or both forms are given, or only one of the two classes.
         InputError: the input cannot be read.
     """
-    from mipaudit.reading.source.in_memory import open_arrays, open_frame, open_frames
-    from mipaudit.reading.source.opening import open_scores
-
     _require_one_form(data, members, holdout)
     if data is not None:
         paths = _paths(data)
@@ -120,3 +129,232 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
             else "Only one of members and holdout is given.",
             hint="Give a score file, or `members` and `holdout`.",
         )
+
+
+# What is in memory already costs nothing more to keep there.
+_UNLIMITED = 1 << 62
+
+
+class ArrowPart:
+    """A table in memory, in Arrow's form."""
+
+    blob = None
+
+    def __init__(self, name: str, table: pa.Table) -> None:
+        """Keep ``table``; its columns are converted when asked for."""
+        from mipaudit.reading.parquet.arrow import arrow_fields
+
+        self.name = name
+        unique_names(table.schema.names, self.name)
+        self.table = table
+        self.fields = arrow_fields(table.schema)
+        self.rows_about: int = table.num_rows
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+
+    def load(
+        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+    ) -> None:
+        """Convert the named columns."""
+        del keys  # the table has types
+        from mipaudit.reading.parquet.arrow import ArrowReader, read_columns
+
+        readers = {name: ArrowReader() for name in names}
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+        for batch in self.table.select(list(names)).to_batches(max_chunksize=CHUNK_ROWS):
+            if batch.num_rows:
+                columns = read_columns(batch, readers, self.name)
+                for name in set(hashed) & set(columns):
+                    columns[name] = column_hashes(columns[name])
+                self._store.append(columns, batch.num_rows)
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the converted rows."""
+        return stored_pieces(self._store)
+
+    def close(self) -> None:
+        """Drop the converted rows."""
+        self._store.close()
+
+
+def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
+    """Return a pandas or polars frame, or an Arrow table, as a part.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+        name: what messages call it.
+
+    Raises:
+        InputError: ``not_a_frame``.
+    """
+    import pyarrow as pa
+
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError(
+            "not_a_frame",
+            f"An object of type {type(frame).__name__} is no table.",
+            hint="Pass a path, a pandas or polars DataFrame, or an Arrow table.",
+        )
+    try:
+        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError):
+        # Arrow's message may quote the data.
+        raise InputError(
+            "not_a_frame", "A column of the frame mixes types and cannot be read."
+        ) from None
+    if not table.num_rows:
+        raise InputError("no_rows", f"{name.capitalize()} has no rows.")
+    return ArrowPart(name, table)
+
+
+class ArrayPart:
+    """The scores of one class, one numpy array per score."""
+
+    blob = None
+
+    def __init__(self, name: str, numbers: Mapping[str, Numbers]) -> None:
+        """Take columns of equal length."""
+        self.name = name
+        self.fields = tuple(_array_field(column, found) for column, found in numbers.items())
+        rows = self.rows_about = next(iter(numbers.values())).values.size
+        self._store = ChunkStore(in_memory=_UNLIMITED)
+        for start in range(0, rows, CHUNK_ROWS):
+            stop = min(start + CHUNK_ROWS, rows)
+            chunk = {n: slice_column(column, start, stop) for n, column in numbers.items()}
+            self._store.append(chunk, stop - start)
+
+    def load(
+        self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
+    ) -> None:
+        """Do nothing: everything is there."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """Return the rows."""
+        return stored_pieces(self._store)
+
+    def close(self) -> None:
+        """Drop the rows."""
+        self._store.close()
+
+
+def _array_field(name: str, numbers: Numbers) -> Field:
+    dtype = numbers.values.dtype
+    return Field(
+        name=name, kind=column_kind(numbers), storage=dtype.name if dtype.kind == "f" else None
+    )
+
+
+def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
+    """Return the scores of one class as a part.
+
+    Args:
+        side: ``"members"`` or ``"holdout"``.
+        values: shape (n,) or (n, d), numbers or booleans; masked values are missing.
+        names: the d names of the scores; empty for ``score`` or ``score_0`` and so on.
+
+    Raises:
+        InputError: ``bad_array`` or ``empty_class``.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise InputError(
+            "bad_array", f"The {side} scores are not an array: their rows differ in length."
+        ) from None
+    if array.dtype.kind not in "biuf" or array.ndim not in {1, 2}:
+        raise InputError(
+            "bad_array", f"The {side} scores must be numbers in one or two dimensions."
+        )
+    table = array.reshape(len(array), -1) if array.size else array.reshape(0, 1)
+    if not table.size:
+        raise InputError("empty_class", f"There are no {side} scores.")
+    width = table.shape[1]
+    titles = tuple(names) or (
+        ("score",) if width == 1 else tuple(f"score_{at}" for at in range(width))
+    )
+    if len(titles) != width:
+        raise InputError("bad_array", f"{len(titles)} names for {width} {side} scores.")
+    unique_names(titles, side)
+    masks = _masks(values, table.shape)
+    return ArrayPart(
+        side,
+        {
+            name: _numbers(table[:, at], None if masks is None else masks[:, at])
+            for at, name in enumerate(titles)
+        },
+    )
+
+
+def _numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> Numbers:
+    """Return an array's column; floats of more than 64 bits as those that are nearest."""
+    if values.dtype.kind != "f" or values.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        return Numbers(values=values, missing=missing)
+    with np.errstate(over="ignore", under="ignore"):
+        nearest = values.astype(np.float64)
+    lost = (nearest != values) & ~np.isnan(values)
+    marks = lost * np.where(np.floor(values) == values, np.uint8(INTEGERS), np.uint8(FRACTIONS))
+    return Numbers(values=nearest, missing=missing, rounded=marks if lost.any() else None)
+
+
+def _masks(values: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Return which values a masked array hides, None for no masked array."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return None
+    return np.ma.getmaskarray(values).reshape(shape)
+
+
+def open_arrays(
+    members: ArrayLike,
+    holdout: ArrayLike,
+    *,
+    names: Sequence[str] = (),
+    nan: NanPolicy = "error",
+) -> ScoreSource:
+    """Open the scores of both classes from arrays.
+
+    Args:
+        members: shape (n,) or (n, d), numbers or booleans.
+        holdout: shape (m,) or (m, d).
+        names: of the d scores; by default ``score``, or ``score_0`` and so on.
+        nan: what to do with a missing score.
+
+    Raises:
+        InputError: a wrong shape or type, or a class without scores.
+    """
+    parts = (array_part("members", members, names), array_part("holdout", holdout, names))
+    widths = [len(part.fields) for part in parts]
+    if widths[0] != widths[1]:
+        raise InputError(
+            "columns_differ",
+            f"Members have {widths[0]} scores a record, and holdout {widths[1]}.",
+        )
+    titles = tuple(field.name for field in parts[0].fields)
+    request = ReadRequest(score_columns=titles, nan=nan)
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)
+
+
+def open_frame(frame: object, request: ReadRequest) -> ScoreSource:
+    """Open a pandas or polars frame, or an Arrow table.
+
+    Args:
+        frame: anything with ``__arrow_c_stream__``.
+        request: how to understand it; its files are not looked at.
+
+    Raises:
+        InputError: the frame cannot be audited as it is.
+    """
+    return open_groups([(None, (open_arrow(frame),))], request)
+
+
+def open_frames(members: object, holdout: object, request: ReadRequest) -> ScoreSource:
+    """Open one frame for each class; their columns are paired by name.
+
+    Args:
+        members: anything with ``__arrow_c_stream__``.
+        holdout: the same.
+        request: how to understand them; its files are not looked at.
+
+    Raises:
+        InputError: the frames cannot be audited as they are.
+    """
+    parts = (open_arrow(members, "the members' frame"), open_arrow(holdout, "the holdout frame"))
+    return open_groups([(True, parts[:1]), (False, parts[1:])], request)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.reading.rows.left_out import Intake
-    from mipaudit.reading.source.audited import ScoreColumn
-    from mipaudit.reading.source.part import Partitions
+    from mipaudit.reading.source.part import Partitions, ScoreColumn
     from mipaudit.reading.source.source import PiecePartition, ScoreSource
+    from mipaudit.reading.summaries.source import SummarySource
     from mipaudit.summaries.rows import Rows
 
     Columns = tuple[NDArray[np.float64], ...]
+    # What an audit asks of its input once it is counted: read to its end, or the summaries of one.
+    AuditedInput = ScoreSource | SummarySource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -41,15 +41,14 @@ from mipaudit.reading.rows.groups import GroupColumns
 from mipaudit.reading.rows.left_out import Coarse
 from mipaudit.reading.rows.repetition import check_ids
 from mipaudit.reading.rows.rows_of_chunk import Assembly
-from mipaudit.reading.rows.unit_standing import stand_for_units
-from mipaudit.reading.source.audited import ScoreColumn, VectorScore
-from mipaudit.reading.source.part import Load, Part
+from mipaudit.reading.rows.units import stand_for_units
+from mipaudit.reading.source.part import Load, Part, ScoreColumn, VectorScore
 from mipaudit.reading.source.source import Group, ScoreSource
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Field, Kind
-    from mipaudit.reading.columns.where import Where
+    from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.source.request import ReadRequest
     from mipaudit.summaries.plan import ScoreKind
 
@@ -365,5 +364,7 @@ def _checked(source: ScoreSource, layout: Layout, request: ReadRequest) -> Score
     source.assumed = check_ids(source, layout, request) or check_copies(source, request)
     if request.unit_column is not None:
         source.unit_seed = source.position_seed
-        stand_for_units(source, request)
+        rows = source.every_row().rows()
+        source.columns, source.standing, told = stand_for_units(source.columns, rows, request)
+        source.assumed += told
     return source

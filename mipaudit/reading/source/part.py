@@ -16,6 +16,7 @@ from mipaudit.reading.rows.left_out import Intake
 if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column_cache import ChunkStore
+    from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
@@ -82,6 +83,22 @@ class Part(Protocol):
     def close(self) -> None:
         """Release what is held."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreColumn:
+    """A score column that is read."""
+
+    name: str
+    kind: ScoreKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorScore:
+    """A score of several numbers: which of the columns that are read are its coordinates."""
+
+    name: str
+    coordinates: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -28,7 +28,7 @@ from mipaudit.statements.origin import InputFile
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Chunk
     from mipaudit.reading.rows.rows_of_chunk import Assembly
-    from mipaudit.reading.source.audited import ScoreColumn, VectorScore
+    from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.rows import Rows
 

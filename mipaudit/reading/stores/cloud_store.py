@@ -1,12 +1,23 @@
-"""Object stores that Arrow reads: S3, Google Cloud Storage, Azure."""
+"""Object stores that Arrow reads: S3, Google Cloud Storage, Azure.
+
+Endpoints and credentials come from the usual variables. Where there is no sign of credentials the
+first try is anonymous, for public data. If it is refused, the library's own search follows, which
+also asks the cloud's machine for a role.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
-from typing import IO, TYPE_CHECKING, Final, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlencode, urlsplit
 
-from mipaudit.reading.stores.fault import fault_kind
-from mipaudit.reading.stores.remote_store import Entry, ObjectState, Store
+from mipaudit.errors import UsageError
+from mipaudit.reading.stores.address import store_seconds
+from mipaudit.reading.stores.store import Entry, ObjectState, Store, fault_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +26,199 @@ if TYPE_CHECKING:
     from pyarrow.lib import NativeFile
 
     from mipaudit.reading.stores.address import Address
-    from mipaudit.reading.stores.cloud_access import ArrowAccess
+
+_AWS_SIGNS: Final = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+_AZURE_SIGNS: Final = ("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_CONFIG_DIR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrowAccess:
+    """How a container may be reached.
+
+    Attributes:
+        container: the bucket or container.
+        ways: make a file system each; the next one is for where one is refused.
+        credentials: whether there is a sign of any.
+    """
+
+    container: str
+    ways: tuple[Callable[[], FileSystem], ...]
+    credentials: bool
+
+
+def arrow_access(address: Address) -> ArrowAccess | None:
+    """Return how to reach the bucket of ``address``; None where this Arrow cannot.
+
+    Raises:
+        UsageError: ``no_account``, for Azure.
+    """
+    name, access = {
+        "s3": ("S3FileSystem", _s3),
+        "gs": ("GcsFileSystem", _google),
+        "az": ("AzureFileSystem", _azure),
+    }[address.store]
+    try:
+        import pyarrow.fs
+
+        getattr(pyarrow.fs, name)
+    except (AttributeError, ImportError):
+        return None
+    return access(address)
+
+
+def _variable(*names: str) -> str | None:
+    """Return the first of these environment variables that is set."""
+    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+
+
+def _any_file(*paths: str) -> bool:
+    return any(Path(path).expanduser().is_file() for path in paths)
+
+
+def _ways(
+    make: Callable[..., FileSystem], *, credentials: bool
+) -> tuple[Callable[[], FileSystem], ...]:
+    found = partial(make, anonymous=False)
+    return (found,) if credentials else (partial(make, anonymous=True), found)
+
+
+def _s3(address: Address) -> ArrowAccess:
+    credentials = _variable(*_AWS_SIGNS) is not None or _any_file(
+        os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
+    )
+    ways = _ways(partial(_s3_system, address.place), credentials=credentials)
+    if _variable("AWS_EC2_METADATA_DISABLED") in {"true", "True", "TRUE"}:
+        ways = ways[:1]
+    return ArrowAccess(container=address.place, ways=ways, credentials=credentials)
+
+
+def _s3_system(bucket: str, *, anonymous: bool) -> FileSystem:
+    from pyarrow.fs import S3FileSystem, resolve_s3_region
+
+    wait = store_seconds()
+    options: dict[str, Any] = {
+        "anonymous": anonymous,
+        "connect_timeout": wait,
+        "request_timeout": wait,
+    }
+    endpoint = _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    if endpoint is not None:
+        options["scheme"], options["endpoint_override"] = _endpoint(endpoint)
+    region = _variable("AWS_REGION", "AWS_DEFAULT_REGION")
+    if region is None:
+        region = "us-east-1" if endpoint is not None else resolve_s3_region(bucket)
+    bundle = _variable("AWS_CA_BUNDLE")
+    if bundle is not None and Path(bundle).is_file():
+        options["tls_ca_file_path"] = bundle
+    try:
+        return S3FileSystem(region=region, **options)
+    except TypeError:  # an Arrow that takes the authorities' file for all stores at once only
+        options.pop("tls_ca_file_path", None)
+        return S3FileSystem(region=region, **options)
+
+
+def _endpoint(url: str) -> tuple[str, str]:
+    """Return scheme and host of an endpoint; https where it names none."""
+    scheme, mark, host = url.rpartition("://")
+    return (scheme if mark else "https"), host.rstrip("/")
+
+
+def _google(address: Address) -> ArrowAccess:
+    folder = os.environ.get("CLOUDSDK_CONFIG", "~/.config/gcloud")
+    credentials = _variable("GOOGLE_APPLICATION_CREDENTIALS") is not None or _any_file(
+        f"{folder}/application_default_credentials.json"
+    )
+    ways = _ways(_google_system, credentials=credentials)
+    if _variable("STORAGE_EMULATOR_HOST") is not None:
+        ways = (partial(_google_system, anonymous=True),)
+    return ArrowAccess(container=address.place, ways=ways, credentials=credentials)
+
+
+def _google_system(*, anonymous: bool) -> FileSystem:
+    from datetime import timedelta
+
+    from pyarrow.fs import GcsFileSystem
+
+    # The library itself would try for a quarter of an hour.
+    options: dict[str, Any] = {"retry_time_limit": timedelta(seconds=store_seconds())}
+    emulator = _variable("STORAGE_EMULATOR_HOST")
+    if emulator is not None:
+        scheme, options["endpoint_override"] = _endpoint(emulator)
+        options["scheme"] = scheme if "://" in emulator else "http"
+    return GcsFileSystem(anonymous=anonymous, **options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Account:
+    """A storage account of Azure."""
+
+    name: str
+    key: str | None
+    token: str | None
+    endpoint: str | None
+
+
+def _azure(address: Address) -> ArrowAccess:
+    container, account = _azure_account(address)
+    secrets = account.key is not None or account.token is not None
+    credentials = (
+        secrets or _variable(*_AZURE_SIGNS) is not None or _any_file("~/.azure/azureProfile.json")
+    )
+    ways = _ways(partial(_azure_system, account), credentials=credentials)
+    return ArrowAccess(container=container, ways=ways, credentials=credentials)
+
+
+def _azure_account(address: Address) -> tuple[str, _Account]:
+    """Return the container of ``az://container/...`` or ``abfs://container@account.../...``."""
+    container, mark, host = address.authority.partition("@")
+    pairs = (_variable("AZURE_STORAGE_CONNECTION_STRING") or "").split(";")
+    facts = dict(pair.partition("=")[::2] for pair in pairs if "=" in pair)
+    name = host.partition(".")[0] if mark else None
+    name = name or _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
+    name = name or facts.get("AccountName")
+    if name is None:
+        raise UsageError(
+            "no_account",
+            f"{address.scheme}://{container}: which storage account?",
+            hint="Set AZURE_STORAGE_ACCOUNT, or write "
+            "abfs://container@account.dfs.core.windows.net/path.",
+        )
+    key = _variable("AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY") or facts.get("AccountKey")
+    token = _variable("AZURE_STORAGE_SAS_TOKEN") or facts.get("SharedAccessSignature")
+    return container, _Account(
+        name=name,
+        key=key,
+        token=None if key is not None or token is None else token.removeprefix("?"),
+        endpoint=facts.get("BlobEndpoint"),
+    )
+
+
+def _azure_system(account: _Account, *, anonymous: bool) -> FileSystem:
+    from pyarrow.fs import AzureFileSystem, FileSystem
+
+    options: dict[str, Any] = {}
+    query = {"credential_kind": "anonymous"}
+    if account.endpoint is not None:
+        parts = urlsplit(account.endpoint)
+        for service in ("blob", "dfs"):
+            options[f"{service}_storage_scheme"] = parts.scheme
+            options[f"{service}_storage_authority"] = parts.netloc
+            query[f"{service}_storage_authority"] = parts.netloc
+        query["enable_tls"] = str(parts.scheme == "https").lower()
+    if anonymous:
+        account_host = f"{account.name}.dfs.core.windows.net"
+        return FileSystem.from_uri(f"abfs://x@{account_host}/?{urlencode(query)}")[0]
+    if account.token is not None:
+        options["sas_token"] = account.token
+    return AzureFileSystem(account.name, account_key=account.key, **options)
+
 
 _KEPT_OPEN: Final = 256
 

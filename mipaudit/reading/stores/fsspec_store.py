@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from mipaudit.errors import InputError
 from mipaudit.reading.stores.address import store_seconds
-from mipaudit.reading.stores.remote_store import Entry, ObjectState, Store
+from mipaudit.reading.stores.store import Entry, ObjectState, Store
 
 if TYPE_CHECKING:
     from mipaudit.reading.stores.address import Address

@@ -1,26 +1,98 @@
-"""From an address to the objects that it means, each as the bytes of one input."""
+"""From an address to its store and the objects that it means, each the bytes of one input."""
 
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import partial
-from typing import IO, TYPE_CHECKING, ClassVar
+from functools import lru_cache, partial
+from typing import IO, TYPE_CHECKING, ClassVar, Final
 
-from mipaudit.errors import InputError, MipauditError
+from mipaudit.errors import InputError, MipauditError, UsageError
 from mipaudit.reading.bytes.blob import AHEAD_MOST, PositionedReader, each_at_once, stream_blob
-from mipaudit.reading.stores.address import MAGIC, is_visible, no_parts
-from mipaudit.reading.stores.fault import ShortReadError
-from mipaudit.reading.stores.opening import open_store
+from mipaudit.reading.stores.address import MAGIC, STORE_TIMEOUT, is_visible, no_parts
+from mipaudit.reading.stores.store import ShortReadError, missing_library, store_error
 
 if TYPE_CHECKING:
+    from mipaudit.reading.stores.address import Address
+    from mipaudit.reading.stores.cloud_store import CloudStore
+    from mipaudit.reading.stores.fsspec_store import FsspecStore
+
+    AnyStore = CloudStore | FsspecStore
     from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.stores.address import Address
-    from mipaudit.reading.stores.opening import AnyStore
-    from mipaudit.reading.stores.remote_store import ObjectState
+    from mipaudit.reading.stores.store import ObjectState
+
+# What a store is built from, beside its address.
+_ENVIRONMENT: Final = (
+    *("AWS_", "AZURE_", "CLOUDSDK_", "FSSPEC_", "GOOGLE_", "STORAGE_", "SSL_"),
+    STORE_TIMEOUT,
+)
+
+
+def open_store(address: Address) -> AnyStore:
+    """Return the store of ``address``: the same one for the same environment and process.
+
+    Raises:
+        MissingExtraError: its library is not installed.
+        UsageError: nobody knows the scheme.
+    """
+    known = tuple(
+        sorted(
+            (name, value)
+            for name, value in os.environ.items()
+            if name.startswith(_ENVIRONMENT) or name.upper().endswith("_PROXY")
+        )
+    )
+    # Their connections do not survive a fork.
+    return _store(address.store_only(), known, os.getpid())
+
+
+@lru_cache(maxsize=32)
+def _store(address: Address, _environment: tuple[tuple[str, str], ...], _process: int) -> AnyStore:
+    if address.store in {"s3", "gs", "az"}:
+        from mipaudit.reading.stores.cloud_store import CloudStore, arrow_access
+
+        access = arrow_access(address)
+        if access is not None:
+            return CloudStore(address, access)
+    return _fsspec_store(address)
+
+
+def _fsspec_store(address: Address) -> FsspecStore:
+    """Return the store of ``address``.
+
+    Raises:
+        MissingExtraError: fsspec, or what it needs for this scheme, is not installed.
+        UsageError: ``unknown_scheme``.
+    """
+    try:
+        import fsspec
+    except ImportError:
+        raise missing_library(address, "https") from None
+    from mipaudit.reading.stores.fsspec_store import FsspecStore, WebStore
+
+    try:
+        if address.is_web:
+            return WebStore(address)
+        base = f"{address.scheme}://{address.authority}/"
+        return FsspecStore(address, *fsspec.core.url_to_fs(base))
+    except ImportError:
+        raise missing_library(address, "https" if address.is_web else None) from None
+    except ValueError:
+        raise UsageError(
+            "unknown_scheme",
+            f"Nothing reads {address.scheme}:// here.",
+            hint="s3://, gs://, az://, abfs:// and https:// are read, and what fsspec knows, "
+            "where it is allowed.",
+        ) from None
+    except MipauditError:
+        raise
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        raise store_error(error, address, address.name(""), credentials=None) from None
+
 
 # The path of an object, and the folders that lead to it.
 Found = tuple[str, tuple[str, ...]]

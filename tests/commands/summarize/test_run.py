@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.arrays import counts_of
+from mipaudit.reading.summaries.source import counts_of
 
 
 def document(report):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mipaudit.reading.bytes.hashing import mix64, words64
 from mipaudit.reading.columns.column import (
     Hashes,
     Labels,
@@ -16,6 +15,8 @@ from mipaudit.reading.columns.column import (
     column_hashes,
     column_missing,
     column_scores,
+    mix64,
+    words64,
 )
 from mipaudit.reading.columns.column_cache import ChunkStore, compact_column
 

@@ -9,9 +9,9 @@ import pytest
 from mipaudit.errors import UsageError
 from mipaudit.reading.columns.column import Field
 from mipaudit.reading.columns.score_selection import select_named
-from mipaudit.reading.source.audited import ScoreColumn
+from mipaudit.reading.source.any_input import open_frame
 from mipaudit.reading.source.derived_source import DerivedSource, scalar_source
-from mipaudit.reading.source.in_memory import open_frame
+from mipaudit.reading.source.part import ScoreColumn
 from mipaudit.reading.source.request import ReadRequest
 
 FIELDS = tuple(Field(name=name, kind="float") for name in ("a", "b", "c", "d"))

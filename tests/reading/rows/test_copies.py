@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from mipaudit.errors import InputError
-from mipaudit.reading.source.in_memory import open_frame
+from mipaudit.reading.source.any_input import open_frame
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 

@@ -11,7 +11,7 @@ import pytest
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.names import id_kind, splits_audits
 from mipaudit.reading.rows import repetition
-from mipaudit.reading.source.in_memory import open_frame, open_frames
+from mipaudit.reading.source.any_input import open_frame, open_frames
 from mipaudit.reading.source.request import ReadRequest
 
 _IDS = (

@@ -9,7 +9,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import UsageError
-from mipaudit.reading.columns.where import parse_where
+from mipaudit.reading.columns.membership import parse_where
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 

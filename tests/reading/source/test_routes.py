@@ -16,7 +16,7 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes import blob
-from mipaudit.reading.source.in_memory import open_arrays, open_frame
+from mipaudit.reading.source.any_input import open_arrays, open_frame
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest
 

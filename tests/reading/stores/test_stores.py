@@ -18,8 +18,7 @@ from mipaudit.reading.bytes import blob as blobs
 from mipaudit.reading.bytes.paths import find_blobs
 from mipaudit.reading.source.opening import open_part, open_scores
 from mipaudit.reading.source.request import ReadRequest
-from mipaudit.reading.stores import cloud_store, remote_store
-from mipaudit.reading.stores import opening as store_opening
+from mipaudit.reading.stores import cloud_store, objects, store
 
 HUSH = "s3cr3t"
 
@@ -34,7 +33,7 @@ def scores_table(rows=700, seed=1, wide=0):
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
-    monkeypatch.setattr(remote_store, "_PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(store, "_PAUSES", (0.0, 0.0, 0.0))
 
 
 def fill(folder):
@@ -418,17 +417,15 @@ def test_a_bucket_that_refuses(fails, website, monkeypatch):
 
 
 def test_a_public_bucket_needs_no_credentials(read, s3, monkeypatch):
-    from mipaudit.reading.stores import cloud_access as store_access
-
     here, there = s3
     tried = []
-    make = store_access._s3_system
+    make = cloud_store._s3_system
 
     def noted(bucket, *, anonymous):
         tried.append(anonymous)
         return make(bucket, anonymous=anonymous)
 
-    monkeypatch.setattr(store_access, "_s3_system", noted)
+    monkeypatch.setattr(cloud_store, "_s3_system", noted)
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     assert read(f"{there}/one.csv") == read(f"{here}/one.csv")
@@ -467,7 +464,7 @@ def test_a_store_without_its_library(fails, monkeypatch):
             raise ImportError(name)
         return real(name, *arguments, **options)
 
-    store_opening._store.cache_clear()
+    objects._store.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     error = fails("missing_extra", "https://example.org/x.csv")
     assert 'pip install "mipaudit[https]"' in error.hint
@@ -509,7 +506,7 @@ def test_accounts_of_azure(monkeypatch, tmp_path, spec, variables, expected):
     from store_servers import clear_environment
 
     from mipaudit.reading.stores.address import parse_address
-    from mipaudit.reading.stores.cloud_access import _azure_account, arrow_access
+    from mipaudit.reading.stores.cloud_store import _azure_account, arrow_access
 
     clear_environment(monkeypatch, tmp_path)
     for name, value in variables.items():

@@ -14,9 +14,8 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.array_archive import TEXT_NAME, array_bytes, pack
-from mipaudit.reading.summaries.arrays import counts_of, cuts_of
 from mipaudit.reading.summaries.file import read_summary
-from mipaudit.reading.summaries.source import add_up
+from mipaudit.reading.summaries.source import add_up, counts_of, cuts_of
 
 
 @pytest.fixture(scope="module")

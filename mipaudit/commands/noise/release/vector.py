@@ -11,8 +11,7 @@ from mipaudit.reading.bytes.blob import blob_format
 from mipaudit.reading.bytes.npy import read_npy
 from mipaudit.reading.sheets.coordinates import coordinate_hints
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.opening import content_kind, only_blob, parquet_sheet
-from mipaudit.reading.sheets.sheet import TextSheet
+from mipaudit.reading.sheets.sheet import TextSheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.reading.sheets.tile import array_matrix
 from mipaudit.statements.text.printable_names import quoted_name

@@ -25,10 +25,9 @@ from mipaudit.reading.columns.column import word_hashes
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
 from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
-from mipaudit.reading.sheets.opening import content_kind, only_blob, open_sheet
-from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet
+from mipaudit.reading.sheets.sheet import ArraySheet, PartSheet, content_kind, only_blob, open_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
-from mipaudit.reading.source.in_memory import open_arrow
+from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 

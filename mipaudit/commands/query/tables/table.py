@@ -159,7 +159,7 @@ def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path
 
 
 def _frame_part(role: Role, source: object) -> Part:
-    from mipaudit.reading.source.in_memory import open_arrow
+    from mipaudit.reading.source.any_input import open_arrow
 
     return open_arrow(source, f"the {role}' frame" if role == "members" else f"the {role} frame")
 

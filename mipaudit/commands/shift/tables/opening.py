@@ -63,7 +63,7 @@ def _parts(
     given: object, blobs: Sequence[Blob], *, side: bool
 ) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     if not isinstance(given, str):
-        from mipaudit.reading.source.in_memory import open_arrow
+        from mipaudit.reading.source.any_input import open_arrow
 
         return (open_arrow(given, "the members' frame" if side else "the holdout frame"),), ()
     parts: list[Part] = []
