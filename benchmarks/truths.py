@@ -14,8 +14,9 @@ from itertools import repeat
 from multiprocessing import get_context
 from typing import Final
 
+from truth_check import Check, check_truths, worst
+
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
-from mipaudit.validation.truth_check import Check, check_truths, worst
 
 ROWS: Final = 10_000_000
 QUICK: Final = 1_000_000

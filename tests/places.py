@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 # One report of every kind, as earlier versions wrote them.
 REPORTS = TESTS / "reports"
+
+
+def load_script(path):
+    """Import a script that lies outside the package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    # Where a dataclass looks for its own module.
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import os
 import re
 import subprocess
@@ -14,19 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.places import load_script
+
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_data"
 DATA = ROOT / "tests" / "data"
-
-
-def load_script(path):
-    """Import a script that lies outside the package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    # Where a dataclass looks for its own module.
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def table_rows(readme):

@@ -12,11 +12,11 @@ import pytest
 from mipaudit.validation.laws.law import Ladder, best_union
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
-from mipaudit.validation.laws.rung_counts import RungCounts, best_guess, best_runs, oracle_rates
 from mipaudit.validation.scenarios.catalogue import scenario, scenario_names
 from mipaudit.validation.scenarios.score_scenarios import ScoreScenario
-from mipaudit.validation.truth_check import check_truths, worst
+from tests.places import ROOT, load_script
 
+truths = load_script(ROOT / "benchmarks" / "truth_check.py")
 ROWS = 200_000
 # Splits of a thousand records are slow to draw.
 FEWER = {"random-half-mean-1000": 4_000}
@@ -24,14 +24,14 @@ FEWER = {"random-half-mean-1000": 4_000}
 
 @pytest.mark.parametrize("name", scenario_names())
 def test_draws_bear_the_truths_out(name):
-    checks = check_truths(scenario(name), rows=FEWER.get(name, ROWS), prior=0.5, seed=20)
-    off = worst(checks)
+    checks = truths.check_truths(scenario(name), rows=FEWER.get(name, ROWS), prior=0.5, seed=20)
+    off = truths.worst(checks)
     assert off.z < 4.5, off
 
 
 @pytest.mark.parametrize("name", ["leaked-shift", "gauss-shift-1", "xor2d-0.4", "mace-corrupted"])
 def test_at_another_prior_too(name):
-    off = worst(check_truths(scenario(name), rows=ROWS, prior=0.2, seed=21))
+    off = truths.worst(truths.check_truths(scenario(name), rows=ROWS, prior=0.2, seed=21))
     assert off.z < 4.5, off
 
 
@@ -39,7 +39,7 @@ def test_every_kind_of_truth_is_checked():
     checked = {
         check.what.split(",")[0]
         for name in ("gauss-shift-1", "covariate-shift-0.5", "colluding-1-3", "izzo-prop9-8")
-        for check in check_truths(scenario(name), rows=2_000, prior=0.5, seed=1)
+        for check in truths.check_truths(scenario(name), rows=2_000, prior=0.5, seed=1)
     }
     assert {"advantage", "excess", "eta", "accuracy", "auc", "epsilon", "mu"} <= checked
     assert {"blind_advantage", "tpr", "fpr", "tpr_minus_fpr", "sigma_1"} <= checked
@@ -58,7 +58,9 @@ class Skewed(ScoreScenario):
 def test_draws_from_another_law_are_noticed():
     found = scenario("gauss-shift-1")
     skewed = Skewed(name="skewed", summary="", heading="", law=found.law, curve=found.curve)
-    checks = {check.what: check.z for check in check_truths(skewed, rows=ROWS, prior=0.5, seed=2)}
+    checks = {
+        check.what: check.z for check in truths.check_truths(skewed, rows=ROWS, prior=0.5, seed=2)
+    }
     assert checks["distribution of members"] > 6
     assert checks["auc"] > 6
     assert checks["distribution of holdout"] < 4
@@ -67,21 +69,25 @@ def test_draws_from_another_law_are_noticed():
 def test_a_wrong_epsilon_is_noticed():
     found = scenario("laplace-1")
     wrong = replace(found, curve=scenario("laplace-0.5").curve)
-    checks = {check.what: check.z for check in check_truths(wrong, rows=ROWS, prior=0.5, seed=3)}
+    checks = {
+        check.what: check.z for check in truths.check_truths(wrong, rows=ROWS, prior=0.5, seed=3)
+    }
     assert checks["epsilon, score, delta 0"] > 10
 
 
 def test_a_wrong_attack_is_noticed():
     found = scenario("humphries-20")
     wrong = replace(found, attacks=(replace(found.attacks[0], fpr=0.06),))
-    checks = {check.what: check.z for check in check_truths(wrong, rows=ROWS, prior=0.5, seed=3)}
+    checks = {
+        check.what: check.z for check in truths.check_truths(wrong, rows=ROWS, prior=0.5, seed=3)
+    }
     assert checks["fpr, a low log-loss, score"] > 8
     assert checks["tpr, a low log-loss, score"] == 0
 
 
 def test_scores_beyond_the_support_are_an_error():
     law = scenario("two-valued").law
-    counts = RungCounts.empty(scenario_ladder(law))
+    counts = truths.RungCounts.empty(scenario_ladder(law))
     with pytest.raises(ValueError, match="support"):
         counts.add(np.array([0.0, 2.0]), np.array([1.0]))
 
@@ -102,7 +108,7 @@ def random_ladder(rng, size):
 
 
 def value_of(ladder, guess, prior):
-    rates = oracle_rates(ladder, guess)
+    rates = truths.oracle_rates(ladder, guess)
     return 1 - 2 * prior + 2 * (prior * rates.tpr - (1 - prior) * rates.fpr)
 
 
@@ -110,14 +116,14 @@ def value_of(ladder, guess, prior):
 def test_the_best_attackers_reach_what_the_ladder_says(seed):
     ladder = random_ladder(np.random.default_rng(seed), 9)
     for prior in (0.3, 0.5, 0.8):
-        assert value_of(ladder, best_guess(ladder, prior, "any"), prior) == pytest.approx(
+        assert value_of(ladder, truths.best_guess(ladder, prior, "any"), prior) == pytest.approx(
             ladder.advantage(prior)
         )
-        assert value_of(ladder, best_guess(ladder, prior, "thresholds"), prior) == pytest.approx(
-            ladder.advantage_thresholds(prior)
-        )
+        assert value_of(
+            ladder, truths.best_guess(ladder, prior, "thresholds"), prior
+        ) == pytest.approx(ladder.advantage_thresholds(prior))
         for k in (1, 2, 4):
-            guess = best_guess(ladder, prior, f"intervals-{k}")
+            guess = truths.best_guess(ladder, prior, f"intervals-{k}")
             assert value_of(ladder, guess, prior) == pytest.approx(
                 ladder.advantage_intervals(prior, k)
             )
@@ -127,7 +133,7 @@ def test_the_best_attackers_reach_what_the_ladder_says(seed):
 def test_best_runs_are_few_and_best(seed):
     gains = np.random.default_rng(seed).normal(size=12)
     for k in (1, 2, 3):
-        chosen = best_runs(gains, k)
+        chosen = truths.best_runs(gains, k)
         runs = int(chosen[0]) + int((np.diff(chosen.astype(int)) == 1).sum())
         assert runs <= k
         assert gains[chosen].sum() == pytest.approx(best_union(gains, k))
@@ -137,7 +143,7 @@ def test_counts_fall_on_their_rungs():
     mixed = law_of("mixed", "", Normal(), Normal())
     ladder = scenario_ladder(mixed)
     scores = np.array([-1e9, -0.5, 0.0, 0.3, 1e9])
-    counts = RungCounts.empty(ladder)
+    counts = truths.RungCounts.empty(ladder)
     counts.add(scores, scores[:2])
     assert counts.n_members == 5
     assert counts.n_holdout == 2
@@ -152,7 +158,7 @@ def test_the_auc_of_counts_is_that_of_pairs():
     rng = np.random.default_rng(8)
     law = scenario("ties-shift").law
     x, y = law.sample(rng, 60, 70)
-    counts = RungCounts.empty(scenario_ladder(law))
+    counts = truths.RungCounts.empty(scenario_ladder(law))
     counts.add(x, y)
     pairs = [(a > b) + (a == b) / 2 for a, b in product(x, y)]
     found, error = counts.auc()
