@@ -16,7 +16,7 @@ from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.groups.scores import Classes, Columns
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
-from mipaudit.reading.rows.left_out import empty_class_error
+from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import are_summaries, listed, read_summaries
 from mipaudit.reading.summaries.source import add_up, counts_content

@@ -18,6 +18,8 @@ from mipaudit.reading.columns.membership import (
     MemberRule,
     Where,
     distinct_labels,
+    empty_class_error,
+    label_error,
     parse_where,
     rule_from_labels,
     rule_from_value,
@@ -33,7 +35,6 @@ from mipaudit.reading.columns.score_selection import (
     selection_findings,
     shown_names,
 )
-from mipaudit.reading.rows.left_out import empty_class_error, label_error
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 

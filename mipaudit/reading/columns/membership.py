@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers
+from mipaudit.statements.text.printable_names import quoted_name
 
 # A number (booleans are 0 and 1) or a string without case and outer spaces.
 Label = float | str
@@ -220,3 +221,30 @@ def parse_where(text: str) -> Where:
     if len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]:
         value = value[1:-1]
     return Where(column=column, value=value)
+
+
+def label_error(column: str, count: int) -> InputError:
+    """Return the error for a membership column whose labels are not understood."""
+    name = quoted_name(column)
+    if count > 2:  # noqa: PLR2004
+        return InputError(
+            "many_labels",
+            f"Membership column {name} has {count} different labels; two are expected.",
+            hint="Say with `member_value` which one means member (all others are holdout).",
+        )
+    return InputError(
+        "unknown_labels",
+        f"The labels of membership column {name} do not say which one means member.",
+        hint="Say it with `member_value`.",
+    )
+
+
+def empty_class_error(*, members: bool) -> InputError:
+    """Return the error for a class without rows."""
+    present, absent = ("holdout", "member") if members else ("member", "holdout")
+    return InputError(
+        "empty_class",
+        f"There is no {absent} record: every row is {present}.",
+        hint="Check the membership column (`member_column`, `member_value`) and the filter "
+        "(`where`).",
+    )

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.sentinels import Spread
+from mipaudit.reading.columns.membership import label_error
 from mipaudit.statements.copies import Copies
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
@@ -20,28 +23,44 @@ from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Label
 
-_OF_ROWS = ("null_labels", "null_keys", "null_groups", "unknown_labels")
-_BY_COLUMN = (
-    "missing",
-    "inexact",
-    "rounded",
-    "met",
-    "overflowed",
-    "moved",
-    "infinite",
-    "endless",
-    "lowest",
+# Nines of either sign: a finding may name them, since they are not from the data alone.
+_SENTINELS: Final = frozenset(
+    float(sign * (10**digits - 1)) for digits in range(2, 10) for sign in (-1, 1)
 )
-_COUNTS = (
-    "members",
-    "holdout",
-    "filtered",
-    "other_side",
-    "nan_members",
-    "nan_holdout",
-    "unit_members",
-    "unit_holdout",
+_SORTED: Final = np.array(sorted(_SENTINELS))
+_REPEATED: Final = 2
+# Rows, by class: present; left out of a file given for the other class, because a score is missing,
+# or because their person has another; of those present, with a score missing and kept, released
+# word for word, and told whether they were.
+Kept = Literal["present", "other_side", "nan", "unit", "copied", "told"]
+# What is wrong with rows, as `Intake.faults` has it.
+OfRow = Literal["unknown_labels", "null_labels", "null_keys", "null_groups"]
+OfScore = Literal[
+    "missing", "inexact", "rounded", "met", "overflowed", "moved", "infinite", "endless", "lowest"
+]
+Wrong = Literal[OfRow, OfScore]
+
+_CLASSES: Final = (True, False)
+_ENDING: Final[frozenset[Wrong]] = frozenset(
+    {"unknown_labels", "null_labels", "null_keys", "null_groups", "inexact", "overflowed"}
 )
+_OF_ROWS: Final[Mapping[Wrong, tuple[str, str, str | None]]] = {
+    "null_labels": (
+        "null_membership",
+        "Membership column {column} is empty in {where}.",
+        "Remove these rows or fill them in.",
+    ),
+    "null_keys": (
+        "missing_key",
+        "Column {column}, which identifies the rows, is empty in {where}.",
+        None,
+    ),
+    "null_groups": (
+        "missing_run",
+        "The column of `run_column` is empty in {where}: no run is known for them.",
+        "Remove these rows or fill them in.",
+    ),
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,111 +86,138 @@ class Coarse:
 
 
 @dataclass(slots=True, kw_only=True)
+class Spread:
+    """The scores of a column that are no sentinels, and how often each sentinel is there.
+
+    Attributes:
+        lowest, highest: of the others.
+        counts: by sentinel.
+    """
+
+    lowest: float = np.inf
+    highest: float = -np.inf
+    counts: Counter[float] = field(default_factory=Counter)
+
+    def add(self, scores: NDArray[np.float64]) -> None:
+        """Count more scores, shape (n,), none of them NaN."""
+        if not scores.size:
+            return
+        ends = (float(scores.min()), float(scores.max()))
+        # One that lies among the others is a score like them, so that the ends tell.
+        if not _SENTINELS.isdisjoint(ends):
+            hits = np.isin(scores, _SORTED)
+            self.counts.update(scores[hits].tolist())
+            scores = scores[~hits]
+            if not scores.size:
+                return
+            ends = (float(scores.min()), float(scores.max()))
+        self.lowest, self.highest = min(self.lowest, ends[0]), max(self.highest, ends[1])
+
+    def include(self, other: Spread) -> None:
+        """Add the scores of other rows."""
+        self.lowest = min(self.lowest, other.lowest)
+        self.highest = max(self.highest, other.highest)
+        self.counts.update(other.counts)
+
+    @property
+    def far(self) -> dict[int, int]:
+        """Rows by sentinel, of those farther from all other scores than these are wide."""
+        width = self.highest - self.lowest
+        return {
+            int(value): count
+            for value, count in sorted(self.counts.items())
+            if count >= _REPEATED
+            and 0 < width < max(self.lowest - value, value - self.highest) < np.inf
+        }
+
+
+@dataclass(slots=True, kw_only=True)
 class Intake:
     """Counts of rows over a part of the input, or over all of it.
 
     Attributes:
-        members, holdout: rows that are present.
-        filtered: rows that ``--where`` left out.
-        other_side: rows of the other class in a file given for one class.
-        nan_members, nan_holdout: rows with a missing score.
-        missing: missing scores, by column.
-        inexact: numbers beyond 2^53 that a float64 cannot hold, by column.
-        rounded: numbers that lose digits in a float64, by column.
-        met: those among them that have the float64 of another row.
-        overflowed: finite scores beyond the float type that the column is rounded to.
-        moved: scores that this rounding changed, by column.
+        rows: by what they are and their class.
+        faults: by what is wrong, and by column, "" where it is of the row:
+            ``unknown_labels`` and ``null_labels`` have no membership, ``null_keys`` no key or
+            person, ``null_groups`` no run, where each must name one; ``missing`` scores;
+            ``inexact`` numbers beyond 2^53 that a float64 cannot hold; ``rounded`` ones lose digits
+            in it, and have ``met`` the float64 of another row; ``overflowed`` are finite scores
+            beyond the float type that the column is rounded to, and ``moved`` those that this
+            changed; ``infinite`` ones are counted only where a missing score gets a place of its
+            own, because they are told apart there, ``endless`` at minus infinity, which move up to
+            the lowest number there, and ``lowest`` at it, where they would meet those.
         coarse: by column and class, rows that are stored so to begin with.
-        copied: by class, records that were released word for word.
-        told: by class, records of which the input says whether they were.
-        null_labels: rows without membership.
-        null_keys: rows without a key or person.
-        null_groups: rows without a run, where each must name one.
         labels: membership labels that the rule does not know.
-        unit_members, unit_holdout: rows left out because their person has another.
-        infinite: infinite scores, by column; counted only where a missing score gets a
-            place of its own, because they are told apart there.
-        endless: scores at minus infinity, which move up to the lowest number there.
-        lowest: scores at the lowest number, where they would meet those.
         groups: what the hashes of the groups stand for.
         spread: by column of numbers, where its scores lie, sentinels apart.
     """
 
-    members: int = 0
-    holdout: int = 0
-    filtered: int = 0
-    other_side: int = 0
-    nan_members: int = 0
-    nan_holdout: int = 0
-    missing: dict[str, Fault] = field(default_factory=dict)
-    inexact: dict[str, Fault] = field(default_factory=dict)
-    rounded: dict[str, Fault] = field(default_factory=dict)
-    met: dict[str, Fault] = field(default_factory=dict)
-    overflowed: dict[str, Fault] = field(default_factory=dict)
-    moved: dict[str, Fault] = field(default_factory=dict)
+    rows: Counter[tuple[Kept, bool]] = field(default_factory=Counter)
+    faults: dict[Wrong, dict[str, Fault]] = field(default_factory=dict)
     coarse: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    copied: Counter[bool] = field(default_factory=Counter)
-    told: Counter[bool] = field(default_factory=Counter)
-    null_labels: Fault = field(default_factory=Fault)
-    null_keys: Fault = field(default_factory=Fault)
-    null_groups: Fault = field(default_factory=Fault)
-    unknown_labels: Fault = field(default_factory=Fault)
     labels: set[Label] = field(default_factory=set)
-    unit_members: int = 0
-    unit_holdout: int = 0
-    infinite: dict[str, Fault] = field(default_factory=dict)
-    endless: dict[str, Fault] = field(default_factory=dict)
-    lowest: dict[str, Fault] = field(default_factory=dict)
     groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
     spread: dict[str, Spread] = field(default_factory=dict)
+
+    def of(self, wrong: Wrong) -> dict[str, Fault]:
+        """Return the faults of a kind, by column."""
+        return self.faults.get(wrong, {})
+
+    def note(self, wrong: Wrong, column: str, mask: NDArray[np.bool_], first_row: int) -> None:
+        """Count the rows of ``mask``, of which the first is global row ``first_row``."""
+        count = int(np.count_nonzero(mask))
+        if count:
+            fault = self.faults.setdefault(wrong, {}).setdefault(column, Fault())
+            fault.add(count, first_row + int(np.argmax(mask)))
+
+    def classes(self, kind: Kept, member: NDArray[np.bool_]) -> None:
+        """Count rows of a kind by their class."""
+        inside = int(np.count_nonzero(member))
+        self.rows[kind, True] += inside
+        self.rows[kind, False] += member.size - inside
 
     @property
     def merged(self) -> dict[str, Fault]:
         """Columns whose different scores would become the same one, with their lowest number."""
-        return {name: fault for name, fault in self.lowest.items() if name in self.endless}
+        return {name: one for name, one in self.of("lowest").items() if name in self.of("endless")}
 
     @property
     def blunted(self) -> tuple[str, ...]:
         """Columns rounded for rows that are fewer than half of either class."""
-        sizes = ((True, self.members), (False, self.holdout))
         return tuple(
             name
-            for name in self.moved
-            if all(2 * self.coarse[name, side] < size for side, size in sizes)
+            for name in self.of("moved")
+            if all(2 * self.coarse[name, side] < self.rows["present", side] for side in _CLASSES)
         )
 
     @property
     def copies(self) -> Copies | None:
         """The records that were released word for word; None where nothing tells."""
-        if not self.told.total():
+        rows = self.rows
+        if not rows["told", True] + rows["told", False]:
             return None
         return Copies(
-            members=self.copied[True],
-            holdout=self.copied[False],
-            told_members=self.told[True],
-            told_holdout=self.told[False],
-            n_members=self.members,
-            n_holdout=self.holdout,
+            members=rows["copied", True],
+            holdout=rows["copied", False],
+            told_members=rows["told", True],
+            told_holdout=rows["told", False],
+            n_members=rows["present", True],
+            n_holdout=rows["present", False],
         )
 
     def faulty(self, *, nan_is_error: bool) -> bool:
         """Tell whether something was counted that must end the run."""
-        faults = sum(getattr(self, name).count for name in _OF_ROWS)
-        told_apart = not (self.inexact or self.overflowed or self.merged)
-        return faults > 0 or not told_apart or (nan_is_error and bool(self.missing))
+        ending = _ENDING | {"missing"} if nan_is_error else _ENDING
+        return not ending.isdisjoint(self.faults) or bool(self.merged)
 
     def include(self, other: Intake) -> None:
         """Add the counts of other rows."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in _OF_ROWS:
-            fault: Fault = getattr(other, name)
-            getattr(self, name).add(fault.count, fault.first_row)
-        for name in ("coarse", "copied", "told"):
-            getattr(self, name).update(getattr(other, name))
-        for name in _BY_COLUMN:
-            for column, fault in getattr(other, name).items():
-                getattr(self, name).setdefault(column, Fault()).add(fault.count, fault.first_row)
+        self.rows.update(other.rows)
+        self.coarse.update(other.coarse)
+        for wrong, faults in other.faults.items():
+            own = self.faults.setdefault(wrong, {})
+            for column, fault in faults.items():
+                own.setdefault(column, Fault()).add(fault.count, fault.first_row)
         for column, spread in other.spread.items():
             self.spread.setdefault(column, Spread()).include(spread)
         self.labels |= other.labels
@@ -188,9 +234,13 @@ def merge_intakes(intakes: Iterable[Intake]) -> Intake:
 
 def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     """Return what the reader must know about rows that were changed or left out."""
-    nan = f"{intake.nan_members} members and {intake.nan_holdout} holdout records"
-    units = f"{intake.unit_members} rows of members and {intake.unit_holdout} of holdout records"
-    other = f"{intake.other_side} rows of the other class"
+    rows, missing = intake.rows, bool(intake.of("missing"))
+    nan = f"{rows['nan', True]} members and {rows['nan', False]} holdout records"
+    dropped, other_side = (
+        [rows[kind, side] for side in _CLASSES] for kind in ("unit", "other_side")
+    )
+    units = f"{dropped[0]} rows of members and {dropped[1]} of holdout records"
+    other = f"{sum(other_side)} rows of the other class"
     texts = {
         "nan_dropped": f"Left out because a score is missing: {nan}.",
         "nan_category": f"A missing score counts as a value below all others: {nan} have one.",
@@ -198,14 +248,14 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
         "other_side_rows": f"Left out of files given for one class: {other}.",
     }
     present = {
-        "nan_dropped": bool(intake.missing) and not category,
-        "nan_category": bool(intake.missing) and category,
-        "unit_rows_dropped": intake.unit_members + intake.unit_holdout > 0,
-        "other_side_rows": intake.other_side > 0,
+        "nan_dropped": missing and not category,
+        "nan_category": missing and category,
+        "unit_rows_dropped": sum(dropped) > 0,
+        "other_side_rows": sum(other_side) > 0,
     }
     found = [Finding(code=code, text=text) for code, text in texts.items() if present[code]]
-    found += [_rounded(name, fault) for name, fault in sorted(intake.rounded.items())]
-    return (*found, *(_met(name, fault) for name, fault in sorted(intake.met.items())))
+    found += [_rounded(name, fault) for name, fault in sorted(intake.of("rounded").items())]
+    return (*found, *(_met(name, fault) for name, fault in sorted(intake.of("met").items())))
 
 
 def _rounded(name: str, fault: Fault) -> Finding:
@@ -262,9 +312,10 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
         )
         found.append(Finding(code="scores_rounded", text=text))
         if name in blunted:
+            moved = intake.of("moved")[name].count
             text = (
                 f"Column {quoted_name(name)}: few of its rows are stored as {one.precision}, those "
-                f"in {one.where}, and {intake.moved[name].count:,} others lost digits for them. "
+                f"in {one.where}, and {moved:,} others lost digits for them. "
                 "What the others tell beyond that is not seen, so that no policy is met. Store "
                 "those rows like the others, or leave the file out."
             )
@@ -287,33 +338,18 @@ def fault_of(
         key_column: that identifies the rows, or None.
         coarse: the float type that a column is rounded to, and the files that store it so.
     """
-    if intake.unknown_labels.count:
+    if intake.of("unknown_labels"):
         return label_error(member_column or "", len(intake.labels))
-    if intake.null_labels.count:
-        return InputError(
-            "null_membership",
-            f"Membership column {quoted_name(member_column or '')} is empty in "
-            f"{_where(intake.null_labels)}.",
-            hint="Remove these rows or fill them in.",
-        )
-    if intake.null_keys.count:
-        return InputError(
-            "missing_key",
-            f"Column {quoted_name(key_column or '')}, which identifies the rows, is empty in "
-            f"{_where(intake.null_keys)}.",
-        )
-    if intake.null_groups.count:
-        return InputError(
-            "missing_run",
-            f"The column of `run_column` is empty in {_where(intake.null_groups)}: no run is known "
-            "for them.",
-            hint="Remove these rows or fill them in.",
-        )
+    for wrong, (code, sentence, hint) in _OF_ROWS.items():
+        if found := intake.of(wrong):
+            name = quoted_name((member_column if wrong == "null_labels" else key_column) or "")
+            text = sentence.format(column=name, where=_where(found[""]))
+            return InputError(code, text, hint=hint)
     if (merging := _merging(intake, coarse)) is not None:
         return merging
     return InputError(
         "nan_scores",
-        f"Missing scores (NaN): {_columns(intake.missing)}.",
+        f"Missing scores (NaN): {_columns(intake.of('missing'))}.",
         hint="Use `nan` drop to leave these rows out, or `nan` category to count "
         "a missing score as a value of its own.",
     )
@@ -321,15 +357,15 @@ def fault_of(
 
 def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
     """Return the error for different scores that would become one; None for none."""
-    if intake.inexact:
+    if intake.of("inexact"):
         return InputError(
             "large_integers",
             "Integers beyond 2^53, or numbers beyond what 64 bits hold, which cannot be told "
-            f"apart: {_columns(intake.inexact)}.",
+            f"apart: {_columns(intake.of('inexact'))}.",
             hint="Subtract a constant, replace them by their ranks, "
             "or name another column with `score_columns`.",
         )
-    if intake.overflowed:
+    if intake.of("overflowed"):
         return _overflow(intake, coarse)
     if intake.merged:
         return InputError(
@@ -342,7 +378,7 @@ def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
 
 
 def _overflow(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
-    name, fault = next(iter(intake.overflowed.items()))
+    name, fault = next(iter(intake.of("overflowed").items()))
     one = coarse[name]
     return InputError(
         "coarse_overflow",
@@ -360,32 +396,4 @@ def _columns(faults: Mapping[str, Fault]) -> str:
 
 
 def _where(fault: Fault) -> str:
-    rows = "1 row" if fault.count == 1 else f"{fault.count} rows"
-    return f"{rows}, first in data row {fault.first_row + 1}"
-
-
-def label_error(column: str, count: int) -> InputError:
-    """Return the error for a membership column whose labels are not understood."""
-    name = quoted_name(column)
-    if count > 2:  # noqa: PLR2004
-        return InputError(
-            "many_labels",
-            f"Membership column {name} has {count} different labels; two are expected.",
-            hint="Say with `member_value` which one means member (all others are holdout).",
-        )
-    return InputError(
-        "unknown_labels",
-        f"The labels of membership column {name} do not say which one means member.",
-        hint="Say it with `member_value`.",
-    )
-
-
-def empty_class_error(*, members: bool) -> InputError:
-    """Return the error for a class without rows."""
-    present, absent = ("holdout", "member") if members else ("member", "holdout")
-    return InputError(
-        "empty_class",
-        f"There is no {absent} record: every row is {present}.",
-        hint="Check the membership column (`member_column`, `member_value`) and the filter "
-        "(`where`).",
-    )
+    return f"{_rows(fault)}, first in data row {fault.first_row + 1}"

@@ -22,14 +22,14 @@ from mipaudit.reading.columns.column import (
     rounded_decimals,
 )
 from mipaudit.reading.columns.membership import MemberRule, distinct_labels
-from mipaudit.reading.columns.sentinels import Spread
 from mipaudit.reading.rows.groups import GroupColumns, column_values, group_hashes
-from mipaudit.reading.rows.left_out import Fault, Intake
+from mipaudit.reading.rows.left_out import Intake, Spread
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Where
+    from mipaudit.reading.rows.left_out import Wrong
     from mipaudit.reading.source.request import NanPolicy
 
 # With --nan category a missing score takes the lowest place, and what was there
@@ -85,7 +85,8 @@ class Assembly:
 
         Faults are counted, not raised: only the whole input knows their number.
         """
-        keep = self._filtered(chunk, intake)
+        where = self.where
+        keep = None if where is None else where.mask(chunk.columns[where.column])
         member, keep = self._membership(chunk, keep, intake)
         self._count_inexact(chunk, keep, intake)
         scores = [self._scored(chunk, one.name, keep, intake) for one in self.scores]
@@ -94,7 +95,7 @@ class Assembly:
         names = column_values(chunk.columns[self.key]) if self.named and self.key else None
         unnamed = None if self.groups is None else self.groups.unnamed(chunk.columns)
         if unnamed is not None:
-            _count(intake.null_groups, _and(unnamed, keep), chunk)
+            intake.note("null_groups", "", _and(unnamed, keep), chunk.first_row)
         kept = None if keep is None else np.flatnonzero(keep)
         groups = group_hashes(self.groups, chunk, kept)
         if kept is not None:
@@ -102,14 +103,12 @@ class Assembly:
             keys = None if keys is None else keys[kept]
             names = None if names is None else names[kept]
         self._count_spread(scores, intake)
-        inside = int(np.count_nonzero(member))
-        intake.members += inside
-        intake.holdout += member.size - inside
+        intake.classes("present", member)
         if self.copies:
             _count_copies(chunk.columns[COPY_COLUMN], kept, member, intake)
         for name in self.coarse:
-            intake.coarse[name, True] += inside
-            intake.coarse[name, False] += member.size - inside
+            for side in (True, False):
+                intake.coarse[name, side] += int(np.count_nonzero(member == side))
         return Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
@@ -121,13 +120,6 @@ class Assembly:
             names=names,
         )
 
-    def _filtered(self, chunk: Chunk, intake: Intake) -> NDArray[np.bool_] | None:
-        if self.where is None:
-            return None
-        keep = self.where.mask(chunk.columns[self.where.column])
-        intake.filtered += chunk.rows - int(np.count_nonzero(keep))
-        return keep
-
     def _membership(
         self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
@@ -136,9 +128,9 @@ class Assembly:
         column = chunk.columns[self.rule.column]
         decoded = self.rule.decode(column)
         if decoded.null is not None:
-            _count(intake.null_labels, _and(decoded.null, keep), chunk)
+            intake.note("null_labels", "", _and(decoded.null, keep), chunk.first_row)
         if decoded.unknown is not None:
-            _count(intake.unknown_labels, _and(decoded.unknown, keep), chunk)
+            intake.note("unknown_labels", "", _and(decoded.unknown, keep), chunk.first_row)
             if len(intake.labels) < _LABELS_COUNTED:
                 intake.labels |= distinct_labels(column)
         if self.side is None:
@@ -146,20 +138,19 @@ class Assembly:
         own = decoded.member if self.side else ~decoded.member
         ours = _and(own, keep)
         before = chunk.rows if keep is None else int(np.count_nonzero(keep))
-        intake.other_side += before - int(np.count_nonzero(ours))
+        intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
         return decoded.member, ours
 
     def _count_inexact(self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake) -> None:
         for field in self.scores:
-            mask = inexact_integers(chunk.columns[field.name], field.kind)
+            column = chunk.columns[field.name]
+            mask = inexact_integers(column, field.kind)
+            if mask is not None:
+                intake.note("inexact", field.name, _and(mask, keep), chunk.first_row)
+            mask = rounded_decimals(column)
             if mask is not None and (mask := _and(mask, keep)).any():
-                _count(intake.inexact.setdefault(field.name, Fault()), mask, chunk)
-            mask = rounded_decimals(chunk.columns[field.name])
-            if mask is not None and (mask := _and(mask, keep)).any():
-                _count(intake.rounded.setdefault(field.name, Fault()), mask, chunk)
-                met = met_numbers(chunk.columns[field.name], mask)
-                if met.any():
-                    _count(intake.met.setdefault(field.name, Fault()), met, chunk)
+                intake.note("rounded", field.name, mask, chunk.first_row)
+                intake.note("met", field.name, met_numbers(column, mask), chunk.first_row)
 
     def _scored(
         self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake
@@ -172,9 +163,8 @@ class Assembly:
         rounded = at_precision(scores, precision)
         beyond = np.isinf(rounded) & np.isfinite(scores)
         moved = (rounded != scores) & ~np.isnan(scores)
-        for found, mask in ((intake.overflowed, beyond), (intake.moved, moved)):
-            if (counted := _and(mask, keep)).any():
-                _count(found.setdefault(name, Fault()), counted, chunk)
+        intake.note("overflowed", name, _and(beyond, keep), chunk.first_row)
+        intake.note("moved", name, _and(moved, keep), chunk.first_row)
         return rounded
 
     def _complete(
@@ -195,15 +185,13 @@ class Assembly:
                     scores[at] = _raised(score)
                 continue
             mask = np.isnan(score)
-            _count(
-                intake.missing.setdefault(self.scores[at].name, Fault()), _and(mask, keep), chunk
-            )
+            intake.note("missing", self.scores[at].name, _and(mask, keep), chunk.first_row)
             gaps = mask if gaps is None else gaps | mask
             if self.nan == "category":
                 scores[at] = np.where(mask, -np.inf, _raised(score))
         if gaps is None:
             return keep
-        self._count_gaps(_and(gaps, keep), member, intake)
+        intake.classes("nan", member[_and(gaps, keep)])
         return keep if self.nan == "category" else _and(~gaps, keep)
 
     def _count_extremes(
@@ -215,13 +203,13 @@ class Assembly:
     ) -> None:
         """Count what the place of missing scores would hide, before they are given it."""
         for field, score in zip(self.scores, scores, strict=True):
-            for found, mask in (
-                (intake.infinite, np.isinf(score)),
-                (intake.endless, score == -np.inf),
-                (intake.lowest, score == _LOWEST),
-            ):
-                if (counted := _and(mask, keep)).any():
-                    _count(found.setdefault(field.name, Fault()), counted, chunk)
+            masks: tuple[tuple[Wrong, NDArray[np.bool_]], ...] = (
+                ("infinite", np.isinf(score)),
+                ("endless", score == -np.inf),
+                ("lowest", score == _LOWEST),
+            )
+            for wrong, mask in masks:
+                intake.note(wrong, field.name, _and(mask, keep), chunk.first_row)
 
     def _count_spread(self, scores: list[NDArray[np.float64]], intake: Intake) -> None:
         for field, score in zip(self.scores, scores, strict=True):
@@ -231,22 +219,13 @@ class Assembly:
                 present = score[score != -np.inf] if self.nan == "category" else score
                 intake.spread.setdefault(field.name, Spread()).add(present)
 
-    def _count_gaps(
-        self, gaps: NDArray[np.bool_], member: NDArray[np.bool_], intake: Intake
-    ) -> None:
-        for name in [name for name, fault in intake.missing.items() if not fault.count]:
-            del intake.missing[name]
-        inside = int(np.count_nonzero(gaps & member))
-        intake.nan_members += inside
-        intake.nan_holdout += int(np.count_nonzero(gaps)) - inside
-
     def _keys(
         self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
     ) -> NDArray[np.uint64]:
         assert self.key is not None  # noqa: S101 - the caller asked
         hashes = column_hashes(chunk.columns[self.key])
         if hashes.missing is not None:
-            _count(intake.null_keys, _and(hashes.missing, keep), chunk)
+            intake.note("null_keys", "", _and(hashes.missing, keep), chunk.first_row)
         return hashes.values
 
 
@@ -258,18 +237,12 @@ def _count_copies(
         return
     said = column_scores(column) if kept is None else column_scores(column)[kept]
     for side, rows in ((True, said[member]), (False, said[~member])):
-        intake.copied[side] += int(np.count_nonzero(rows == 1))
-        intake.told[side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
+        intake.rows["copied", side] += int(np.count_nonzero(rows == 1))
+        intake.rows["told", side] += int(np.count_nonzero((rows == 1) | (rows == 0)))
 
 
 def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     return mask if keep is None else mask & keep
-
-
-def _count(fault: Fault, mask: NDArray[np.bool_], chunk: Chunk) -> None:
-    count = int(np.count_nonzero(mask))
-    if count:
-        fault.add(count, chunk.first_row + int(np.argmax(mask)))
 
 
 def _has_nan(scores: NDArray[np.float64]) -> bool:

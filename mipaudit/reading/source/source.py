@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Self
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
 from mipaudit.reading.bytes.blob import Blob, MemoryBlob, TemporaryBlob, describe_blob, each_at_once
+from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.left_out import (
     Coarse,
     Intake,
-    empty_class_error,
     fault_of,
     intake_findings,
     merge_intakes,
@@ -327,7 +327,7 @@ class ScoreSource:
         """Count the infinite scores of columns; None unless missing ones have a place too."""
         if not self._partitions or self._partitions[0].assembly.nan != "category":
             return None
-        found = self._total().infinite
+        found = self._total().of("infinite")
         return sum(found[name].count for name in names if name in found)
 
     def sentinels(self, name: str) -> dict[int, int]:
@@ -337,17 +337,15 @@ class ScoreSource:
 
     def check_classes(self) -> None:
         """Raise InputError ``empty_class`` if a class has no row; valid after a full pass."""
-        total = self._total()
-        if not total.members and not total.holdout:
+        members, holdout = (self.intake.rows["present", side] for side in (True, False))
+        if not members and not holdout:
             raise InputError("no_rows", "No row is left.", hint="Check `where` and `nan`.")
-        if not total.members or not total.holdout:
-            raise empty_class_error(members=not total.members)
+        if not members or not holdout:
+            raise empty_class_error(members=not members)
 
     def _total(self) -> Intake:
         total = merge_intakes([self.intake])
-        members, holdout = self.unit_rows_dropped
-        total.unit_members += members
-        total.unit_holdout += holdout
+        total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
         return total
 
     def fault(self) -> InputError:
