@@ -78,7 +78,7 @@ TABLE: Final = (
         "query",
         "Make a score file from tables of members, holdout and synthetic records.",
         asked="mipaudit.commands.query.options:QueryOptions",
-        run="mipaudit.commands.query.command:run_query",
+        run="mipaudit.commands.query.run:run_query",
         shown="mipaudit.commands.query.options:QueryShown",
     ),
     Command(

@@ -1,10 +1,10 @@
-"""What ``mipaudit query`` may be asked."""
+"""What ``mipaudit query`` may be asked: kinds of query, by the words that ask for them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from mipaudit.commands.query.kind import NEEDS_REFERENCE, Metric, Query, Scale, parse_queries
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Form, Said
@@ -14,9 +14,105 @@ from mipaudit.options.seed_choice import SeedGiven, seed_given
 from mipaudit.options.texts.column_lists import column_list
 from mipaudit.reading.rows.output import RowFormat, record_format
 
+Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]
+Side = Literal["low", "high"]
+Metric = Literal["euclidean", "gower"]
+Scale = Literal["robust", "range"]
+
+KINDS: Final = get_args(Kind)
+BALLS: Final = ("mc", "share")
+NEEDS_REFERENCE: Final = ("density", "classifier")
+# Of kinds that take a number: by default, at least, at most.
+_NUMBERS: Final = {"kth": (5, 1, 1000), "lnr": (2, 2, 1000), "density": (6, 1, 20)}
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST_MEMORY: Final = 1 << 24
 _RANGE: Final = ("takes one COLUMN=LOW:HIGH for each column", "For example: `ranges` age=17:90")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One query.
+
+    Attributes:
+        kind: which.
+        column: of its score.
+        neighbours: up to which neighbour it looks; 0 for none.
+        components: of the density.
+        radius: of the ball; None for the median heuristic.
+    """
+
+    kind: Kind
+    column: str
+    neighbours: int = 0
+    components: int = 0
+    radius: float | None = None
+
+    @property
+    def side(self) -> Side:
+        """On which side members are expected."""
+        return "low" if self.neighbours else "high"
+
+
+def parse_queries(words: Sequence[str]) -> tuple[Query, ...]:
+    """Return the queries that the words ask for: ``nn``, ``kth:5``, ``mc:0.1``, ...
+
+    Raises:
+        UsageError: ``query``, for a word that is none or that is there twice.
+    """
+    known = f"Choose among: {', '.join(KINDS)}."
+    require(bool(words), "query", "No query is named.", known)
+    found = tuple(_parse(word, known) for word in words)
+    once = len({query.column for query in found}) == len(found)
+    require(once, "query", "A query is named twice.", "Name each once.")
+    return found
+
+
+def _parse(word: str, known: str) -> Query:
+    kind: Any
+    kind, colon, text = word.partition(":")
+    is_file = "." in kind or "/" in kind
+    require(
+        kind in KINDS,
+        "query",
+        "A query is named that does not exist.",
+        "Tables are given with `members`, `holdout` and `synthetic`." if is_file else known,
+    )
+    if kind in BALLS:
+        return _ball(kind, text) if colon else Query(kind=kind, column=kind)
+    if kind not in _NUMBERS:
+        require(not colon, "query", f"The query {kind} takes no number.", f"Write: {kind}")
+        return Query(kind=kind, column=kind, neighbours=int(kind == "nn"))
+    number, least, most = _NUMBERS[kind]
+    column = kind
+    if colon:
+        require(
+            text.isascii() and text.isdigit() and least <= int(text) <= most,
+            "query",
+            f"The number of {kind}:N must be a whole number from {least} to {most}.",
+            f"For example: {kind}:{number}",
+        )
+        number = int(text)
+    if colon or kind == "kth":
+        column = f"{kind}_{number}"
+    if kind == "density":
+        return Query(kind=kind, column=column, components=number)
+    return Query(kind=kind, column=column, neighbours=number)
+
+
+def _ball(kind: Kind, text: str) -> Query:
+    try:
+        radius = float(text)
+    except ValueError:
+        radius = -1.0
+    require(
+        0 < radius < float("inf"),
+        "query",
+        f"The radius of {kind}:R must be a finite number above 0.",
+        f"For example: {kind}:0.1, or {kind} alone for the median heuristic.",
+    )
+    short = f"{radius:g}"
+    column = f"{kind}_{short if float(short) == radius else repr(radius)}"
+    return Query(kind=kind, column=column, radius=radius)
 
 
 def _table(flag: str, help: str) -> Option:  # noqa: A002
@@ -100,26 +196,6 @@ class _Tables(Options):
         Any, _table("--reference", "Records of neither class, for density and classifier.")
     ] = None
 
-    def check(self) -> None:
-        """Require the tables that every query compares."""
-        super().check()
-        for role in ("members", "holdout", "synthetic"):
-            require(
-                getattr(self, role) is not None,
-                role,
-                f"The {role} table is missing.",
-                f"Give `{role}`.",
-            )
-        piped = [one for one in self.inputs() if isinstance(one, str) and one == "-"]
-        require(
-            len(piped) < 2,  # noqa: PLR2004
-            "two_stdin",
-            "Only one table can be standard input.",
-            "Write the others to files first.",
-        )
-
-
-class _File(Options):
     output: Annotated[
         Any,
         Option(
@@ -135,9 +211,6 @@ class _File(Options):
         RowFormat | None,
         Option(None, "The form of the scores. Default: by the name of the file.", recorded=False),
     ] = None
-
-
-class _Compared(Options):
     columns: Annotated[
         Sequence[str], _columns("--columns", "Compare these. Default: all but row labels.")
     ] = ()
@@ -186,19 +259,6 @@ class _Compared(Options):
         ),
     ] = "4G"
 
-    def check(self) -> None:
-        """Refuse a column in two roles."""
-        super().check()
-        both = set(self.columns) & set(self.ignore)
-        require(not both, "two_roles", "`columns`: a column is to be ignored, too.")
-        both = set(self.categorical) & set(self.ranges or {})
-        require(not both, "two_roles", "`ranges`: a column is a category, too.")
-
-    @property
-    def memory_bytes(self) -> int:
-        """How many bytes may be used."""
-        return int(_bytes(self.memory))
-
 
 class _Search(ChosenSeed):
     seed: Annotated[
@@ -229,7 +289,7 @@ class QueryShown(Form, Said):
     """The form of the report."""
 
 
-class QueryOptions(_Kinds, _Tables, _File, _Compared, _Search, Followed, Recorded):
+class QueryOptions(_Kinds, _Tables, _Search, Followed, Recorded):
     """Tables of records, and the queries to ask of them."""
 
     HELP = """Make a score file from tables: how close is the synthetic table to each record?
@@ -263,25 +323,44 @@ Examples:
 """
 
     def check(self) -> None:
-        """Refuse queries that are none, or that lack what they compare with."""
+        """Refuse queries that are none, and what they lack or cannot be asked of."""
         queries, _ = self.queries, self.form
         super().check()
-        alone = self.reference is None
-        compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
+        both = set(self.columns) & set(self.ignore)
+        require(not both, "two_roles", "`columns`: a column is to be ignored, too.")
+        both = set(self.categorical) & set(self.ranges or {})
+        require(not both, "two_roles", "`ranges`: a column is a category, too.")
+        for role in ("members", "holdout", "synthetic"):
+            given = getattr(self, role) is not None
+            require(given, role, f"The {role} table is missing.", f"Give `{role}`.")
+        piped = [one for one in self.inputs() if isinstance(one, str) and one == "-"]
         require(
-            not (alone and compared),
-            "needs_reference",
-            f"The query {', '.join(compared[:1])} compares with records of neither class.",
-            "Give a table of them with `reference`, or leave the query out.",
+            len(piped) < 2,  # noqa: PLR2004
+            "two_stdin",
+            "Only one table can be standard input.",
+            "Write the others to files first.",
         )
-        require(
-            not (alone and self.encode_on == "reference"),
-            "needs_reference",
-            "Scales cannot come from the reference table: there is none.",
-            "Give it with `reference`.",
-        )
+        if self.reference is None:
+            compared = [one.kind for one in queries if one.kind in NEEDS_REFERENCE]
+            require(
+                not compared,
+                "needs_reference",
+                f"The query {', '.join(compared[:1])} compares with records of neither class.",
+                "Give a table of them with `reference`, or leave the query out.",
+            )
+            require(
+                self.encode_on != "reference",
+                "needs_reference",
+                "Scales cannot come from the reference table: there is none.",
+                "Give it with `reference`.",
+            )
         if self.approximate:
             _require_neighbours(queries)
+
+    @property
+    def memory_bytes(self) -> int:
+        """How many bytes may be used."""
+        return int(_bytes(self.memory))
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
@@ -301,7 +380,7 @@ Examples:
 
 
 def _require_neighbours(queries: Sequence[Query]) -> None:
-    balls = [one.column for one in queries if one.kind in {"mc", "share"}]
+    balls = [one.column for one in queries if one.kind in BALLS]
     require(
         not balls,
         "approximate",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,29 +23,29 @@ from mipaudit.commands.query.report import (
     QueryRun,
 )
 from mipaudit.commands.query.scores import Scored, Scoring
-from mipaudit.commands.query.search.approximate import require_faiss
-from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.search.row_hashes import SameRecords, same_records
+from mipaudit.commands.query.search.approximate import load_faiss
+from mipaudit.commands.query.search.points import Points, SameRecords, same_records
 from mipaudit.commands.query.tables.encoding import Encoding, fit_encoding, unseen_rows
-from mipaudit.commands.query.tables.kept_columns import check_kept, read_kept
 from mipaudit.commands.query.tables.table import (
     CommonColumns,
     RecordTable,
     Role,
+    check_kept,
     common_columns,
     open_table,
+    read_kept,
     refuse_same_files,
 )
-from mipaudit.commands.query.words import (
-    query_findings,
-    query_limitations,
-    query_says,
-    query_summary,
-)
+from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
 from mipaudit.options.spelling import flags_of
+from mipaudit.output import exit_code
+from mipaudit.output.destination import Destination
+from mipaudit.output.notes import note
+from mipaudit.output.presentation import present
+from mipaudit.output.progress import progress_bar
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
@@ -52,12 +53,11 @@ from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.query.kind import Query
+    from mipaudit.commands.query.options import Query, QueryShown
     from mipaudit.commands.query.tables.columns import RecordColumn
 
 
 _CHUNK: Final = 1 << 17
-_SCORED: Final[tuple[Role, ...]] = ("members", "holdout")
 # Bytes of a cell: as it is read, and as it is encoded.
 _CELL: Final = 24
 _BESIDE: Final = 8 << 20  # blocks and buffers
@@ -80,6 +80,31 @@ def answer_query(asked: QueryOptions) -> QueryReport:
         with record_file(asked.output, inputs=asked.inputs()) as file:
             answer.write(file, asked.form)
     return answer.report
+
+
+def run_query(asked: QueryOptions, shown: QueryShown) -> int:
+    """Score the records, write the score file and the report; return the exit code.
+
+    Raises:
+        UsageError: it is not said where the scores go.
+        OutputError: a place cannot be written to, before anything is read.
+    """
+    form = asked.form
+    if form is None:
+        raise UsageError(
+            "output", "Say where the scores go.", hint="For example: -o scores.parquet"
+        )
+    place = Destination.open(None)
+    scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
+    with (
+        progress_bar(quiet=shown.quiet, doing="comparing", estimate=True) as progress,
+        scores.stream() as file,
+    ):
+        answer = query_tables(asked.but(progress=progress))
+        answer.write(file, form)
+    present(answer.report, shown.format, place)
+    note("The scores are written.", quiet=shown.quiet)
+    return exit_code.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -137,56 +162,58 @@ def query_tables(asked: QueryOptions) -> Answer:
     """
     begun = time.perf_counter()
     if asked.approximate:
-        require_faiss()
-    opened: list[RecordTable] = []
-    try:
+        load_faiss()
+    with ExitStack() as held:
+        opened: list[RecordTable] = []
         for role, source in asked.tables.items():
             opened.append(open_table(role, source))  # type: ignore[arg-type]
+            held.callback(opened[-1].close)
         refuse_same_files(opened)
         common = common_columns(opened, columns=asked.columns, ignore=asked.ignore)
         _check_named(asked, common)
-        check_kept(
-            opened,
-            asked.keep,
-            scores={"member", COPY_COLUMN, *(query.column for query in asked.queries)},
-        )
+        own = {"member", COPY_COLUMN, *(query.column for query in asked.queries)}
+        check_kept(opened, asked.keep, scores=own)
         _check_memory(opened, len(common.taken), asked.memory_bytes)
-        texts = frozenset[bool]().union(*(table.texts for table in opened))
+        mixed = len(frozenset[bool]().union(*(table.texts for table in opened))) > 1
         read = {
-            table.role: table.read(
-                common.taken, categorical=asked.categorical, mixed=len(texts) > 1
-            )
+            table.role: table.read(common.taken, categorical=asked.categorical, mixed=mixed)
             for table in opened
         }
         kept = read_kept(opened, asked.keep) if asked.keep else {}
-        found = _found(asked, common, read)
+        found = _found(asked, read)
         report = _report(asked, opened, common, found, begun)
         columns = {**kept, **found.scored.columns, COPY_COLUMN: found.same.copied}
         return Answer(columns={"member": found.member, **columns}, kept=(*kept,), report=report)
-    finally:
-        for table in opened:
-            table.close()
 
 
-def _found(
-    asked: QueryOptions, common: CommonColumns, read: dict[Role, dict[str, RecordColumn]]
-) -> _Found:
+def _found(asked: QueryOptions, read: dict[Role, dict[str, RecordColumn]]) -> _Found:
     """Return what the tables hold; they are let go."""
-    encoding = fit_encoding(
-        read,
-        fit_on=asked.encode_on,
-        metric=asked.metric,
-        scale=asked.scale,
-        categorical=asked.categorical,
-        ranges=asked.ranges or {},
-    )
+    encoding = fit_encoding(read, asked)
     missing = {
-        name: sum(int(table[name].missing.sum()) for table in read.values())
-        for name in common.taken
+        code.name: sum(int(table[code.name].missing.sum()) for table in read.values())
+        for code in encoding.columns
     }
     same = same_records(encoding.exact(read))
     points = {role: encoding.points(read.pop(role)) for role in list(read)}
-    scored = _scored(asked, points, encoding.geometry)
+    synthetic = points["synthetic"]
+    for query in asked.queries:
+        if query.neighbours > len(synthetic):
+            raise UsageError(
+                "query",
+                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
+                f"{len(synthetic):,} synthetic records.",
+                hint="Name a smaller number.",
+            )
+    scored = Scoring(
+        records=points["members"].and_then(points["holdout"]),
+        synthetic=synthetic,
+        reference=points.get("reference"),
+        geometry=encoding.geometry,
+        memory=asked.memory_bytes // 2,
+        seed=asked.chosen_seed,
+        progress=asked.progress,
+        approximate=asked.approximate,
+    ).run(asked.queries)
     return _Found(encoding, missing, points, same, scored)
 
 
@@ -198,10 +225,12 @@ def _report(
     begun: float,
 ) -> QueryReport:
     rows = {role: len(points) for role, points in found.points.items()}
-    copies = _copies(found)
+    copies = (_copies("members", found, found.member), _copies("holdout", found, ~found.member))
     columns = _described(found)
     scored = found.scored
     scores = tuple(_score(query, scored) for query in asked.queries)
+    # Whoever sets it wants equal bytes of equal runs.
+    untimed = os.environ.get("SOURCE_DATE_EPOCH")
     return QueryReport(
         command="query",
         summary=query_summary(copies, scores),
@@ -225,15 +254,12 @@ def _report(
             approximate=scored.approximate,
         ),
         approximate=scored.approximate,
-        limitations=query_limitations(),
+        limitations=LIMITATIONS,
         following=_following(asked, scores),
         run=QueryRun(
             search=scored.search,
             classifier=scored.classifier,
-            # Whoever sets it wants equal bytes of equal runs.
-            seconds=None
-            if os.environ.get("SOURCE_DATE_EPOCH")
-            else round(time.perf_counter() - begun, 3),
+            seconds=None if untimed else round(time.perf_counter() - begun, 3),
         ),
         provenance=provenance(
             seed=asked.chosen_seed,
@@ -244,35 +270,17 @@ def _report(
     )
 
 
-def _scored(asked: QueryOptions, points: Mapping[Role, Points], geometry: Geometry) -> Scored:
-    synthetic = points["synthetic"]
-    _check_neighbours(asked.queries, len(synthetic))
-    return Scoring(
-        records=Points(
-            numbers=np.concatenate([points["members"].numbers, points["holdout"].numbers]),
-            codes=np.concatenate([points["members"].codes, points["holdout"].codes]),
-        ),
-        synthetic=synthetic,
-        reference=points.get("reference"),
-        geometry=geometry,
-        memory=asked.memory_bytes // 2,
-        seed=asked.chosen_seed,
-        progress=asked.progress,
-        approximate=asked.approximate,
-    ).run(asked.queries)
-
-
-def _copies(found: _Found) -> tuple[ExactCopies, ExactCopies]:
-    copied, member = found.same.copied, found.member
-    return (
-        ExactCopies(role="members", copied=int(copied[member].sum()), rows=int(member.sum())),
-        ExactCopies(role="holdout", copied=int(copied[~member].sum()), rows=int((~member).sum())),
-    )
+def _copies(
+    role: Literal["members", "holdout"], found: _Found, chosen: NDArray[np.bool_]
+) -> ExactCopies:
+    copied = int(found.same.copied[chosen].sum())
+    return ExactCopies(role=role, copied=copied, rows=int(chosen.sum()))
 
 
 def _described(found: _Found) -> tuple[QueriedColumn, ...]:
-    encoding, points = found.encoding, found.points
-    members, holdout = (unseen_rows(points[role], encoding) for role in _SCORED)
+    members, holdout = (
+        unseen_rows(found.points[role], found.encoding) for role in ("members", "holdout")
+    )
     return tuple(
         QueriedColumn(
             column=code.name,
@@ -284,25 +292,22 @@ def _described(found: _Found) -> tuple[QueriedColumn, ...]:
             unseen_members=members.get(code.name, 0),
             rounded=code.bits < DOUBLE_BITS,
         )
-        for code in encoding.columns
+        for code in found.encoding.columns
     )
 
 
 def _score(query: Query, scored: Scored) -> QueriedScore:
     ball = query.column in scored.radii
+    values = np.ascontiguousarray(scored.columns[query.column], dtype="<f8")
     return QueriedScore(
         score=query.column,
         query=query.kind,
-        says=query_says(query.kind, query.neighbours, query.components),
+        says=query_says(query),
         side=query.side,
         radius=scored.radii.get(query.column),
         radius_from=None if not ball else "median" if query.radius is None else "given",
-        sha256=_digest(scored.columns[query.column]),
+        sha256=sha256(values.tobytes()).hexdigest(),
     )
-
-
-def _digest(values: Any) -> str:  # noqa: ANN401 - an array
-    return sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
 
 
 def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
@@ -336,17 +341,6 @@ def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> N
             "used.",
             hint="Raise `memory`, or compare fewer columns with `columns`.",
         )
-
-
-def _check_neighbours(queries: Sequence[Query], rows: int) -> None:
-    for query in queries:
-        if query.neighbours > rows:
-            raise UsageError(
-                "query",
-                f"The query {query.column} looks at {query.neighbours} neighbours, and there are "
-                f"{rows:,} synthetic records.",
-                hint="Name a smaller number.",
-            )
 
 
 query = public(QueryOptions, answer_query)

@@ -7,29 +7,25 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.query.search.approximate import (
-    ApproximateNeighbours,
-    FoundNeighbours,
-    recall,
-)
+from mipaudit.commands.query.options import BALLS, NEEDS_REFERENCE
+from mipaudit.commands.query.search.approximate import ApproximateNeighbours, recall
 from mipaudit.commands.query.search.neighbours import Neighbours
+from mipaudit.commands.query.search.points import released_rows, row_hashes
 from mipaudit.commands.query.search.ratios import fit_classifier, fit_density_ratio
-from mipaudit.commands.query.search.row_hashes import released_rows, row_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.kind import Query
-    from mipaudit.commands.query.search.points import Geometry, Points
-    from mipaudit.commands.query.search.row_hashes import ReleasedRows
+    from mipaudit.commands.query.options import Query
+    from mipaudit.commands.query.search.approximate import ApproximateSearch
+    from mipaudit.commands.query.search.points import Geometry, Points, ReleasedRows
     from mipaudit.summaries.identity.seed import SeedChoice
 
     Floats = NDArray[np.float64]
     Progress = Callable[[int, int | None], None]
 
-_BALLS = ("mc", "share")
 # Records that are searched exactly beside an approximate search.
 RECALL_RECORDS: Final = 1000
 
@@ -53,20 +49,6 @@ class Scored:
     classifier: str | None
     approximate: ApproximateNeighbours | None = None
     seed: int | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class _Work:
-    """Counts what is done of the run's steps, each in units of its own."""
-
-    total: int
-    progress: Progress | None
-    done: int = 0
-
-    def tick(self, units: int) -> None:
-        self.done += units
-        if self.progress is not None:
-            self.progress(min(self.done, self.total), self.total)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,113 +76,99 @@ class Scoring:
     approximate: bool = False
     _released: ReleasedRows | None = None
     _balls: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
+    _classifier: str | None = None
+    _done: int = 0
+    _total: int = 0
 
     def run(self, queries: Sequence[Query]) -> Scored:
         """Return the scores of all queries."""
-        neighbours = Neighbours(self.synthetic, self.geometry)
-        work = self._work(queries, neighbours)
+        neighbours = Neighbours(self.synthetic, self.geometry, self.memory)
+        self._total = self._steps(queries, neighbours)
         ranks = _ranks(queries)
         distances = np.empty((len(self.records), 0))
-        index = None
-        if ranks and self.approximate:
-            index = neighbours.approximate(seed=self._rows().seed, memory=self.memory)
+        approximate = None
         if ranks:
-            distances = neighbours.nearest(
-                self.records,
-                ranks[-1],
-                rng=_timing(),
-                memory=self.memory,
-                tick=work.tick,
-                ranks=ranks,
-            )
+            index = neighbours.approximate(self._rows().seed) if self.approximate else None
+            distances = neighbours.nearest(self.records, ranks, self._tick)
+            approximate = None if index is None else self._recall(index, ranks, distances)
         near = dict(zip(ranks, distances.T, strict=True))
-        scored = Scored(columns={}, radii={}, search="", classifier=None)
-        said: list[str] = []
-        for query in queries:
-            scored.columns[query.column] = self._one(query, neighbours, near, work, scored, said)
+        radii = {
+            query.column: float(np.median(near[1])) if query.radius is None else query.radius
+            for query in queries
+            if query.kind in BALLS
+        }
+        columns = {
+            query.column: self._one(query, neighbours, near, radii.get(query.column, 0.0))
+            for query in queries
+        }
         return Scored(
-            columns=scored.columns,
-            radii=scored.radii,
+            columns=columns,
+            radii=radii,
             search=neighbours.method,
-            classifier=said[0] if said else None,
-            approximate=None
-            if index is None
-            else ApproximateNeighbours(
-                library=index.library,
-                lists=index.lists,
-                probes=index.probes,
-                found=self._recall(ranks, distances),
-            ),
+            classifier=self._classifier,
+            approximate=approximate,
             seed=None if self._released is None else self._released.seed,
         )
 
-    def _recall(self, ranks: Sequence[int], distances: Floats) -> tuple[FoundNeighbours, ...]:
+    def _recall(
+        self, index: ApproximateSearch, ranks: Sequence[int], distances: Floats
+    ) -> ApproximateNeighbours:
         """Search some of the records exactly."""
         count = min(len(self.records), RECALL_RECORDS)
-        rng = self._rng(3)
         # Equal records have equal distances: whichever stands first, the answer is the same.
         order = np.argsort(row_hashes(self.records), kind="stable")
-        some = np.sort(order[rng.choice(len(self.records), count, replace=False)])
-        exact = Neighbours(self.synthetic, self.geometry).nearest(
-            self.records.take(some), ranks[-1], rng=rng, memory=self.memory, ranks=ranks
-        )
-        return tuple(
-            recall(rank, distances[some, at], exact[:, at]) for at, rank in enumerate(ranks)
+        some = np.sort(order[self._rng(3).choice(len(self.records), count, replace=False)])
+        search = Neighbours(self.synthetic, self.geometry, self.memory)
+        exact = search.nearest(self.records.take(some), ranks)
+        return ApproximateNeighbours(
+            library=index.library,
+            lists=index.lists,
+            probes=index.probes,
+            found=tuple(
+                recall(rank, distances[some, at], exact[:, at]) for at, rank in enumerate(ranks)
+            ),
         )
 
-    def _work(self, queries: Sequence[Query], neighbours: Neighbours) -> _Work:
+    def _steps(self, queries: Sequence[Query], neighbours: Neighbours) -> int:
+        """Return how many pairs are ahead."""
         one = len(self.records) * neighbours.pairs_per_record
-        radii = {query.radius for query in queries if query.kind in _BALLS}
-        near = any(query.neighbours for query in queries) or _needs_median(queries)
+        radii = {query.radius for query in queries if query.kind in BALLS}
+        near = bool(_ranks(queries))
         # A kernel or a leaf costs about as much as a hundred pairs of the others.
-        models = sum(query.kind in {"density", "classifier"} for query in queries)
-        return _Work(
-            total=one * (near + len(radii)) + models * len(self.records), progress=self.progress
-        )
+        models = sum(query.kind in NEEDS_REFERENCE for query in queries)
+        return one * (near + len(radii)) + models * len(self.records)
+
+    def _tick(self, pairs: int) -> None:
+        self._done += pairs
+        if self.progress is not None:
+            self.progress(min(self._done, self._total), self._total)
 
     def _one(
-        self,
-        query: Query,
-        neighbours: Neighbours,
-        near: Mapping[int, Floats],
-        work: _Work,
-        scored: Scored,
-        said: list[str],
+        self, query: Query, neighbours: Neighbours, near: Mapping[int, Floats], radius: float
     ) -> Floats:
+        levels = self.geometry.levels
         match query.kind:
             case "nn" | "kth":
                 return near[query.neighbours].copy()
             case "lnr":
-                return _ratio(near[1], near[query.neighbours])
+                # 0 for an exact copy, also where there are several.
+                zeros = np.zeros(len(self.records))
+                return np.divide(near[1], near[query.neighbours], out=zeros, where=near[1] > 0)
             case "mc" | "share":
-                radius = float(np.median(near[1])) if query.radius is None else query.radius
-                scored.radii[query.column] = radius
-                return self._ball(neighbours, radius, work)[query.kind == "share"]
+                if radius not in self._balls:
+                    self._balls[radius] = neighbours.ball(self.records, radius, self._tick)
+                return self._balls[radius][query.kind == "share"]
             case "density":
+                ours, theirs, _ = self._rows()
                 ratio = fit_density_ratio(
-                    self._rows().synthetic,
-                    self._rows().reference,
-                    self.geometry.levels,
-                    components=query.components,
-                    rng=self._rng(1),
+                    ours, theirs, levels, components=query.components, rng=self._rng(1)
                 )
-                return ratio.score(self.records, self.geometry.levels, work.tick)
+                return ratio.score(self.records, levels, self._tick)
             case "classifier":
-                fitted = fit_classifier(
-                    self._rows().synthetic,
-                    self._rows().reference,
-                    self.geometry.levels,
-                    rng=self._rng(2),
-                )
-                said.append(fitted.method)
-                return fitted.score(self.records, self.geometry.levels, work.tick)
-
-    def _ball(self, neighbours: Neighbours, radius: float, work: _Work) -> tuple[Floats, Floats]:
-        if radius not in self._balls:
-            self._balls[radius] = neighbours.ball(
-                self.records, radius, rng=_timing(), memory=self.memory, tick=work.tick
-            )
-        return self._balls[radius]
+                ours, theirs, _ = self._rows()
+                fitted = fit_classifier(ours, theirs, levels, rng=self._rng(2))
+                self._classifier = fitted.method
+                return fitted.score(self.records, levels, self._tick)
 
     def _rows(self) -> ReleasedRows:
         """Return the rows that are drawn from, with the seed that they decide."""
@@ -212,22 +180,10 @@ class Scoring:
         return np.random.default_rng([self._rows().seed, stream])
 
 
-def _timing() -> np.random.Generator:
-    """Return what chooses the rows that are timed: no answer depends on it."""
-    return np.random.default_rng(0)
-
-
-def _needs_median(queries: Sequence[Query]) -> bool:
-    return any(query.kind in _BALLS and query.radius is None for query in queries)
-
-
 def _ranks(queries: Sequence[Query]) -> tuple[int, ...]:
     """Return which neighbours are asked for, in order."""
     wanted = {query.neighbours for query in queries if query.neighbours}
-    nearest = _needs_median(queries) or any(query.kind == "lnr" for query in queries)
-    return tuple(sorted(wanted | ({1} if nearest else set())))
-
-
-def _ratio(nearest: Floats, other: Floats) -> Floats:
-    """Return nearest / other; 0 for an exact copy, also where there are several."""
-    return np.divide(nearest, other, out=np.zeros_like(nearest), where=nearest > 0)
+    median = any(query.kind in BALLS and query.radius is None for query in queries)
+    if median or any(query.kind == "lnr" for query in queries):
+        wanted.add(1)
+    return tuple(sorted(wanted))

@@ -11,9 +11,10 @@ from mipaudit.statements.text.rounding import count_text, number_text, percent_t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mipaudit.commands.query.options import Query
     from mipaudit.commands.query.report import ExactCopies, QueriedColumn, QueriedScore
     from mipaudit.commands.query.search.approximate import ApproximateNeighbours
-    from mipaudit.commands.query.search.row_hashes import SameRecords
+    from mipaudit.commands.query.search.points import SameRecords
 
 _FEW: Final = 20
 _WHOSE: Final = {"members": "member", "holdout": "holdout record"}
@@ -34,27 +35,23 @@ _COPIES: Final = (
     "Counts of exact copies are counts, not limits: compare those of members with those of "
     "holdout records. Records that were not tested may be copied as well."
 )
+# What the scores do not say.
+LIMITATIONS: Final = (_ONLY_SCORES, _THESE_QUERIES, _ENCODING, _COPIES)
 
 
-def query_says(score: str, neighbours: int, components: int) -> str:
-    """Return what a query's number is.
-
-    Args:
-        score: its kind.
-        neighbours: up to which neighbour it looks.
-        components: of the density.
-    """
+def query_says(query: Query) -> str:
+    """Return what a query's number is."""
     return {
         "nn": "distance to the nearest synthetic record (Liu et al. 2021, eq. 19)",
-        "kth": f"distance to synthetic neighbour number {neighbours}",
-        "lnr": f"distance to the nearest synthetic record over that to number {neighbours}",
+        "kth": f"distance to synthetic neighbour number {query.neighbours}",
+        "lnr": f"distance to the nearest synthetic record over that to number {query.neighbours}",
         "mc": "Monte-Carlo: minus the mean log distance within a ball (Liu et al. 2021, eq. 18)",
         "share": "share of the synthetic records that lie within a ball",
         "density": "log of the density of the synthetic over that of the reference records "
-        f"(DOMIAS), on {components} main directions at most",
+        f"(DOMIAS), on {query.components} main directions at most",
         "classifier": "log odds of being synthetic, by a classifier taught on synthetic and "
         "reference records",
-    }[score]
+    }[query.kind]
 
 
 def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
@@ -101,38 +98,36 @@ def query_findings(
         flat: scores that are the same for all records.
         approximate: how neighbours were searched approximately, if they were.
     """
-    found = [*_of_copies(copies, same.shared), *_of_reference(same.referenced, scores)]
-    found.extend(_of_columns(columns, constant))
-    if approximate is not None:
-        found.append(_approximate(approximate))
     balls = [score for score in scores if score.radius_from == "median"]
-    if balls:
-        found.append(_radius(balls))
-    found.extend(
-        Finding(
-            code="constant_query",
-            text=f"The score {quoted_name(name)} is the same for all records: it says nothing. "
-            "Give a ball another radius.",
-        )
-        for name in flat
+    return (
+        *_of_copies(copies, same.shared),
+        *_of_reference(same.referenced, scores),
+        *_of_columns(columns, constant),
+        *([] if approximate is None else [_approximate(approximate)]),
+        *([_radius(balls)] if balls else []),
+        *(
+            Finding(
+                code="constant_query",
+                text=f"The score {quoted_name(name)} is the same for all records: it says "
+                "nothing. Give a ball another radius.",
+            )
+            for name in flat
+        ),
     )
-    return tuple(found)
 
 
 def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
+    members, holdout = copies
+    if members.copied:
+        beside = "no holdout record"
+        if holdout.copied:
+            beside = f"{_counted(holdout.copied, 'holdout record')}: some copies may be chance"
+        yield Finding(
+            code="exact_copies",
+            text=f"The synthetic table holds, word for word, {_counted(members.copied, 'member')} "
+            f"and {beside}.",
+        )
     for one in copies:
-        if one.role == "members" and one.copied:
-            others = sum(other.copied for other in copies if other.role == "holdout")
-            beside = (
-                "and no holdout record"
-                if not others
-                else f"and {_counted(others, 'holdout record')}: some copies may be chance"
-            )
-            yield Finding(
-                code="exact_copies",
-                text=f"The synthetic table holds, word for word, {_counted(one.copied, 'member')} "
-                f"{beside}.",
-            )
         if one.rows < _FEW:
             yield Finding(
                 code="few_records",
@@ -147,7 +142,7 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
         )
 
 
-def _of_reference(referenced: tuple[int, int], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
+def _of_reference(referenced: tuple[int, ...], scores: Sequence[QueriedScore]) -> Iterator[Finding]:
     taught = [score for score in scores if score.query in {"density", "classifier"}]
     if taught and any(referenced):
         members = _counted(referenced[0], "member")
@@ -223,8 +218,3 @@ def _radius(scores: Sequence[QueriedScore]) -> Finding:
         "members and holdout alike. It ties the scores together a little, which the limits do not "
         "know; a radius that is given does not.",
     )
-
-
-def query_limitations() -> tuple[str, ...]:
-    """Return what the scores do not say."""
-    return (_ONLY_SCORES, _THESE_QUERIES, _ENCODING, _COPIES)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.kind import parse_queries
+from mipaudit.commands.query.options import parse_queries
 from mipaudit.commands.query.scores import Scoring
-from mipaudit.commands.query.search.points import Geometry, Points
+from mipaudit.commands.query.search.points import Geometry, Points, released_rows
 from mipaudit.commands.query.search.ratios import fit_classifier, fit_density_ratio
-from mipaudit.commands.query.search.row_hashes import released_rows
 from mipaudit.errors import UsageError
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 

@@ -57,8 +57,8 @@ def test_score_like_names():
 
 
 def test_every_query_names_its_columns_as_scores():
-    from mipaudit.commands.query.kind import KINDS, parse_queries
     from mipaudit.commands.query.model.losses import SCORES
+    from mipaudit.commands.query.options import KINDS, parse_queries
 
     radii = ("mc:0.1", "share:1e-05", "mc:12.25", "lnr:7", "kth:9", "density:3")
     written = [query.column for query in parse_queries((*KINDS, *radii))]

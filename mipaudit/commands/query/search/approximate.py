@@ -12,7 +12,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,11 @@ from mipaudit.commands.query.search.points import (
     Points,
     Tick,
     bucket_count,
+    dense_features,
     parts,
-    write_indicators,
 )
 from mipaudit.errors import InputError, MissingExtraError
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
-
-if TYPE_CHECKING:
-    Singles = NDArray[np.float32]
 
 _ROWS_A_LIST: Final = 1000
 _MOST_LISTS: Final = 4096
@@ -52,6 +50,8 @@ _DIGITS: Final = 10_000
 class ApproximateSearch:
     """Searches through rows that stay the same; made by one thread, from a seed."""
 
+    name = "approximate"
+
     def __init__(self, points: Points, geometry: Geometry, *, seed: int, memory: int) -> None:
         """Build the index.
 
@@ -59,26 +59,27 @@ class ApproximateSearch:
             MissingExtraError: faiss is not installed.
             InputError: ``too_little_memory``.
         """
-        faiss = _faiss()
+        faiss = load_faiss()
         self._points, self._geometry = points, geometry
-        self._width = points.numbers.shape[1] + bucket_count(geometry.levels)
+        width = points.numbers.shape[1] + bucket_count(geometry.levels)
         # Lists grow by doubling.
-        _refuse_large(2 * len(points) * self._width * _SINGLE, memory)
+        needed = 2 * len(points) * width * _SINGLE
+        if needed > memory:
+            raise InputError(
+                "too_little_memory",
+                f"The index of the approximate search needs about {-(-needed >> 20):,} MiB, and "
+                f"{memory >> 20:,} MiB of `memory` are left for it.",
+                hint="Raise `memory`, compare fewer columns, or leave `approximate` out.",
+            )
         self._centre = np.median(points.numbers, axis=0)
-        self._exact: MatrixSearch | None = None
         self.library = f"faiss {faiss.__version__}"
         self.lists = max(1, min(_MOST_LISTS, len(points) // _ROWS_A_LIST))
         self.probes = min(self.lists, PROBES[geometry.metric])
         kind = faiss.METRIC_L2 if geometry.metric == "euclidean" else faiss.METRIC_L1
-        self._centres: Any = faiss.IndexFlat(self._width, kind)
-        self._index: Any = faiss.IndexIVFFlat(self._centres, self._width, self.lists, kind)
+        self._centres: Any = faiss.IndexFlat(width, kind)
+        self._index: Any = faiss.IndexIVFFlat(self._centres, width, self.lists, kind)
         with _one_thread(faiss):
             self._build(seed)
-
-    @property
-    def name(self) -> str:
-        """What searches."""
-        return "approximate"
 
     def _build(self, seed: int) -> None:
         self._index.cp.seed = seed % 2**31
@@ -91,13 +92,9 @@ class ApproximateSearch:
             self._index.add(self._features(self._points.take(some)))
         self._index.nprobe = self.probes
 
-    def _features(self, points: Points) -> Singles:
-        p = points.numbers.shape[1]
-        found = np.zeros((len(points), self._width), dtype=np.float32)
-        found[:, :p] = points.numbers - self._centre
-        value = self._geometry.indicator
-        write_indicators(found[:, p:], points, self._geometry.levels, value=value)
-        return found
+    def _features(self, points: Points) -> NDArray[Any]:
+        levels, value = self._geometry.levels, self._geometry.indicator
+        return dense_features(points, levels, value=value, centre=self._centre, dtype=np.float32)
 
     def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
         """Return k rows near each record, k at most the number of rows.
@@ -115,7 +112,7 @@ class ApproximateSearch:
         k = found.figures.shape[1]
         looked = min(k + _SPARE, len(self._points))
         features = self._features(records)
-        with _one_thread(_faiss()):
+        with _one_thread(load_faiss()):
             far, lists = self._centres.search(features, self.probes)
         _, rows = self._index.search_preassigned(features, looked, lists, far)
         short = (rows < 0).sum(axis=1) > looked - k
@@ -125,26 +122,21 @@ class ApproximateSearch:
         found.put(some, known, np.where(rows < 0, np.inf, figures.reshape(rows.shape)))
         lacking = np.flatnonzero(short)
         if lacking.size:
-            exact = self._all_pairs().nearest(records.take(lacking), k)
+            exact = self._all_pairs.nearest(records.take(lacking), k)
             found.figures[some.start + lacking] = exact.figures
             found.rows[some.start + lacking] = exact.rows
 
+    @cached_property
     def _all_pairs(self) -> MatrixSearch:
-        if self._exact is None:
-            self._exact = MatrixSearch(self._points, self._geometry)
-        return self._exact
+        return MatrixSearch(self._points, self._geometry)
 
 
-def require_faiss() -> None:
-    """Check that approximate search can be had.
+def load_faiss() -> Any:  # noqa: ANN401 - a module without types
+    """Return the library of the approximate search.
 
     Raises:
-        MissingExtraError: faiss is not installed.
+        MissingExtraError: it is not installed.
     """
-    _faiss()
-
-
-def _faiss() -> Any:  # noqa: ANN401 - a module without types
     try:
         with warnings.catch_warnings():
             # SWIG's types lack a module, which later Pythons complain of.
@@ -169,16 +161,6 @@ def _one_thread(faiss: Any) -> Iterator[None]:  # noqa: ANN401 - a module withou
         yield
     finally:
         faiss.omp_set_num_threads(threads)
-
-
-def _refuse_large(needed: int, memory: int) -> None:
-    if needed > memory:
-        raise InputError(
-            "too_little_memory",
-            f"The index of the approximate search needs about {-(-needed >> 20):,} MiB, and "
-            f"{memory >> 20:,} MiB of `memory` are left for it.",
-            hint="Raise `memory`, compare fewer columns, or leave `approximate` out.",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,22 +221,18 @@ def recall(
     apart = exact > 0
     excess = found[apart] / exact[apart] - 1.0 if apart.any() else np.zeros(1)
     right = int(np.count_nonzero(found <= exact))
+    low = float(clopper_pearson_lower(right, exact.size, _ALPHA / 2))
+    high = float(clopper_pearson_upper(right, exact.size, _ALPHA / 2))
     return FoundNeighbours(
         neighbours=neighbours,
         records=exact.size,
         right=right,
-        share=_share_interval(right, exact.size),
+        # At 95% confidence, rounded outward.
+        share=(math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS),
         excess_mean=_short(excess.mean()),
         excess_95=_short(np.quantile(excess, 0.95)),
         copies_missed=int(np.count_nonzero(found[~apart] > 0)),
     )
-
-
-def _share_interval(right: int, records: int) -> tuple[float, float]:
-    """Return limits of a share at 95% confidence, rounded outward at 4 digits."""
-    low = float(clopper_pearson_lower(right, records, _ALPHA / 2))
-    high = float(clopper_pearson_upper(right, records, _ALPHA / 2))
-    return math.floor(low * _DIGITS) / _DIGITS, math.ceil(high * _DIGITS) / _DIGITS
 
 
 def _short(excess: np.floating) -> float:

@@ -8,8 +8,7 @@ pairs in double precision, at the speed of the products.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from mipaudit.commands.query.search.points import (
     Points,
     Tick,
     bucket_count,
+    dense_features,
     parts,
     write_indicators,
 )
@@ -49,8 +49,7 @@ _SPARE: Final = 3
 _PAIRS: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Side:
+class _Side(NamedTuple):
     """Features of some rows.
 
     Attributes:
@@ -143,12 +142,13 @@ class MatrixSearch:
         # (|a| + |b|)^2 bounds the sum of the terms' sizes; each category adds up to 2.
         reach = (np.sqrt(squares + c) + np.sqrt(right.squares.max() + c)) ** 2
         shift = squares - self._margin * reach - self._least
-        products = left.features[part] @ right.features.T
         if self._joint:
-            # Matches were taken off; without any, every category counts 2.
-            products += self._rounded(shift + 2.0 * c)[:, None]
-            return products
+            # Matches are taken off; without any, every category counts 2.
+            shift = shift + 2.0 * c
+        products = left.features[part] @ right.features.T
         products += self._rounded(shift)[:, None]
+        if self._joint:
+            return products
         np.maximum(products, 0.0, out=products)
         np.sqrt(products, out=products)
         # The root and the sum round once each.
@@ -232,13 +232,9 @@ class TreeSearch:
         self._power = 2 if geometry.metric == "euclidean" else 1
         self._tree: Any = cKDTree(self._features(points))
 
-    def _features(self, points: Points) -> NDArray[np.float64]:
-        p, levels = points.numbers.shape[1], self._geometry.levels
-        found = np.zeros((len(points), tree_columns(points, self._geometry)))
-        found[:, :p] = points.numbers
-        most = max(levels, default=0)
-        write_indicators(found[:, p:], points, levels, value=self._geometry.indicator, most=most)
-        return found
+    def _features(self, points: Points) -> NDArray[Any]:
+        levels, value = self._geometry.levels, self._geometry.indicator
+        return dense_features(points, levels, value=value, most=max(levels, default=0))
 
     def nearest(self, records: Points, k: int, tick: Tick | None = None) -> NearestRows:
         """Return the k nearest rows of each record, k at most the number of rows."""
@@ -264,23 +260,13 @@ class TreeSearch:
         # The tree's distances round otherwise: rows beyond those looked at may be as near.
         reach = self._radius(found.figures[some, -1])
         for at in np.flatnonzero(far[:, -1] <= reach):
-            self._settle(records, int(at) + some.start, features[at], float(reach[at]), found)
-
-    def _settle(
-        self,
-        records: Points,
-        at: int,
-        features: NDArray[np.float64],
-        reach: float,
-        found: NearestRows,
-    ) -> None:
-        """Take the nearest of all rows that could be."""
-        rows = np.array(
-            self._tree.query_ball_point(features, reach, p=self._power, return_sorted=True)
-        )
-        figures = self._geometry.figures(records, np.full(rows.size, at), self._points, rows)
-        order = np.argsort(figures, kind="stable")[: found.figures.shape[1]]
-        found.figures[at], found.rows[at] = figures[order], rows[order]
+            near = self._tree.query_ball_point(
+                features[at], float(reach[at]), p=self._power, return_sorted=True
+            )
+            rows, here = np.array(near), some.start + int(at)
+            exact = self._geometry.figures(records, np.full(rows.size, here), self._points, rows)
+            order = np.argsort(exact, kind="stable")[:k]
+            found.figures[here], found.rows[here] = exact[order], rows[order]
 
     def _radius(self, figures: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the tree's distances that surely hold all rows up to these figures."""

@@ -20,8 +20,7 @@ from mipaudit.commands.query.search.exact import (
     size_order,
     tree_columns,
 )
-from mipaudit.commands.query.search.points import Geometry, Points, Tick, parts
-from mipaudit.commands.query.search.row_hashes import distinct_places, distinct_points
+from mipaudit.commands.query.search.points import Geometry, Points, Tick, distinct_places, parts
 
 if TYPE_CHECKING:
     from mipaudit.commands.query.search.approximate import ApproximateSearch
@@ -47,17 +46,24 @@ LEAST_DISTANCE: Final = 1e-6
 class Neighbours:
     """Synthetic records that are searched, repetitions counted."""
 
-    def __init__(self, points: Points, geometry: Geometry) -> None:
-        """Drop repetitions; what searches is chosen at the first search."""
-        distinct = distinct_points(points)
+    def __init__(self, points: Points, geometry: Geometry, memory: int) -> None:
+        """Drop repetitions; what searches is chosen at the first search.
+
+        Args:
+            points: that are searched.
+            geometry: of the distances.
+            memory: bytes that a search may take beside the records.
+        """
+        first, inverse = distinct_places(points)
+        distinct = points.take(first)
         # One order for every search: sums over a ball round alike.
-        order = size_order(distinct.points)
-        self._points, self._counts = distinct.points.take(order), distinct.counts[order]
-        self._geometry = geometry
+        order = size_order(distinct)
+        self._points, self._counts = distinct.take(order), np.bincount(inverse)[order]
+        self._geometry, self._memory = geometry, memory
         self._rows = len(points)
         self._search: Search | None = None
 
-    def approximate(self, *, seed: int, memory: int) -> ApproximateSearch:
+    def approximate(self, seed: int) -> ApproximateSearch:
         """Search approximately from now on.
 
         Raises:
@@ -66,7 +72,7 @@ class Neighbours:
         """
         from mipaudit.commands.query.search.approximate import ApproximateSearch
 
-        found = ApproximateSearch(self._points, self._geometry, seed=seed, memory=memory)
+        found = ApproximateSearch(self._points, self._geometry, seed=seed, memory=self._memory)
         self._search = found
         return found
 
@@ -81,41 +87,32 @@ class Neighbours:
         return "none" if self._search is None else self._search.name
 
     def nearest(
-        self,
-        records: Points,
-        k: int,
-        *,
-        rng: np.random.Generator,
-        memory: int,
-        tick: Tick | None = None,
-        ranks: Sequence[int] = (),
+        self, records: Points, ranks: Sequence[int], tick: Tick | None = None
     ) -> NDArray[np.float64]:
-        """Return the distances to the k nearest, shape (n, k), ascending.
+        """Return the distances to some of the nearest, a column for each rank.
 
         A synthetic record that is there several times is as many neighbours.
 
         Args:
             records: n of them.
-            k: at least 1 and at most the number of synthetic records.
-            ranks: which of the neighbours 1 to k are wanted; all by default.
-            rng: chooses the sample that is timed; the answer does not depend on it.
-            memory: bytes that a search may take beside the records.
+            ranks: ascending; at least 1 and at most the number of synthetic records.
             tick: told how many pairs more are behind us.
         """
-        search = self._chosen(records, rng, memory)
+        search = self._chosen(records)
         if search.name == "approximate":
             # Its rounding depends on what stands beside: equal records stand in one place,
             # and the order has nothing to do with the class.
             first, inverse = distinct_places(records)
             records = records.take(first)
         else:
-            inverse = None
-        wanted = np.array(ranks or range(1, k + 1)) - 1
-        size = min(_TOGETHER, max(_FEWEST, memory // (_NEIGHBOUR * k)))
+            inverse = np.arange(len(records))
+        wanted = np.array(ranks) - 1
+        k = int(wanted[-1]) + 1
+        size = min(_TOGETHER, max(_FEWEST, self._memory // (_NEIGHBOUR * k)))
         distances = np.empty((len(records), wanted.size))
         for part in parts(len(records), size):
             distances[part] = self._distances(search, records.take(part), k, tick)[:, wanted]
-        return distances if inverse is None else distances[inverse]
+        return distances[inverse]
 
     def _distances(
         self, search: Search, records: Points, k: int, tick: Tick | None
@@ -132,20 +129,14 @@ class Neighbours:
         return spread
 
     def ball(
-        self,
-        records: Points,
-        radius: float,
-        *,
-        rng: np.random.Generator,
-        memory: int,
-        tick: Tick | None = None,
+        self, records: Points, radius: float, tick: Tick | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return equation 18 of Liu et al. and the share within the same ball, each of shape (n,).
 
         The first is -1/n times the sum of log d over the n synthetic records within
         ``radius``, their distances d taken as at least 1e-6.
         """
-        search = self._chosen(records, rng, memory)
+        search = self._chosen(records)
         if not isinstance(search, (MatrixSearch, TreeSearch)):
             raise TypeError("an approximate search does not see all of a ball")
         logs, counts = np.zeros(len(records)), np.zeros(len(records))
@@ -162,20 +153,22 @@ class Neighbours:
         search.within(records, self._geometry.figure(radius) * (1.0 + _ROOM), visit, tick)
         return -logs / self._rows, counts / self._rows
 
-    def _chosen(self, records: Points, rng: np.random.Generator, memory: int) -> Search:
+    def _chosen(self, records: Points) -> Search:
         if self._search is None:
-            self._search = self._choose(records, rng, memory)
+            self._search = self._choose(records)
         return self._search
 
-    def _choose(self, records: Points, rng: np.random.Generator, memory: int) -> Search:
+    def _choose(self, records: Points) -> Search:
         """Return the search that a sample shows to be the faster."""
         points, geometry = self._points, self._geometry
         matrix = MatrixSearch(points, geometry)
         columns = tree_columns(points, geometry)
         pairs = len(records) * len(points)
         grown = 3 * 8 * columns * len(points)
-        if columns > MOST_COLUMNS or grown > memory or pairs * columns < _SMALL:
+        if columns > MOST_COLUMNS or grown > self._memory or pairs * columns < _SMALL:
             return matrix
+        # No answer depends on the rows that are timed.
+        rng = np.random.default_rng(0)
         some = records.take(_some(len(records), _SAMPLED_RECORDS, rng))
         rows = points.take(_some(len(points), _SAMPLED_ROWS, rng))
         products = _seconds(MatrixSearch(rows, geometry), some)

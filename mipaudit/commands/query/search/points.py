@@ -1,19 +1,28 @@
-"""Records as arrays, how far two of them are apart, and the nearest found so far."""
+"""Records as arrays: how far two of them are apart, and which are equal.
+
+Equal rows are found by their hashes, which is checked, and so is an order that follows from
+the rows alone. Who writes the tables would otherwise choose, at a seed that he knows, which
+rows are drawn, and so the scores, by the order of the rows. Members and holdout have no part
+in it: what a query says of a record must not depend on whom it is asked of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from mipaudit.commands.query.kind import Metric
+from mipaudit.summaries.identity.content import ContentColumn, canonical_order
+from mipaudit.summaries.identity.row_rank import splitmix64
 
+if TYPE_CHECKING:
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 Floats = NDArray[np.float64]
+Metric = Literal["euclidean", "gower"]
 # Told how many pairs, or records, more are behind us.
 Tick = Callable[[int], None]
 # Levels share a column beyond: what then agrees may still differ.
@@ -41,6 +50,20 @@ class Points:
     def take(self, rows: NDArray[np.intp] | slice) -> Points:
         """Return some of the records."""
         return Points(numbers=self.numbers[rows], codes=self.codes[rows])
+
+    def and_then(self, others: Points) -> Points:
+        """Return these records, and others after them."""
+        return Points(
+            numbers=np.concatenate([self.numbers, others.numbers]),
+            codes=np.concatenate([self.codes, others.codes]),
+        )
+
+    def words(self) -> Iterator[NDArray[np.uint64]]:
+        """Yield each column as 64-bit words, equal where its numbers or levels are."""
+        for column in self.numbers.T:
+            yield np.ascontiguousarray(column).view(np.uint64)
+        for codes in self.codes.T:
+            yield codes.astype(np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,12 +163,29 @@ def write_indicators(
         first += width
 
 
-def dense_features(points: Points, levels: Sequence[int]) -> Floats:
-    """Return numbers and indicators side by side, shape (n, p + buckets)."""
+def dense_features(
+    points: Points,
+    levels: Sequence[int],
+    *,
+    value: float = 1.0,
+    most: int = MOST_BUCKETS,
+    centre: Floats | float = 0.0,
+    dtype: type[np.floating] = np.float64,
+) -> NDArray[Any]:
+    """Return numbers and indicators side by side, shape (n, p + buckets).
+
+    Args:
+        points: n records.
+        levels: of each category.
+        value: of the indicator that is set.
+        most: columns for each category.
+        centre: is taken off the numbers.
+        dtype: of the result.
+    """
     p = points.numbers.shape[1]
-    found = np.zeros((len(points), p + bucket_count(levels)))
-    found[:, :p] = points.numbers
-    write_indicators(found[:, p:], points, levels)
+    found = np.zeros((len(points), p + bucket_count(levels, most)), dtype=dtype)
+    found[:, :p] = points.numbers - centre
+    write_indicators(found[:, p:], points, levels, value=value, most=most)
     return found
 
 
@@ -187,3 +227,113 @@ class NearestRows:
         best = np.argsort(both, axis=1, kind="stable")[:, :k]
         self.figures[touched] = np.take_along_axis(both, best, axis=1)
         self.rows[touched] = np.take_along_axis(both_rows, best, axis=1)
+
+
+def row_hashes(points: Points) -> NDArray[np.uint64]:
+    """Return a hash for each record, shape (n,): equal for equal records."""
+    state = np.zeros(len(points), dtype=np.uint64)
+    for column in points.words():
+        state = splitmix64(state ^ column, 0)
+    return state
+
+
+def distinct_places(points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each distinct record stands first, and which of those each record is.
+
+    The distinct ones are in an order of their own, whatever that of the records is.
+    """
+    hashes = row_hashes(points)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    if _equal(points, np.arange(len(points)), points, first[inverse]).all():
+        return first, inverse
+    order = np.argsort(hashes, kind="stable")
+    return order, np.argsort(order)
+
+
+def copies(records: Points, others: Points) -> NDArray[np.bool_]:
+    """Return which records are among the others, in all columns, shape (n,)."""
+    theirs, first = np.unique(row_hashes(others), return_index=True)
+    ours = row_hashes(records)
+    place = np.minimum(np.searchsorted(theirs, ours), theirs.size - 1)
+    same = theirs[place] == ours
+    rows = np.flatnonzero(same)
+    same[rows] = _equal(records, rows, others, first[place[rows]])
+    return np.asarray(same)
+
+
+def _equal(
+    left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    same = np.ones(i.size, dtype=np.bool_)
+    for ours, theirs in zip(left.words(), right.words(), strict=True):
+        same &= ours[i] == theirs[j]
+    return same
+
+
+class SameRecords(NamedTuple):
+    """Which records are in which other table.
+
+    Attributes:
+        copied: whether each record is in the synthetic table, members first, shape (n,).
+        shared: how many members are among the holdout records.
+        referenced: how many members, and how many holdout records, are in the reference
+            table; none without one.
+    """
+
+    copied: NDArray[np.bool_]
+    shared: int
+    referenced: tuple[int, ...]
+
+
+def same_records(tables: Mapping[str, Points]) -> SameRecords:
+    """Return which records are in which other table.
+
+    Args:
+        tables: ``members``, ``holdout``, ``synthetic`` and perhaps ``reference``, their
+            records not scaled.
+    """
+    scored = tables["members"], tables["holdout"]
+    reference = [tables["reference"]] if "reference" in tables else []
+    return SameRecords(
+        copied=np.concatenate([copies(one, tables["synthetic"]) for one in scored]),
+        shared=int(copies(*scored).sum()),
+        referenced=tuple(int(copies(one, other).sum()) for other in reference for one in scored),
+    )
+
+
+class ReleasedRows(NamedTuple):
+    """Synthetic and reference rows in their own order.
+
+    Attributes:
+        synthetic: what was released.
+        reference: records of neither; none where there is no such table.
+        seed: in use, 64 bits.
+    """
+
+    synthetic: Points
+    reference: Points
+    seed: int
+
+
+def released_rows(synthetic: Points, reference: Points | None, choice: SeedChoice) -> ReleasedRows:
+    """Return the rows in the order of their hashes, and the seed that they decide.
+
+    Args:
+        synthetic: what was released.
+        reference: records of neither, or None.
+        choice: of the seed.
+    """
+    both = synthetic if reference is None else synthetic.and_then(reference)
+    released = np.arange(len(both)) < len(synthetic)
+    columns = [
+        # Columns are taken in the order of their names, which is that of the table.
+        ContentColumn(name=f"{at:09}", values=column, labels=True)
+        for at, column in enumerate(both.words())
+    ]
+    found = canonical_order(columns, released, row_hashes(both))
+    inside = released[found.order]
+    return ReleasedRows(
+        synthetic=both.take(found.order[inside]),
+        reference=both.take(found.order[~inside]),
+        seed=choice.in_use(found.content),
+    )

@@ -5,7 +5,7 @@ By the ratio of their densities, as in DOMIAS, or by a classifier.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,6 @@ from mipaudit.maths.learners import (
 # Rows of either table that are learned from: more take longer and say little more.
 MOST_ROWS: Final = 20_000
 _BLOCK: Final = 1 << 17  # kernels computed at once: they stay in a core's cache
-_TOGETHER: Final = 1 << 12
 # Directions with less of the largest variance are taken for rounding errors.
 _FLAT: Final = 1e-10
 _JUDGED: Final = 1 << 14
@@ -51,14 +50,13 @@ class DensityRatio:
 
     def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
         """Return log(density of synthetic / density of reference) at each record, shape (n,)."""
-        found = np.empty(len(records))
-        for part in parts(len(records), _TOGETHER):
-            rows = self._projected(dense_features(records.take(part), levels))
-            found[part] = self._log_density(rows, self.synthetic)
-            found[part] -= self._log_density(rows, self.reference)
-            if tick is not None:
-                tick(part.stop - part.start)
-        return found
+
+        def judged(features: Floats) -> Floats:
+            rows = self._projected(features)
+            ours = self._log_density(rows, self.synthetic)
+            return ours - self._log_density(rows, self.reference)
+
+        return _in_parts(records, levels, judged, tick)
 
     def _projected(self, features: Floats) -> Floats:
         """Return features on the main directions.
@@ -151,13 +149,22 @@ class SyntheticClassifier:
 
     def score(self, records: Points, levels: Sequence[int], tick: Tick | None = None) -> Floats:
         """Return the log odds that each record is synthetic, shape (n,)."""
-        found = np.empty(len(records))
-        for part in parts(len(records), _JUDGED):
-            rows = self.scale.matrix(dense_features(records.take(part), levels))
-            found[part] = self.model.score(list(rows.T))
-            if tick is not None:
-                tick(part.stop - part.start)
-        return found
+
+        def judged(features: Floats) -> Floats:
+            return self.model.score(list(self.scale.matrix(features).T))
+
+        return _in_parts(records, levels, judged, tick)
+
+
+def _in_parts(
+    records: Points, levels: Sequence[int], judge: Callable[[Floats], Floats], tick: Tick | None
+) -> Floats:
+    found = np.empty(len(records))
+    for part in parts(len(records), _JUDGED):
+        found[part] = judge(dense_features(records.take(part), levels))
+        if tick is not None:
+            tick(part.stop - part.start)
+    return found
 
 
 def fit_classifier(

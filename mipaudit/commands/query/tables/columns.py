@@ -89,36 +89,34 @@ def read_record_column(
     found = [column for part in parts for column in _columns(part, name)]
     _refuse_some_times(parts, name, kinds)
     kind = "empty" if all(kind == "empty" for kind in kinds) else _merged(kinds)
-    bits = _least_bits(found)
+    stored = [column.values.dtype.name for column in found if isinstance(column, Numbers)]
+    bits = min((_BITS.get(one, DOUBLE_BITS) for one in stored), default=DOUBLE_BITS)
     if category:
         found = [number_labels(c) if isinstance(c, Numbers) else c for c in found]
     found = [_without(c, blank) if isinstance(c, Labels) else c for c in found]
     missing = np.concatenate([_missing(column) for column in found])
-    labels = [column for column in found if isinstance(column, Labels)]
+    labels = any(isinstance(column, Labels) for column in found)
     # A part without any value reads as numbers.
     if labels and any(isinstance(c, Numbers) and not _missing(c).all() for c in found):
         raise InputError(
             "mixed_column",
             f"{parts[0].name}: column {quoted_name(name)} mixes words and numbers.",
         )
+    numbers, codes = None, None
+    words: tuple[str, ...] = ()
     if labels:
         codes, words = _joined(found)
         kind = kind if category else "string"
-        return RecordColumn(
-            kind=kind, numbers=None, codes=codes, words=words, missing=missing, bits=bits
-        )
-    plain = [column for column in found if isinstance(column, Numbers)]
-    _refuse_digits(plain, parts[0].name, name, text=any(isinstance(p, CsvPart) for p in parts))
-    numbers = np.concatenate([np.asarray(column.values, np.float64) for column in plain])
-    numbers[missing] = 0.0
-    _refuse_infinite(numbers, parts[0].name, name)
+    else:
+        plain = [column for column in found if isinstance(column, Numbers)]
+        text = any(isinstance(part, CsvPart) for part in parts)
+        _refuse_digits(plain, parts[0].name, name, text=text)
+        numbers = np.concatenate([np.asarray(column.values, np.float64) for column in plain])
+        numbers[missing] = 0.0
+        _refuse_infinite(numbers, parts[0].name, name)
+        numbers += 0.0
     return RecordColumn(
-        kind=kind,
-        numbers=numbers + 0.0,
-        codes=None,
-        words=(),
-        missing=missing,
-        bits=bits,
+        kind=kind, numbers=numbers, codes=codes, words=words, missing=missing, bits=bits
     )
 
 
@@ -130,11 +128,6 @@ def _refuse_some_times(parts: Sequence[Part], name: str, kinds: Sequence[str]) -
             f"{parts[0].name}: column {quoted_name(name)} holds times in one part of the table and "
             "something else in another.",
         )
-
-
-def _least_bits(columns: Sequence[Column]) -> int:
-    names = [column.values.dtype.name for column in columns if isinstance(column, Numbers)]
-    return min((_BITS.get(name, DOUBLE_BITS) for name in names), default=DOUBLE_BITS)
 
 
 def number_labels(column: Numbers) -> Labels:

@@ -16,11 +16,11 @@ from mipaudit.reading.columns.column import are_days, word_days
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from mipaudit.commands.query.kind import Metric, Scale
+    from mipaudit.commands.query.options import QueryOptions, Scale
     from mipaudit.commands.query.tables.columns import RecordColumn
     from mipaudit.commands.query.tables.table import Role
 
@@ -77,30 +77,41 @@ class Encoding:
     columns: tuple[ColumnCode, ...]
     geometry: Geometry
 
-    def exact(self, tables: Mapping[Role, Mapping[str, RecordColumn]]) -> dict[str, Points]:
+    def exact(self, tables: Mapping[Role, Table]) -> dict[str, Points]:
         """Return the tables as they are, not scaled, every word a level of its own.
 
         Records are equal in all columns just where these points are: scaling can make
         different numbers the same, and words that were not released share a level.
         """
         known = {
-            code.name: {word: at for at, word in enumerate(sorted(_all_words(tables, code)))}
+            code.name: [
+                w for table in tables.values() for w in _words(table[code.name], code.plain)
+            ]
             for code in self.columns
             if code.treated == "category"
         }
+        places = {
+            name: {word: at for at, word in enumerate(dict.fromkeys(words))}
+            for name, words in known.items()
+        }
 
         def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
-            return _word_codes(column, code, known[code.name], other=-1, missing=-2)
+            return _word_codes(column, code, places[code.name], other=-1, missing=-2)
 
         return {role: self._stacked(table, _plain_numbers, coded) for role, table in tables.items()}
 
-    def points(self, table: Mapping[str, RecordColumn]) -> Points:
+    def points(self, table: Table) -> Points:
         """Return a table's records as points."""
-        return self._stacked(table, _scaled, _category_codes)
+
+        def coded(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
+            place = {word: at for at, word in enumerate(code.words)}
+            return _word_codes(column, code, place, other=len(place), missing=len(place) + 1)
+
+        return self._stacked(table, _scaled, coded)
 
     def _stacked(
         self,
-        table: Mapping[str, RecordColumn],
+        table: Table,
         numbered: Callable[[RecordColumn, ColumnCode], NDArray[np.float64]],
         coded: Callable[[RecordColumn, ColumnCode], NDArray[np.int32]],
     ) -> Points:
@@ -123,80 +134,44 @@ class Encoding:
 def _scaled(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         found = (_plain_numbers(column, code) - code.centre) / code.width
-    _refuse_far(np.where(column.missing, 0.0, found), code.name)
-    return found
-
-
-def _refuse_far(scaled: NDArray[np.float64], name: str) -> None:
-    far = np.flatnonzero(~(np.abs(scaled) < _FARTHEST))
+    found = np.where(column.missing, 0.0, found)
+    far = np.flatnonzero(~(np.abs(found) < _FARTHEST))
     if far.size:
         raise InputError(
             "too_far",
-            f"Column {quoted_name(name)}: {far.size:,} cells of a table lie more than 10^12 times "
-            f"the column's range away, the first in row {far[0] + 1:,}: no distance is exact.",
+            f"Column {quoted_name(code.name)}: {far.size:,} cells of a table lie more than 10^12 "
+            f"times the column's range away, the first in row {far[0] + 1:,}: no distance is "
+            "exact.",
             hint="Is it a code for a missing value? Mend it, give `ranges`, or use `ignore`.",
         )
+    return found
 
 
-def fit_encoding(
-    tables: Mapping[Role, Table],
-    *,
-    fit_on: Literal["synthetic", "reference"],
-    metric: Metric,
-    scale: Scale,
-    categorical: Collection[str],
-    ranges: Mapping[str, tuple[float, float]],
-) -> Encoding:
+def fit_encoding(tables: Mapping[Role, Table], asked: QueryOptions) -> Encoding:
     """Return the encoding of tables with the same columns.
 
-    Scales come from the table ``fit_on`` alone; levels from it, the synthetic and the
+    Scales come from the table `encode_on` alone; levels from it, the synthetic and the
     reference table. Of members and holdout nothing is looked at but the kinds of their
     columns, and whether cells are missing.
 
     Args:
         tables: by role.
-        fit_on: ``synthetic`` or ``reference``.
-        metric: the distance.
-        scale: what the range of a column of numbers is.
-        categorical: columns of numbers that are categories.
-        ranges: (low, high) of columns of numbers, known beforehand.
+        asked: which metric, scales and categories.
 
     Raises:
-        InputError: ``types_differ``, ``all_missing``, ``not_a_date``.
-        UsageError: a range for a column that holds no numbers.
+        InputError: ``types_differ``, ``all_missing``, ``not_a_date``; ``not_a_number``, a range
+            for a column that holds none.
     """
-    names = list(tables[fit_on])
-    codes = []
-    for name in names:
-        held: dict[str, RecordColumn] = {role: table[name] for role, table in tables.items()}
-        _refuse_empty(name, held)
-        treated = _treated(name, held, category=name in categorical)
-        code = _fit(
-            name,
-            held,
-            treated,
-            fit_on=fit_on,
-            scale=scale,
-            given=ranges.get(name),
-            named=name in categorical,
-        )
-        codes.append(code)
+    names = list(tables[asked.encode_on])
+    codes = tuple(
+        _fit(name, {role: table[name] for role, table in tables.items()}, asked) for name in names
+    )
     levels = tuple(count for code in codes for count in code.levels)
-    geometry = Geometry(metric=metric, levels=levels, columns=len(names))
-    return Encoding(columns=tuple(codes), geometry=geometry)
+    geometry = Geometry(metric=asked.metric, levels=levels, columns=len(names))
+    return Encoding(columns=codes, geometry=geometry)
 
 
-def _refuse_empty(name: str, held: Mapping[str, RecordColumn]) -> None:
-    for role, column in held.items():
-        if column.missing.all():
-            raise InputError(
-                "all_missing",
-                f"The {role} table: column {quoted_name(name)} has no value at all.",
-                hint="Leave it out with `ignore`.",
-            )
-
-
-def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> Treated:
+def _treated(name: str, held: Mapping[Role, RecordColumn], *, category: bool) -> Treated:
     kinds = {column.kind for column in held.values()}
     if category or kinds == {"bool"}:
         return "category"
@@ -204,15 +179,15 @@ def _treated(name: str, held: Mapping[str, RecordColumn], *, category: bool) -> 
     if not words:
         forms = {role: _FORMS.get(column.kind, "numbers") for role, column in held.items()}
         first = next(iter(forms))
-        other = next((role for role in forms if forms[role] != forms[first]), None)
-        if other is not None:
-            raise _differ(name, first, forms[first], other, forms[other])
+        for other, form in forms.items():
+            if form != forms[first]:
+                raise _differ(name, first, forms[first], other, form)
         return "date" if forms[first] == _FORMS["date"] else "number"
     others = [role for role in held if role not in words]
     dated = {role: are_days(held[role].words) for role in words}
-    if others and {held[role].kind for role in others} != {"date"}:
-        other = next(role for role in others if held[role].kind != "date")
-        raise _differ(name, words[0], "words", other, _FORMS.get(held[other].kind, "numbers"))
+    for other in others:
+        if held[other].kind != "date":
+            raise _differ(name, words[0], "words", other, _FORMS.get(held[other].kind, "numbers"))
     if all(dated.values()):
         return "date"
     # Where what was released holds days, a cell that is none is a fault.
@@ -242,37 +217,36 @@ def _plain_numbers(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64
         return rounded_to_bits(column.numbers, code.bits)
     assert column.codes is not None  # noqa: S101 - words have codes
     days = word_days(column.words)
-    table = np.append(np.empty(0) if days is None else days, code.centre)
-    return np.asarray(table[column.codes])
+    return np.append(np.empty(0) if days is None else days, 0.0)[column.codes]
 
 
-def _fit(
-    name: str,
-    held: Mapping[str, RecordColumn],
-    treated: Treated,
-    *,
-    fit_on: str,
-    scale: Scale,
-    given: tuple[float, float] | None,
-    named: bool,
-) -> ColumnCode:
-    blanks = any(bool(column.missing.any()) for column in held.values())
-    kept = {column.bits for column in held.values() if column.kind != "empty"}
-    bits = min(kept) if len(kept) > 1 else DOUBLE_BITS
-    if treated != "category":
-        plain = ColumnCode(name=name, treated=treated, scale="", bits=bits)
-        values = _plain_numbers(held[fit_on], plain)[~held[fit_on].missing]
-        centre, width, said = _range(values, scale, given)
-        if width > 0:
-            return ColumnCode(
-                name=name,
-                treated=treated,
-                scale=said,
-                centre=centre,
-                width=width,
-                blanks=blanks,
-                bits=bits,
+def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> ColumnCode:
+    for role, column in held.items():
+        if column.missing.all():
+            raise InputError(
+                "all_missing",
+                f"The {role} table: column {quoted_name(name)} has no value at all.",
+                hint="Leave it out with `ignore`.",
             )
+    fit, named, given = (
+        held[asked.encode_on],
+        name in asked.categorical,
+        (asked.ranges or {}).get(name),
+    )
+    treated = _treated(name, held, category=named)
+    kept = {column.bits for column in held.values() if column.kind != "empty"}
+    code = ColumnCode(
+        name=name,
+        treated=treated,
+        scale="equal or not",
+        blanks=any(bool(column.missing.any()) for column in held.values()),
+        bits=min(kept) if len(kept) > 1 else DOUBLE_BITS,
+    )
+    if treated != "category":
+        values = _plain_numbers(fit, code)[~fit.missing]
+        centre, width, said = _range(values, asked.scale, given)
+        if width > 0:
+            return replace(code, scale=said, centre=centre, width=width)
         # Other values are mismatches: there is no unit to measure them in.
     elif given is not None:
         raise InputError(
@@ -280,19 +254,15 @@ def _fit(
             f"`ranges`: column {quoted_name(name)} holds no numbers.",
             hint="A range is for columns of numbers or days.",
         )
-    known = [held[role] for role in ("synthetic", "reference") if role in held]
-    spelling = plain_word({column.kind for column in held.values()}, named=named, bits=bits)
-    code = ColumnCode(
-        name=name,
+    plain = plain_word({column.kind for column in held.values()}, named=named, bits=code.bits)
+    released = [column for role, column in held.items() if role in {"synthetic", "reference"}]
+    return replace(
+        code,
         treated="category",
-        scale="equal or not",
-        blanks=blanks,
-        bits=bits,
-        plain=spelling,
+        plain=plain,
+        words=tuple(sorted({word for column in released for word in _words(column, plain)})),
+        constant=len(set(_words(fit, plain))) == 1,
     )
-    words = {word for column in known for word in _words(column, code)}
-    constant = len(set(_words(held[fit_on], code))) == 1
-    return replace(code, words=tuple(sorted(words)), constant=constant)
 
 
 def _range(
@@ -311,22 +281,12 @@ def _range(
     return centre, width, said
 
 
-def _words(column: RecordColumn, code: ColumnCode) -> tuple[str, ...]:
+def _words(column: RecordColumn, plain: PlainWord) -> tuple[str, ...]:
     """Return the words of a category, numbers written out."""
     if column.numbers is None:
-        return tuple(map(code.plain, column.words))
-    held = rounded_to_bits(column.numbers[~column.missing], code.bits)
+        return tuple(map(plain, column.words))
+    held = rounded_to_bits(column.numbers[~column.missing], plain.bits)
     return tuple(map(number_word, np.unique(held).tolist()))
-
-
-def _all_words(tables: Mapping[Role, Mapping[str, RecordColumn]], code: ColumnCode) -> set[str]:
-    return {word for table in tables.values() for word in _words(table[code.name], code)}
-
-
-def _category_codes(column: RecordColumn, code: ColumnCode) -> NDArray[np.int32]:
-    place = {word: at for at, word in enumerate(code.words)}
-    other = len(code.words)
-    return _word_codes(column, code, place, other=other, missing=other + 1)
 
 
 def _word_codes(

@@ -1,18 +1,26 @@
-"""Tables of records: members, holdout, synthetic and reference, and their common columns."""
+"""Tables of records: their common columns, and those that are carried to the score file."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
 
 from mipaudit.commands.query.tables.columns import MOMENT_KINDS, moment_kind, read_record_column
-from mipaudit.errors import InputError
+from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.bytes.bad_parts import input_changed
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
+from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import find_column, is_candidate
 from mipaudit.reading.csv.cells import MISSING
 from mipaudit.reading.csv.part import CsvPart
 from mipaudit.reading.sheets.coordinates import is_row_label
+from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.reading.source.opening import open_part
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
@@ -27,9 +35,12 @@ if TYPE_CHECKING:
 
 Role = Literal["members", "holdout", "synthetic", "reference"]
 
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# What a CSV score file takes for whole, and so for a label: 19 digits are read as a fraction.
+_LABEL: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _STDIN_IN_MEMORY: Final = 4 << 20
 _SHOWN: Final = 8
-_NO_DISTANCE: Final = "neither numbers, nor words, nor times"
 _NO_NUMBER: Final = (
     "Mend the cell, take the column as words with `categorical`, or leave it out with `ignore`."
 )
@@ -95,11 +106,7 @@ class RecordTable:
         }
         for blob in self.blobs:
             if blob.changed():
-                raise InputError(
-                    "input_changed",
-                    f"{blob.name}: the file changed while it was read.",
-                    hint="Read a copy that nobody writes to.",
-                )
+                raise input_changed(blob)
         return found
 
     def _found(self, name: str, fields: Sequence[Mapping[str, Field]]) -> tuple[str, ...]:
@@ -147,7 +154,8 @@ def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path
         UsageError: an empty or remote path.
     """
     if not isinstance(source, str):
-        return _table(role, (_frame_part(role, source),), ())
+        whose = "members'" if role == "members" else role
+        return _table(role, (open_arrow(source, f"the {whose} frame"),), ())
     blobs = tuple(input_blobs(source, in_memory=_STDIN_IN_MEMORY))
     try:
         parts = tuple(open_part(blob) for blob in blobs)
@@ -156,12 +164,6 @@ def open_table(role: Role, source: Any) -> RecordTable:  # noqa: ANN401 - a path
         for blob in blobs:
             blob.close()
         raise
-
-
-def _frame_part(role: Role, source: object) -> Part:
-    from mipaudit.reading.source.any_input import open_arrow
-
-    return open_arrow(source, f"the {role}' frame" if role == "members" else f"the {role} frame")
 
 
 def _table(role: Role, parts: tuple[Part, ...], blobs: tuple[Blob, ...]) -> RecordTable:
@@ -194,8 +196,7 @@ def _kind_of(part: Part, name: str, fields: Mapping[str, Field]) -> str:
     return field.kind if field.moment is None else moment_kind(field.moment)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommonColumns:
+class CommonColumns(NamedTuple):
     """The columns that are compared, in the order of the synthetic table, and the others.
 
     ``skipped`` has (column, why).
@@ -224,7 +225,11 @@ def common_columns(
             ``unreadable_column``.
     """
     synthetic = next(table for table in tables if table.role == "synthetic")
-    _check_named(tables, synthetic, columns, ignore)
+    for name in columns:
+        find_column(synthetic.fields, name, option="`columns`")
+    every = [field for table in tables for field in table.fields]
+    for name in ignore:
+        find_column(every, name, option="`ignore`")
     reasons = [(field.name, _why_not(field, columns, ignore)) for field in synthetic.fields]
     names = [name for name, why in reasons if why is None]
     skipped = {name: why for name, why in reasons if why is not None}
@@ -235,30 +240,36 @@ def common_columns(
             "The tables have no column in common.",
             hint="Are the names spelt alike, and is every table the right one?",
         )
-    _refuse_absent(names, tables)
+    for table in tables:
+        absent = [name for name in names if name not in table.kinds]
+        if absent:
+            shown = ", ".join(map(quoted_name, absent[:_SHOWN]))
+            more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+            raise InputError(
+                "columns_differ",
+                f"The {table.role} table lacks columns of the synthetic one: {shown}{more}.",
+                hint=_FIX,
+            )
     if not names:
         raise InputError(
             "no_common_columns", "No column is left to compare.", hint="Name some with `columns`."
         )
     _refuse_unreadable(names, tables)
-    taken = frozenset(names)
-    for field in (field for table in tables for field in table.fields):
-        if field.name not in taken:
+    for field in every:
+        if field.name not in names:
             skipped.setdefault(field.name, _why_not(field, columns, ignore) or "not released")
     return CommonColumns(taken=tuple(names), skipped=tuple(skipped.items()))
 
 
-def _check_named(
-    tables: Sequence[RecordTable],
-    synthetic: RecordTable,
-    columns: Sequence[str],
-    ignore: Sequence[str],
-) -> None:
-    for name in columns:
-        find_column(synthetic.fields, name, option="`columns`")
-    known = [field for table in tables for field in table.fields]
-    for name in ignore:
-        find_column(known, name, option="`ignore`")
+def _refuse_unreadable(names: Sequence[str], tables: Sequence[RecordTable]) -> None:
+    for table, name in product(tables, names):
+        if "other" in table.kinds[name]:
+            raise InputError(
+                "unreadable_column",
+                f"The {table.role} table: column {quoted_name(name)} holds neither numbers, nor "
+                "words, nor times.",
+                hint=_FIX,
+            )
 
 
 def _why_not(field: Field, columns: Sequence[str], ignore: Sequence[str]) -> str | None:
@@ -269,31 +280,6 @@ def _why_not(field: Field, columns: Sequence[str], ignore: Sequence[str]) -> str
     if is_candidate(field.name):
         return "says who is a member"
     return "labels the rows" if is_row_label(field) else None
-
-
-def _refuse_absent(names: Sequence[str], tables: Sequence[RecordTable]) -> None:
-    for table in tables:
-        present = {field.name for field in table.fields}
-        absent = [name for name in names if name not in present]
-        if absent:
-            shown = ", ".join(map(quoted_name, absent[:_SHOWN]))
-            more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-            raise InputError(
-                "columns_differ",
-                f"The {table.role} table lacks columns of the synthetic one: {shown}{more}.",
-                hint=_FIX,
-            )
-
-
-def _refuse_unreadable(names: Sequence[str], tables: Sequence[RecordTable]) -> None:
-    for table in tables:
-        for name in names:
-            if "other" in table.kinds[name]:
-                raise InputError(
-                    "unreadable_column",
-                    f"The {table.role} table: column {quoted_name(name)} holds {_NO_DISTANCE}.",
-                    hint=_FIX,
-                )
 
 
 def refuse_same_files(tables: Sequence[RecordTable]) -> None:
@@ -314,3 +300,90 @@ def refuse_same_files(tables: Sequence[RecordTable]) -> None:
                     hint="Each table is a file of its own.",
                 )
             seen[identity] = table.role
+
+
+def check_kept(
+    tables: Sequence[RecordTable], names: Sequence[str], *, scores: Collection[str]
+) -> None:
+    """Check that columns can be carried to the score file.
+
+    Args:
+        tables: members and holdout among them.
+        names: of the columns.
+        scores: names of the score file's own columns.
+
+    Raises:
+        UsageError: ``keep``, its name would be taken for something else.
+        InputError: ``unknown_column``, or ``unreadable_column``.
+    """
+    for name in names:
+        if name in scores or is_candidate(name) or is_score_like(name):
+            raise UsageError(
+                "keep",
+                f"`keep`: in the score file {quoted_name(name)} would be taken for a score, or "
+                "for membership.",
+                hint="Rename the column in the tables.",
+            )
+        for table in _scored(tables):
+            find_column(table.fields, name, option=f"`keep`, in the {table.role} table")
+            if "other" in table.kinds[name]:
+                raise InputError(
+                    "unreadable_column",
+                    f"`keep`: column {quoted_name(name)} of the {table.role} table holds neither "
+                    "numbers, nor words, nor days.",
+                )
+
+
+def _scored(tables: Sequence[RecordTable]) -> list[RecordTable]:
+    return [table for role in ("members", "holdout") for table in tables if table.role == role]
+
+
+def read_kept(tables: Sequence[RecordTable], names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of members and holdout as Arrow arrays: whole numbers, or words.
+
+    Raises:
+        InputError: ``not_a_label``, for numbers that are not whole.
+    """
+    read = [table.read(names, categorical=names) for table in _scored(tables)]
+    return {name: _labels(name, [one[name] for one in read]) for name in names}
+
+
+def _labels(name: str, columns: Sequence[RecordColumn]) -> Any:  # noqa: ANN401 - Arrow's
+    import pyarrow as pa
+
+    texts = [
+        [_day(float(word)) for word in one.words] if one.kind == "date" else one.words
+        for one in columns
+    ]
+    every = [word for words in texts for word in words]
+    # A reader of CSV, which knows no types, would take the words for scores.
+    if all(map(_is_number, every)) and not all(map(_LABEL.fullmatch, every)):
+        raise InputError(
+            "not_a_label",
+            f"`keep`: column {quoted_name(name)} holds numbers that are not whole, or that have "
+            "more than 18 digits: in the score file they would be scores.",
+            hint="Keep columns that name a record, a person or a group; a letter before the digits "
+            "makes a name of a number.",
+        )
+    whole = all(map(_WHOLE.fullmatch, every))
+    kind = pa.int64() if whole else pa.string()
+    parts = []
+    for words, column in zip(texts, columns, strict=True):
+        known = pa.array([int(word) for word in words] if whole else words, type=kind)
+        assert column.codes is not None  # noqa: S101 - read as words
+        places = pa.array(np.maximum(column.codes, 0), mask=column.missing)
+        parts.append(known.take(places))
+    return pa.concat_arrays(parts)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
+
+
+def _day(days: float) -> str:
+    moment = _EPOCH + timedelta(days=days)
+    return str(moment.date()) if days == int(days) else moment.replace(tzinfo=None).isoformat()

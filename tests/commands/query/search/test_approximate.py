@@ -36,16 +36,14 @@ def case(request, make):
 
 def found(case, k=4, memory=PLENTY, seed=1):
     records, rows, geometry = case
-    search = Neighbours(rows, geometry)
-    search.approximate(seed=seed, memory=memory)
-    return search.nearest(records, k, rng=np.random.default_rng(0), memory=memory)
+    search = Neighbours(rows, geometry, memory)
+    search.approximate(seed)
+    return search.nearest(records, range(1, k + 1))
 
 
 def exact(case, k=4):
     records, rows, geometry = case
-    return Neighbours(rows, geometry).nearest(
-        records, k, rng=np.random.default_rng(0), memory=PLENTY
-    )
+    return Neighbours(rows, geometry, PLENTY).nearest(records, range(1, k + 1))
 
 
 def test_with_all_lists_the_search_is_exact(case, approximate_search, monkeypatch):
@@ -96,11 +94,11 @@ def test_an_index_that_is_too_large_is_refused(case, approximate_search):
 def test_a_ball_has_no_approximate_form(case, approximate_search):
     assert approximate_search
     records, rows, geometry = case
-    search = Neighbours(rows, geometry)
-    search.approximate(seed=0, memory=PLENTY)
+    search = Neighbours(rows, geometry, PLENTY)
+    search.approximate(0)
 
     with pytest.raises(TypeError):
-        search.ball(records, 1.0, rng=np.random.default_rng(0), memory=PLENTY)
+        search.ball(records, 1.0)
 
 
 def test_without_faiss_the_extra_is_named(case, monkeypatch):

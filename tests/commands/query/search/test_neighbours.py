@@ -54,13 +54,13 @@ def test_nearest_is_the_slow_search(case, search, k, monkeypatch):
 @pytest.mark.parametrize("grown", [False, True])
 def test_ball_is_equation_18(case, grown):
     records, rows, geometry, full = case
-    search = Neighbours(rows, geometry)
+    search = Neighbours(rows, geometry, PLENTY)
     if grown:
         search._search = TreeSearch(search._points, geometry)
     # No distance is so close to it that rounding decides.
     radius = float(np.median(full[:, :40])) + 1e-7
 
-    logs, share = search.ball(records, radius, rng=np.random.default_rng(0), memory=PLENTY)
+    logs, share = search.ball(records, radius)
 
     within = full <= radius
     floored = np.log(np.maximum(full, LEAST_DISTANCE))
@@ -74,9 +74,9 @@ def test_repeated_rows_are_as_many_neighbours(make):
     rows = few.take(rng.integers(0, 20, 300))
     records = make(rng, 30, 2, (3,))
     geometry = Geometry(metric="gower", levels=(3,), columns=3)
-    search = Neighbours(rows, geometry)
+    search = Neighbours(rows, geometry, PLENTY)
 
-    found = search.nearest(records, 300, rng=rng, memory=PLENTY)
+    found = search.nearest(records, range(1, 301))
 
     assert search.pairs_per_record <= 20
     i, j = np.divmod(np.arange(30 * 300), 300)
@@ -127,8 +127,8 @@ def test_the_faster_search_is_chosen_by_timing(make, monkeypatch):
             "_seconds",
             lambda search, some, tree=tree: tree if isinstance(search, TreeSearch) else 1.0,
         )
-        search = Neighbours(rows, geometry)
-        search.nearest(records, 1, rng=rng, memory=PLENTY)
+        search = Neighbours(rows, geometry, PLENTY)
+        search.nearest(records, [1])
         assert search.method == name
 
 
@@ -137,9 +137,9 @@ def test_no_tree_grows_beyond_the_memory(make, monkeypatch):
     records, rows = make(rng, 40, 2, ()), make(rng, 4000, 2, (), digits=6)
     monkeypatch.setattr(neighbours, "_SMALL", 1)
     monkeypatch.setattr(neighbours, "_seconds", lambda *_: pytest.fail("timed in vain"))
-    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2), 100_000)
 
-    search.nearest(records, 1, rng=rng, memory=100_000)
+    search.nearest(records, [1])
 
     assert search.method == "matrix products"
 
@@ -158,11 +158,11 @@ def test_both_searches_say_the_same_to_the_last_bit(metric):
     geometry = Geometry(metric=metric, levels=(3, 3), columns=5)
     found = []
     for kind in (MatrixSearch, TreeSearch):
-        search = Neighbours(rows, geometry)
+        search = Neighbours(rows, geometry, PLENTY)
         search._search = kind(search._points, geometry)
-        near = search.nearest(records, 40, rng=rng, memory=PLENTY)
+        near = search.nearest(records, range(1, 41))
         radius = float(np.median(near[:, 4]))
-        found.append((near, *search.ball(records, radius, rng=rng, memory=PLENTY)))
+        found.append((near, *search.ball(records, radius)))
 
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -174,11 +174,10 @@ def test_a_ball_holds_what_lies_on_its_edge():
     one = Points(numbers=np.empty((1, 0)), codes=codes[:1])
     other = Points(numbers=np.empty((1, 0)), codes=codes[1:])
     geometry = Geometry(metric="euclidean", levels=(2, 2, 2), columns=3)
-    search = Neighbours(other, geometry)
-    rng = np.random.default_rng(0)
-    radius = float(search.nearest(one, 1, rng=rng, memory=PLENTY)[0, 0])
+    search = Neighbours(other, geometry, PLENTY)
+    radius = float(search.nearest(one, [1])[0, 0])
 
-    logs, share = search.ball(one, radius, rng=rng, memory=PLENTY)
+    logs, share = search.ball(one, radius)
 
     assert radius**2 < 6
     assert share.tolist() == [1.0]
@@ -201,12 +200,12 @@ def test_numbers_whose_squares_vanish_in_single_precision():
 def test_many_neighbours_take_no_more_than_the_memory(make, monkeypatch):
     rng = np.random.default_rng(0)
     records, rows = make(rng, 2000, 2, ()), make(rng, 1200, 2, (), digits=6)
-    search = Neighbours(rows, Geometry(metric="euclidean", levels=(), columns=2))
+    geometry = Geometry(metric="euclidean", levels=(), columns=2)
     asked, nearest = [], MatrixSearch.nearest
     monkeypatch.setattr(MatrixSearch, "nearest", lambda *a: asked.append(len(a[1])) or nearest(*a))
 
-    few = search.nearest(records, 1000, rng=rng, memory=1 << 24, ranks=(1, 1000))
-    all_at_once = search.nearest(records, 1000, rng=rng, memory=PLENTY)
+    few = Neighbours(rows, geometry, 1 << 24).nearest(records, (1, 1000))
+    all_at_once = Neighbours(rows, geometry, PLENTY).nearest(records, range(1, 1001))
 
     assert max(asked[:-1]) == 512
     np.testing.assert_array_equal(few, all_at_once[:, [0, -1]])

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mipaudit.commands.query.search import row_hashes
-from mipaudit.commands.query.search.points import Points
-from mipaudit.commands.query.search.row_hashes import copies, distinct_points
+from mipaudit.commands.query.search import points
+from mipaudit.commands.query.search.points import Points, copies, distinct_places
 
 
-def rows_of(points):
-    return list(map(tuple, np.concatenate([points.numbers, points.codes], axis=1).tolist()))
+def rows_of(some):
+    return list(map(tuple, np.concatenate([some.numbers, some.codes], axis=1).tolist()))
 
 
 def test_copies_are_those_of_a_set(make):
@@ -32,19 +31,20 @@ def test_one_column_that_differs_is_no_copy():
 
 
 def test_a_collision_makes_no_copy(make, monkeypatch):
-    monkeypatch.setattr(row_hashes, "row_hashes", lambda p: np.zeros(len(p), dtype=np.uint64))
+    monkeypatch.setattr(points, "row_hashes", lambda p: np.zeros(len(p), dtype=np.uint64))
     rng = np.random.default_rng(0)
     records = make(rng, 50, 2, (), digits=5)
 
     assert copies(records, make(rng, 50, 2, (), digits=5)).sum() == 0
-    assert len(distinct_points(records).points) == 50
+    assert len(distinct_places(records)[0]) == 50
 
 
 def test_distinct_rows_and_their_counts(make):
     records = make(np.random.default_rng(0), 500, 1, (2,), digits=0)
 
-    found = distinct_points(records)
+    first, inverse = distinct_places(records)
 
-    counted = dict(zip(rows_of(found.points), found.counts.tolist(), strict=True))
+    counts = np.bincount(inverse).tolist()
+    counted = dict(zip(rows_of(records.take(first)), counts, strict=True))
     everything = rows_of(records)
     assert counted == {row: everything.count(row) for row in set(everything)}
