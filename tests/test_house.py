@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from mipaudit.options.commands import TABLE
-from mipaudit.options.spelling import flags_of
+from mipaudit.options.declare import declared
 from mipaudit.statements.reports.kinds import named
 from tests.places import ROOT
 
@@ -77,7 +77,10 @@ def test_the_page_names_what_is_there():
     assert rooms == there - {"__pycache__"}
 
 
-COMMAND_LINE = re.compile(r"\b(?:mipaudit|estimate|epsilon|noise|query|losses|shift|simulate)\b")
+COMMAND_LINE = re.compile(
+    r"(?<![\w-])(?:mipaudit|estimate|epsilon|noise|query|losses|shift|simulate)(?![\w-])"
+)
+FLAG = re.compile(r"--[a-z][a-z-]*")
 
 
 def sentences(path):
@@ -97,24 +100,28 @@ def sentences(path):
     ]
 
 
-def test_the_flag_of_an_option_stands_where_the_option_is_declared():
-    """Sentences elsewhere name it by its keyword; command lines to type are command lines."""
-    rows = [row for row in TABLE if row.name != "reproduce"]
-    classes = [named(place) for row in rows for place in (row.asked, row.shown)]
-    flags = {flag for kind in classes for flag in flags_of(kind).values() if flag[0] == "-"}
-    edges = (PACKAGE / "cli", PACKAGE / "reproductions")
-    elsewhere = {}
+# Other questions by the same word: which distance and which metric, a scale of numbers and one
+# of noise, how runs and how scores are judged, and `--quick`, which is the opposite of `--full`.
+SAME_WORD = {"--metric", "--scale", "--method", "--quick"}
+
+
+def test_the_flag_of_an_option_stands_in_one_file():
+    """Sentences name it by its keyword; command lines to type are command lines."""
+    classes = [named(place) for row in TABLE for place in (row.asked, row.shown)]
+    flags = {
+        flag
+        for kind in classes
+        for one in declared(kind)
+        for flag in FLAG.findall(f"{one.option.flag} {one.option.off}")
+    }
+    found = defaultdict(set)
     for path in MODULES:
-        if (
-            path.name == "options.py"
-            or path.parent.name == "groups"
-            or path.is_relative_to(edges[0])
-        ):
-            continue
-        if path.is_relative_to(edges[1]):
-            continue
+        if path.is_relative_to(PACKAGE / "cli"):
+            continue  # it reads and corrects what was typed
         texts = [text for text in sentences(path) if not COMMAND_LINE.search(text)]
-        found = flags & {flag for text in texts for flag in re.findall(r"--[a-z][a-z-]+", text)}
-        if found:
-            elsewhere[name_of(path)] = sorted(found)
-    assert elsewhere == {}
+        for flag in {flag for text in texts for flag in FLAG.findall(text)}:
+            found[flag].add(name_of(path))
+    assert flags - found.keys() == set()
+    several = {flag: sorted(found[flag]) for flag in flags if len(found[flag]) > 1}
+    assert {flag: files for flag, files in several.items() if flag not in SAME_WORD} == {}
+    assert several.keys() >= SAME_WORD, "take it off the list"

@@ -9,6 +9,11 @@ and what a report records all derive from the field::
             Option("--loss-bound", "The loss is at most X.", metavar="X", within=above(0)),
         ] = None
 
+What several commands ask each in its own way stands once, too, as a type with its option, and
+a command says what it has otherwise::
+
+    min_cell: Annotated[MinCellOption[int], but("Fewest records of a class shown.")] = 10
+
 Annotations are objects in such files, not texts: no ``from __future__ import annotations``.
 """
 
@@ -29,6 +34,7 @@ from typing import (
     NamedTuple,
     NoReturn,
     Self,
+    TypeVar,
     Union,
     dataclass_transform,
     get_args,
@@ -40,6 +46,8 @@ from mipaudit.errors import UsageError
 if TYPE_CHECKING:
     from mipaudit.statements.origin import Setting
 
+# The type of an option that commands have of several types.
+T = TypeVar("T")
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
 _ANOTHER: Final = "must be another value"
@@ -97,6 +105,16 @@ class Option(NamedTuple):
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
     in_python: str | None = None
+
+
+def but(help: str | None = None, **changes: Any) -> dict[str, Any]:  # noqa: A002, ANN401
+    """Return what a class has otherwise of an option that stands elsewhere.
+
+    Args:
+        help: its words here; None for the same.
+        changes: more attributes of the `Option`.
+    """
+    return changes if help is None else {"help": help, **changes}
 
 
 class Declared(NamedTuple):
@@ -231,7 +249,9 @@ def _several(value: object) -> bool:
 
 
 def _declared(name: str, annotation: Any, default: Any, by_place: bool) -> Declared:  # noqa: ANN401, FBT001
-    (option,) = (one for one in annotation.__metadata__ if isinstance(one, Option))
+    option, *changes = annotation.__metadata__
+    for change in changes:
+        option = option._replace(**change)
     whole = kind = annotation.__origin__
     optional = get_origin(kind) in {Union, UnionType} and NoneType in get_args(kind)
     if optional:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from mipaudit.options.declare import Option, Options
-from mipaudit.options.groups.shown import Said
-from mipaudit.options.groups.working import FixedSeed, Followed
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.recorded import FixedSeed
+from mipaudit.options.groups.shown import ListOption, OutputOption, Said
+from mipaudit.options.groups.working import Followed
 from mipaudit.options.texts.files import file_path
 from mipaudit.statements.reports.kinds import named
 
@@ -85,13 +86,9 @@ Examples:
 class ReproduceShown(Said):
     """Where the figures go, and in which form."""
 
-    show_list: Annotated[bool, Option("--list", "Show all figures.")] = False
+    show_list: Annotated[ListOption, but("Show all figures.")] = False
     output: Annotated[
-        str | None,
-        Option(
-            "-o/--output",
-            "Write the files there; made if there is none. Default: only print.",
-            metavar="DIR",
-        ),
+        OutputOption[str | None],
+        but("Write the files there; made if there is none. Default: only print.", metavar="DIR"),
     ] = None
     picture: Annotated[Literal["png", "svg"], Option("--picture", "Form of the plots.")] = "png"

@@ -1,15 +1,14 @@
 """What ``mipaudit attack`` may be asked."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option
+from mipaudit.options.declare import Option, but
 from mipaudit.options.groups.judging import AdvantageLimit
 from mipaudit.options.groups.scores import Classes, Columns, Scores, Sides
+from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above, at_least
-from mipaudit.options.texts.column_lists import column_list
+from mipaudit.options.ranges import FINITE, NOT_NEGATIVE, above
 
 
 class _Attack(Sides):
@@ -51,23 +50,9 @@ class _Attack(Sides):
             only_with="residuals",
         ),
     ] = None
-    by: Annotated[
-        Sequence[str],
-        Option(
-            "--by",
-            "Give each value of these columns a threshold of its own.",
-            metavar="COL,COL",
-            read=column_list,
-        ),
-    ] = ()
+    by: Annotated[ByOption, but("Give each value of these columns a threshold of its own.")] = ()
     min_cell: Annotated[
-        int,
-        Option(
-            "--min-cell",
-            "Fewest records of a class, or behind a mean, shown.",
-            metavar="N",
-            within=at_least(1),
-        ),
+        MinCellOption[int], but("Fewest records of a class, or behind a mean, shown.")
     ] = 10
 
     def check(self) -> None:

@@ -3,11 +3,12 @@
 from typing import Annotated
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range
-from mipaudit.options.groups.judging import AdvantageLimit
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.judging import AdvantageLimit, MaxAdvantageOption
 from mipaudit.options.groups.scores import Data, Membership, Scores
+from mipaudit.options.groups.tables import HoldoutOption, MembersOption, MinCellOption
 from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import at_least
+from mipaudit.options.ranges import ABOVE_NOTHING
 
 
 class _Guesses(Scores, kw_only=False):
@@ -24,26 +25,8 @@ class _Guesses(Scores, kw_only=False):
 
 
 class _Attribute(Options):
-    members: Annotated[
-        Data,
-        Option(
-            "--members",
-            "Guesses of members, with `holdout`.",
-            metavar="FILE",
-            recorded=False,
-            is_input=True,
-        ),
-    ] = None
-    holdout: Annotated[
-        Data,
-        Option(
-            "--holdout",
-            "Guesses of others, with `members`.",
-            metavar="FILE",
-            recorded=False,
-            is_input=True,
-        ),
-    ] = None
+    members: Annotated[MembersOption, but("Guesses of members, with `holdout`.")] = None
+    holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
     attribute_column: Annotated[
         str,
         Option("--attribute-col", "Holds the attribute as it is.", metavar="NAME"),
@@ -56,13 +39,7 @@ class _Attribute(Options):
 
 class _Limits(AdvantageLimit):
     min_cell: Annotated[
-        int,
-        Option(
-            "--min-cell",
-            "Fewest members and holdout records of a value shown.",
-            metavar="N",
-            within=at_least(1),
-        ),
+        MinCellOption[int], but("Fewest members and holdout records of a value shown.")
     ] = 10
     max_attribute_advantage: Annotated[
         float | None,
@@ -70,16 +47,11 @@ class _Limits(AdvantageLimit):
             "--max-attribute-advantage",
             "Policy: the attribute advantage of these guesses is at most X.",
             metavar="X",
-            within=Range(lambda x: 0 < x <= 1, "above 0 and at most 1"),
+            within=ABOVE_NOTHING,
         ),
     ] = None
     max_advantage: Annotated[
-        float | None,
-        Option(
-            "--max-advantage",
-            "Policy: the membership advantage of these guesses is at most X.",
-            metavar="X",
-        ),
+        MaxAdvantageOption, but("Policy: the membership advantage of these guesses is at most X.")
     ] = None
 
 

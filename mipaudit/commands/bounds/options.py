@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 
 from mipaudit.commands.bounds.parts import counts_by_name, dp_sgd_numbers, parts_of
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range
-from mipaudit.options.groups.game import Game, Neighbours
+from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.shown import CurveOption, Shown
 from mipaudit.options.ranges import SHARE, above
 from mipaudit.options.texts.operating_limit import operating_point
 
@@ -27,12 +27,9 @@ _COUNTS: Final = ("tp", "fn", "fp", "tn")
 _LARGEST: Final = 1e6
 # Whole numbers up to here are exact as floats.
 _LARGEST_WHOLE: Final = 10**15
-# Beyond it a rate next to 1 has too few digits left of its complement.
-_LARGEST_COUNT: Final = 10**9
 # 0.3 is a target at prior 0.35, although |2 * 0.35 - 1| is a little more in floats.
 _ROUNDING: Final = 1e-15
 _LOSS: Final = Range(lambda x: 0 <= x <= _LARGEST, f"at least 0 and at most {_LARGEST:g}")
-_COUNT: Final = Range(lambda n: 0 <= n <= _LARGEST_COUNT, "at least 0 and at most 1e9")
 _SIZE: Final = above(0)
 
 
@@ -41,13 +38,8 @@ class _Guarantee(Options):
         float | None, Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS)
     ] = None
     delta: Annotated[
-        float | None,
-        Option(
-            "--delta",
-            "The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived.",
-            metavar="D",
-            within=SHARE,
-        ),
+        game.DeltaOption[float | None],
+        but("The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."),
     ] = None
     mu: Annotated[
         float | None, Option("--mu", "Gaussian differential privacy.", metavar="MU", within=_LOSS)
@@ -73,15 +65,7 @@ class _Guarantee(Options):
             within=_SIZE,
         ),
     ] = None
-    sensitivity: Annotated[
-        float | None,
-        Option(
-            "--sensitivity",
-            "How far a neighbour moves what gets the noise; 1 by default.",
-            metavar="S",
-            within=_SIZE,
-        ),
-    ] = None
+    sensitivity: game.SensitivityOption = None
     randomized_response: Annotated[
         float | None,
         Option(
@@ -137,8 +121,7 @@ class _Target(Options):
         float | None, Option("--accuracy", "Target: the accuracy is at most X.", metavar="X")
     ] = None
     eta: Annotated[
-        float | None,
-        Option("--eta", "Target: accuracy at most X above guessing (MIP).", metavar="X"),
+        game.EtaOption[float | None], but("Target: accuracy at most X above guessing (MIP).")
     ] = None
     tpr_at_fpr: Annotated[
         tuple[float, float] | None,
@@ -165,19 +148,10 @@ class _Attack(Options):
         float | None,
         Option("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE),
     ] = None
-    tp: Annotated[
-        int | None, Option("--tp", "Members that it called members.", metavar="N", within=_COUNT)
-    ] = None
-    fn: Annotated[
-        int | None, Option("--fn", "Members that it did not.", metavar="N", within=_COUNT)
-    ] = None
-    fp: Annotated[
-        int | None,
-        Option("--fp", "Holdout records that it called members.", metavar="N", within=_COUNT),
-    ] = None
-    tn: Annotated[
-        int | None, Option("--tn", "Holdout records that it did not.", metavar="N", within=_COUNT)
-    ] = None
+    tp: game.TruePositivesOption = None
+    fn: game.FalseNegativesOption = None
+    fp: game.FalsePositivesOption = None
+    tn: game.TrueNegativesOption = None
 
 
 class _Answer(Options):
@@ -193,7 +167,7 @@ class _Answer(Options):
     curves: Annotated[bool, Option(None, "Add the points of the curves to the report.")] = False
 
 
-class BoundsOptions(_Guarantee, Neighbours, _Target, _Attack, Game, _Answer, Recorded):
+class BoundsOptions(_Guarantee, game.Neighbours, _Target, _Attack, game.Game, _Answer, Recorded):
     """A guarantee, a target or an attack."""
 
     HELP = """Say what a privacy guarantee allows an attacker, and back.
@@ -281,9 +255,7 @@ Examples:
 class BoundsShown(Shown):
     """The report, and the curves beside it."""
 
-    curve: Annotated[
-        str | None, Option("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
-    ] = None
+    curve: CurveOption = None
     plot: Annotated[
         str | None,
         Option("--plot", "Draw bounds and ROC there (.png, .pdf, .svg).", metavar="FILE"),

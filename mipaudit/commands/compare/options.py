@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, declared, is_left_out
+from mipaudit.options.declare import Option, Options, but, declared, is_left_out
 from mipaudit.options.groups.game import Game
+from mipaudit.options.groups.judging import AgainstOption
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
+from mipaudit.options.groups.tables import KeyColumnOption
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.plain_values import path_of, require
-from mipaudit.statements.estimate import Against
 
 _SUFFIXES: Final = frozenset({".csv", ".gz", ".zst", ".parquet", ".pq", ".tsv", ".txt", ".json"})
 # The options of a comparison of reports, and what applies to any input.
@@ -110,12 +111,7 @@ class _Several(Options):
 
 class _Matching(Options):
     key_column: Annotated[
-        str | None,
-        Option(
-            "--key-col",
-            "Identifies a record; the rows of several files are matched by it.",
-            metavar="NAME",
-        ),
+        KeyColumnOption, but("Identifies a record; the rows of several files are matched by it.")
     ] = None
 
 
@@ -141,11 +137,10 @@ class _Compare(Options):
         ),
     ] = None
     against: Annotated[
-        Against | None,
-        Option(
-            "--against",
+        AgainstOption,
+        but(
             "The attackers of the ranking and the policy. Default: any where every score is "
-            "discrete, else thresholds. The last two are for reports on scores of several numbers.",
+            "discrete, else thresholds. The last two are for reports on scores of several numbers."
         ),
     ] = None
 

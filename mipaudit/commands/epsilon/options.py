@@ -5,7 +5,7 @@ An option belongs to a design by the class that it stands in.
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from mipaudit.commands.epsilon.given import (
     AttackTable,
@@ -19,11 +19,13 @@ from mipaudit.commands.epsilon.given import (
 )
 from mipaudit.commands.epsilon.report import DesignKind
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options, Range, declared
-from mipaudit.options.groups.scores import Classes, Columns, Scores
-from mipaudit.options.groups.shown import Shown
+from mipaudit.options.declare import Option, Options, Range, but, declared
+from mipaudit.options.groups import game
+from mipaudit.options.groups.scores import Classes, Columns, MemberSideOption, Scores
+from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, Shown
+from mipaudit.options.groups.tables import ClaimedCurveOption
 from mipaudit.options.groups.working import Seeded, Work
-from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, SHARE
+from mipaudit.options.ranges import NOT_NEGATIVE
 from mipaudit.options.texts.number_list import one_or_two, whole_number
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ NumeratorChoice = Literal["either", "member", "holdout", "both"]
 _MOST_SPLITS: Final = 1000
 _MOST_STEPS: Final = 10**7
 _RAREST: Final = 1e-3
-_COUNT: Final = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
-_Count = partial(Option, metavar="N", within=_COUNT, read=whole_number)
+_Count = partial(Option, within=game.COUNT, read=whole_number)
 _DESIGNS: Final = (
     "  independent-runs  a row is one run of the mechanism, with the record or without: "
     "certifies epsilon.\n"
@@ -49,21 +50,9 @@ class _Any(Options):
     design: Annotated[
         DesignKind | None, Option("--design", "How the scores came about. No default.")
     ] = None
-    delta: Annotated[float, Option("--delta", "Of every epsilon.", metavar="D", within=SHARE)] = (
-        1e-5
-    )
-    confidence: Annotated[
-        float, Option("--confidence", "Of the limit.", metavar="C", within=CONFIDENCE)
-    ] = 0.95
-    claimed_epsilon: Annotated[
-        float | None,
-        Option(
-            "--claimed-epsilon",
-            "A claim to refute, at `delta`.",
-            metavar="E",
-            within=NOT_NEGATIVE,
-        ),
-    ] = None
+    delta: game.DeltaOption[float] = 1e-5
+    confidence: Annotated[game.ConfidenceOption[float], but("Of the limit.")] = 0.95
+    claimed_epsilon: game.ClaimedEpsilonOption = None
 
 
 class _Certifying(Options):
@@ -77,17 +66,8 @@ class _Certifying(Options):
         ),
     ] = None
     claimed_curve: Annotated[
-        Any,
-        Option(
-            "--claimed-curve",
-            "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
-            "curve that mipaudit bounds writes.",
-            metavar="FILE",
-            read=claimed,
-            told=called,
-            is_input=True,
-            in_python="Or a pair of sequences, FPR and TPR.",
-        ),
+        ClaimedCurveOption,
+        but(read=claimed, told=called),
     ] = None
     true_epsilon: Annotated[
         float | None,
@@ -118,10 +98,12 @@ class _Runs(Options):
             within=Range(lambda n: 1 <= n <= _MOST_SPLITS, "at least 1 and at most 1000"),
         ),
     ] = 1
-    tp: Annotated[int | None, _Count("--tp", "Runs with the record called so.")] = None
-    fn: Annotated[int | None, _Count("--fn", "Runs with the record not called so.")] = None
-    fp: Annotated[int | None, _Count("--fp", "Runs without the record called runs with it.")] = None
-    tn: Annotated[int | None, _Count("--tn", "Runs without the record not called so.")] = None
+    tp: Annotated[game.TruePositivesOption, but("Runs with the record called so.")] = None
+    fn: Annotated[game.FalseNegativesOption, but("Runs with the record not called so.")] = None
+    fp: Annotated[
+        game.FalsePositivesOption, but("Runs without the record called runs with it.")
+    ] = None
+    tn: Annotated[game.TrueNegativesOption, but("Runs without the record not called so.")] = None
     numerator: Annotated[
         NumeratorChoice | None,
         Option(
@@ -148,8 +130,7 @@ class _OneRun(Options):
         ),
     ] = None
     member_side: Annotated[
-        Literal["auto", "high", "low"],
-        Option("--member-side", "One run: where included score, if known beforehand."),
+        MemberSideOption, but("One run: where included score, if known beforehand.")
     ] = "auto"
     canaries: Annotated[
         int | None, _Count("--canaries", "Canaries of one run, with `guesses`.", metavar="M")
@@ -353,11 +334,7 @@ Examples:
 class EpsilonShown(Shown):
     """The report with its verdict on a claim, and the curve beside it."""
 
-    curve: Annotated[
-        str | None,
-        Option("--curve", "Write epsilon at many deltas there, as .csv or .json.", metavar="FILE"),
-    ] = None
-    exit_zero: Annotated[
-        bool,
-        Option("--exit-zero", "Exit 0 also when the claim is refuted.", recorded=False),
-    ] = False
+    curve: Annotated[CurveOption, but("Write epsilon at many deltas there, as .csv or .json.")] = (
+        None
+    )
+    exit_zero: Annotated[ExitZeroOption, but("Exit 0 also when the claim is refuted.")] = False

@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
-from mipaudit.options.groups.game import Game, Neighbours
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.game import ClaimedEpsilonOption, DeltaOption, Game, Neighbours
 from mipaudit.options.groups.judging import AskedPolicy, ScorePolicy
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
 from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
 from mipaudit.options.plain_values import path_of
-from mipaudit.options.ranges import BELOW_ONE, NOT_NEGATIVE, PROBABILITY
+from mipaudit.options.ranges import BELOW_ONE, PROBABILITY
 
 if TYPE_CHECKING:
     from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
@@ -52,23 +52,11 @@ class _Limits(Options):
 
 class _Claim(Neighbours):
     claimed_epsilon: Annotated[
-        float | None,
-        Option(
-            "--claimed-epsilon",
-            "Compare with this differential privacy claim.",
-            metavar="E",
-            within=NOT_NEGATIVE,
-        ),
+        ClaimedEpsilonOption, but("Compare with this differential privacy claim.")
     ] = None
     delta: Annotated[
-        float,
-        Option(
-            "--delta",
-            "The claim's delta.",
-            metavar="D",
-            within=BELOW_ONE,
-            only_with="claimed_epsilon",
-        ),
+        DeltaOption[float],
+        but("The claim's delta.", within=BELOW_ONE, only_with="claimed_epsilon"),
     ] = 0.0
 
     def check(self) -> None:

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Final, Literal
 from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
 from mipaudit.errors import UsageError
 from mipaudit.maths.mip import Mechanism
-from mipaudit.options.declare import Option, Options, Range
-from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.groups import game
+from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.plain_values import path_of
-from mipaudit.options.ranges import PROBABILITY, above, at_least
+from mipaudit.options.ranges import PROBABILITY, above
 from mipaudit.options.texts.files import file_path
 from mipaudit.options.texts.number_list import numbers
 
@@ -28,16 +30,16 @@ def _path_alone(given: object) -> str | None:
     return given if isinstance(given, str) else None
 
 
+def _named(help: str) -> dict[str, Any]:  # noqa: A002
+    """Return what an option of several columns is that each are a text of their own."""
+    return but(help, metavar="NAME", only_with="splits", read=None, repeated=None)
+
+
 class _Promise(Options):
     eta: Annotated[
-        float,
-        Option(
-            "--eta",
-            "Accuracy above guessing that is left to an attacker.",
-            metavar="X",
-            # Below it the answer is no longer a float.
-            within=Range(lambda x: 1e-12 <= x < 0.5, "at least 1e-12 and below 0.5"),  # noqa: PLR2004 - one half
-        ),
+        game.EtaOption[float],
+        # Below it the answer is no longer a float.
+        but(within=Range(lambda x: 1e-12 <= x < 0.5, "at least 1e-12 and below 0.5")),  # noqa: PLR2004 - one half
     ]
     k: Annotated[
         float,
@@ -79,13 +81,7 @@ class _Known(Options):
         ),
     ] = None
     sensitivity: Annotated[
-        float | None,
-        Option(
-            "--sensitivity",
-            "Largest move when one record is exchanged, for any data.",
-            metavar="S",
-            within=_SIZE,
-        ),
+        game.SensitivityOption, but("Largest move when one record is exchanged, for any data.")
     ] = None
     dimension: Annotated[
         int | None,
@@ -123,38 +119,21 @@ class _Tables(Options):
         ),
     ] = None
     columns: Annotated[
-        Sequence[str],
-        Option(
-            "--columns",
-            "A released number; repeat. Default: all but row labels.",
-            metavar="NAME",
-            only_with="splits",
-        ),
+        ColumnsOption, _named("A released number; repeat. Default: all but row labels.")
     ] = ()
-    ignore: Annotated[
-        Sequence[str],
-        Option(
-            "--ignore",
-            "A column that is no released number; repeat.",
-            metavar="NAME",
-            only_with="splits",
-        ),
-    ] = ()
+    ignore: Annotated[IgnoreOption, _named("A column that is no released number; repeat.")] = ()
 
 
 class _Calibration(Options):
     confidence: Annotated[
-        float,
-        Option(
-            "--confidence", "Of the limits.", metavar="C", within=PROBABILITY, only_with="splits"
-        ),
+        game.ConfidenceOption[float], but("Of the limits.", within=PROBABILITY, only_with="splits")
     ] = 0.95
     strict: Annotated[
-        bool,
-        Option(
-            "--strict",
+        game.StrictOption,
+        but(
             "Limits that hold at every number of splits; takes more of them.",
             only_with="splits",
+            in_python=None,
         ),
     ] = False
     clip_radius: Annotated[
@@ -216,14 +195,8 @@ class _Calibration(Options):
         ),
     ] = "upper"
     seed: Annotated[
-        int | None,
-        Option(
-            "--seed",
-            "Experiments only: who knows it can undo the noise.",
-            metavar="INTEGER",
-            within=at_least(0),
-            only_with="splits",
-        ),
+        SeedOption[int | None],
+        but("Experiments only: who knows it can undo the noise.", only_with="splits"),
     ] = None
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, get_args
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups import tables
 from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Form, Said
-from mipaudit.options.groups.working import ChosenSeed, Followed
+from mipaudit.options.groups.shown import Form, OutputOption, Said
+from mipaudit.options.groups.working import ChosenSeed, ChosenSeedOption, Followed
 from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.seed_choice import SeedGiven, seed_given
 from mipaudit.options.texts.column_lists import column_list
 from mipaudit.reading.rows.output import RowFormat, record_format
 
@@ -115,16 +115,8 @@ def _ball(kind: Kind, text: str) -> Query:
     return Query(kind=kind, column=column, radius=radius)
 
 
-def _table(flag: str, help: str) -> Option:  # noqa: A002
-    return Option(
-        flag,
-        help,
-        metavar="FILE",
-        read=path_of,
-        recorded=False,
-        is_input=True,
-        in_python="Or a data frame or an Arrow table.",
-    )
+def _table(help: str | None = None) -> dict[str, Any]:  # noqa: A002
+    return but(help, read=path_of, in_python="Or a data frame or an Arrow table.")
 
 
 def _columns(flag: str, help: str) -> Option:  # noqa: A002
@@ -186,23 +178,18 @@ class _Kinds(Options, kw_only=False):
 
 class _Tables(Options):
     members: Annotated[
-        Any, _table("--members", "Records of the training data: CSV or Parquet.")
+        tables.MembersOption, _table("Records of the training data: CSV or Parquet.")
     ] = None
     holdout: Annotated[
-        Any, _table("--holdout", "Records of the same source that were not trained on.")
+        tables.HoldoutOption, _table("Records of the same source that were not trained on.")
     ] = None
-    synthetic: Annotated[Any, _table("--synthetic", "The records that were released.")] = None
-    reference: Annotated[
-        Any, _table("--reference", "Records of neither class, for density and classifier.")
-    ] = None
+    synthetic: Annotated[tables.SyntheticOption, _table()] = None
+    reference: Annotated[tables.ReferenceOption, _table()] = None
 
     output: Annotated[
-        Any,
-        Option(
-            "-o/--output",
+        OutputOption[Any],
+        but(
             "Write the scores there (.csv, .csv.gz, .parquet), all of it or nothing.",
-            metavar="FILE",
-            recorded=False,
             read=path_of,
             in_python="Or an open binary file; None writes nothing.",
         ),
@@ -211,10 +198,8 @@ class _Tables(Options):
         RowFormat | None,
         Option(None, "The form of the scores. Default: by the name of the file.", recorded=False),
     ] = None
-    columns: Annotated[
-        Sequence[str], _columns("--columns", "Compare these. Default: all but row labels.")
-    ] = ()
-    ignore: Annotated[Sequence[str], _columns("--ignore", "Leave these out.")] = ()
+    columns: tables.ColumnsOption = ()
+    ignore: tables.IgnoreOption = ()
     categorical: Annotated[
         Sequence[str], _columns("--categorical", "Numbers that are categories, such as codes.")
     ] = ()
@@ -262,13 +247,10 @@ class _Tables(Options):
 
 class _Search(ChosenSeed):
     seed: Annotated[
-        SeedGiven,
-        Option(
-            "--seed",
+        ChosenSeedOption,
+        but(
             "Decides with the rows what density, classifier and `approximate` draw; fresh "
-            "draws one that is recorded. Default: the rows alone decide.",
-            metavar="INTEGER|fresh",
-            read=seed_given,
+            "draws one that is recorded. Default: the rows alone decide."
         ),
     ] = None
     approximate: Annotated[

@@ -5,11 +5,12 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.judging import ListedPolicy
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
-from mipaudit.options.groups.shown import ExitZero, Form, Said
+from mipaudit.options.groups.shown import ExitZero, Form, OutputOption, Said
+from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.policy.limits import check_limits, of_records
 from mipaudit.options.policy.waivers import check_waivers
@@ -38,15 +39,7 @@ class _Risks(Options):
             within=between(2, MOST_CELLS),
         ),
     ] = None
-    min_cell: Annotated[
-        int,
-        Option(
-            "--min-cell",
-            "Fewest records of a cell or a group that is shown.",
-            metavar="N",
-            within=at_least(1),
-        ),
-    ] = 10
+    min_cell: MinCellOption[int] = 10
     tau: Annotated[
         float, Option("--tau", "List cells with a risk above X.", metavar="X", within=BELOW_ONE)
     ] = 0.5
@@ -68,15 +61,7 @@ class _Risks(Options):
             within=between(0, 10_000),
         ),
     ] = 0
-    by: Annotated[
-        Sequence[str],
-        Option(
-            "--by",
-            "Tell groups apart by these columns.",
-            metavar="COL,COL",
-            read=_group_columns,
-        ),
-    ] = ()
+    by: Annotated[ByOption, but(read=_group_columns)] = ()
     small_groups: Annotated[
         Literal["merge", "refuse"],
         Option("--small-groups", "Of fewer than `min_cell` of a class.", only_with="by"),
@@ -136,12 +121,9 @@ class RecordTableOptions(Scores, Classes, Columns, _RiskPolicy, BadParts, Seeded
 
 class _Written(Options):
     output: Annotated[
-        RecordFile,
-        Option(
-            "-o/--output",
+        OutputOption[RecordFile],
+        but(
             "Write a row for each record there (.csv, .csv.gz, .parquet), all or nothing.",
-            metavar="FILE",
-            recorded=False,
             in_python="Or an open binary file.",
         ),
     ] = None

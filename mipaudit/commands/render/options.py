@@ -2,31 +2,22 @@
 
 from typing import Annotated
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.judging import ScorePolicy
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Judged
 from mipaudit.options.groups.stored import StoredReport
-from mipaudit.options.ranges import CONFIDENCE, PROBABILITY
 
 
 class _MeantFor(Options):
     prior: Annotated[
-        float | None,
-        Option(
-            "--prior",
-            "The prior that the limits are meant for: an error if it is not the report's.",
-            metavar="P",
-            within=PROBABILITY,
-        ),
+        PriorOption[float | None],
+        but("The prior that the limits are meant for: an error if it is not the report's."),
     ] = None
     confidence: Annotated[
-        float | None,
-        Option(
-            None,
-            "That the limits are meant for; more than the report's is an error.",
-            within=CONFIDENCE,
-        ),
+        ConfidenceOption[float | None],
+        but("That the limits are meant for; more than the report's is an error.", flag=None),
     ] = None
 
 

@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from mipaudit.options.declare import Option, Options
-from mipaudit.options.groups.shown import Quiet
+from mipaudit.options.declare import Options, but
+from mipaudit.options.groups.shown import OutputOption, Quiet
 
 
 class SchemaOptions(Options):
@@ -24,6 +24,4 @@ Examples:
 class SchemaShown(Quiet):
     """Where the schema goes."""
 
-    output: Annotated[
-        str | None, Option("-o/--output", "Write the schema there.", metavar="FILE")
-    ] = None
+    output: Annotated[OutputOption[str | None], but("Write the schema there.")] = None

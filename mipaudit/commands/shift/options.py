@@ -1,11 +1,12 @@
 """What ``mipaudit shift`` may be asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Confidence
 from mipaudit.options.groups.scores import Data
+from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.groups.working import StrictlySeeded, Work
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.ranges import ABOVE_NOTHING
@@ -42,20 +43,8 @@ class _Tables(Options, kw_only=False):
 
 
 class _Features(Options):
-    columns: Annotated[
-        Sequence[str],
-        Option(
-            "--columns",
-            "Compare these. Default: all but ids.",
-            metavar="COL,COL",
-            read=_names,
-            repeated=True,
-        ),
-    ] = ()
-    ignore: Annotated[
-        Sequence[str],
-        Option("--ignore", "Leave these out.", metavar="COL,COL", read=_names, repeated=True),
-    ] = ()
+    columns: Annotated[ColumnsOption, but("Compare these. Default: all but ids.", read=_names)] = ()
+    ignore: Annotated[IgnoreOption, but(read=_names)] = ()
     id_column: Annotated[
         str | None,
         Option(

@@ -2,11 +2,10 @@
 
 from typing import Annotated, Final
 
-from mipaudit.options.declare import Option, Options, Range
+from mipaudit.options.declare import Option, Options, Range, but
 from mipaudit.options.groups.game import Prior
-from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Shown
-from mipaudit.options.groups.working import FixedSeed
+from mipaudit.options.groups.recorded import FixedSeed, Recorded
+from mipaudit.options.groups.shown import ListOption, OutputOption, QuietOption, Shown
 from mipaudit.validation.truth import LARGEST, Order
 
 _SIZE: Final = Range(lambda n: 1 <= n <= LARGEST, f"from 1 to {LARGEST:,}")
@@ -70,20 +69,15 @@ Examples:
 class SimulateShown(Shown):
     """What is made of the scenario, and where it goes."""
 
-    show_list: Annotated[bool, Option("--list", "Show all scenarios.")] = False
+    show_list: Annotated[ListOption, but("Show all scenarios.")] = False
     truth_only: Annotated[bool, Option("--truth-only", "Say what is true, and draw nothing.")] = (
         False
     )
     output: Annotated[
-        str | None,
-        Option(
-            "-o/--output",
+        OutputOption[str | None],
+        but(
             "Write the scores there (.csv, .csv.gz, .parquet), and FILE.truth.json beside it. "
-            "Default: CSV to standard output, the truth to stderr.",
-            metavar="FILE",
-            recorded=False,
+            "Default: CSV to standard output, the truth to stderr."
         ),
     ] = None
-    quiet: Annotated[
-        bool, Option("-q/--quiet", "No notes, and no truth on stderr.", recorded=False)
-    ] = False
+    quiet: Annotated[QuietOption, but("No notes, and no truth on stderr.")] = False

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Prior
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness
-from mipaudit.options.groups.shown import Said
+from mipaudit.options.groups.shown import OutputOption, Said
+from mipaudit.options.groups.tables import MinCellOption
 from mipaudit.options.groups.working import Engines, Seeded
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import at_least
@@ -54,11 +55,9 @@ class _Site(Options):
         ),
     ] = None
     min_cell: Annotated[
-        int | None,
-        Option(
-            "--min-cell",
+        MinCellOption[int | None],
+        but(
             "Fewest records of any count in the file, where it must have a bound.",
-            metavar="N",
             within=at_least(2),
         ),
     ] = None
@@ -132,7 +131,4 @@ Examples:
 class SummarizeShown(Said):
     """Where the summary goes."""
 
-    output: Annotated[
-        str | None,
-        Option("-o/--output", "Where to write. Needed.", metavar="FILE", recorded=False),
-    ] = None
+    output: Annotated[OutputOption[str | None], but("Where to write. Needed.")] = None

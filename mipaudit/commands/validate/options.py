@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from mipaudit.options.declare import Option, Options, Range
-from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.working import FixedSeed, Followed
+from mipaudit.options.declare import Option, Options, Range, but
+from mipaudit.options.groups.game import StrictOption
+from mipaudit.options.groups.recorded import FixedSeed, Recorded
+from mipaudit.options.groups.working import Followed, JobsOption
+from mipaudit.options.ranges import between
 from mipaudit.options.texts.files import file_path
 from mipaudit.options.texts.number_list import numbers, whole_numbers
 
@@ -33,9 +35,7 @@ class _Cells(Options):
             "--replications",
             "Files per cell; 1,000 by default, or 4,000 in the long form.",
             metavar="R",
-            within=Range(
-                lambda n: 1 <= n <= _MOST_REPLICATIONS, f"from 1 to {_MOST_REPLICATIONS:,}"
-            ),
+            within=between(1, _MOST_REPLICATIONS),
         ),
     ] = None
     sizes: Annotated[
@@ -62,19 +62,17 @@ class _Cells(Options):
         ),
     ] = ()
     strict: Annotated[
-        bool, Option("--strict", "Check the finite-sample methods, those of strict audits.")
+        StrictOption,
+        but("Check the finite-sample methods, those of strict audits.", in_python=None),
     ] = False
 
 
 class _Run(Options):
     jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs",
+        JobsOption,
+        but(
             "Processes. Default: one per processor; the answer is the same.",
-            metavar="N",
-            within=Range(lambda n: 1 <= n <= _MOST_JOBS, f"from 1 to {_MOST_JOBS:,}"),
-            recorded=False,
+            within=between(1, _MOST_JOBS),
         ),
     ] = None
     resume: Annotated[

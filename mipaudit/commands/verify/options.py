@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.scores import Classes
-from mipaudit.options.groups.shown import Shown
+from mipaudit.options.groups.shown import ExitZeroOption, Shown
 from mipaudit.options.groups.stored import StoredReport
+from mipaudit.options.groups.tables import ClaimedCurveOption, ReferenceOption, SyntheticOption
 from mipaudit.options.groups.working import Followed, Jobs
 
 
@@ -34,33 +35,10 @@ class _Inputs(Options):
 
 class _Beside(Options):
     claimed_curve: Annotated[
-        Any,
-        Option(
-            "--claimed-curve",
-            "The claimed ROC of a report of epsilon.",
-            metavar="FILE",
-            is_input=True,
-            in_python="",
-        ),
+        ClaimedCurveOption, but("The claimed ROC of a report of epsilon.", in_python="")
     ] = None
-    synthetic: Annotated[
-        Any,
-        Option(
-            "--synthetic",
-            "The released records of a report of query.",
-            metavar="FILE",
-            is_input=True,
-        ),
-    ] = None
-    reference: Annotated[
-        Any,
-        Option(
-            "--reference",
-            "The reference records of a report of query.",
-            metavar="FILE",
-            is_input=True,
-        ),
-    ] = None
+    synthetic: Annotated[SyntheticOption, but("The released records of a report of query.")] = None
+    reference: Annotated[ReferenceOption, but("The reference records of a report of query.")] = None
 
 
 class VerifyOptions(StoredReport, _Inputs, Classes, _Beside, Jobs, Followed):
@@ -99,6 +77,4 @@ Examples:
 class VerifyShown(Shown):
     """How what agrees is shown."""
 
-    exit_zero: Annotated[
-        bool, Option("--exit-zero", "Exit 0 also when the report differs.", recorded=False)
-    ] = False
+    exit_zero: Annotated[ExitZeroOption, but("Exit 0 also when the report differs.")] = False

@@ -1,40 +1,90 @@
-"""The game that an attacker plays, and the neighbours that a guarantee is about.
+"""The game that an attacker plays, and what is said of it: a guarantee, a promise, an attack.
 
 Few modules are read for it: pure mathematics asks for no more.
 """
 
 from typing import Annotated, Literal
 
-from mipaudit.options.declare import Option, Options
-from mipaudit.options.ranges import CONFIDENCE, PROBABILITY
+from mipaudit.options.declare import Option, Options, Range, T
+from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, PROBABILITY, SHARE, above
+from mipaudit.options.texts.number_list import whole_number
+
+PriorOption = Annotated[
+    T,
+    Option(
+        "--prior",
+        "Probability that a challenged record is a member.",
+        metavar="P",
+        within=PROBABILITY,
+    ),
+]
+ConfidenceOption = Annotated[
+    T,
+    Option("--confidence", "Confidence of every pair of limits.", metavar="C", within=CONFIDENCE),
+]
+StrictOption = Annotated[
+    bool,
+    Option(
+        "--strict",
+        "Finite-sample limits where there are any; only the AUC stays approximate.",
+        in_python="Without a `seed` one is drawn.",
+    ),
+]
+DeltaOption = Annotated[T, Option("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
+ClaimedEpsilonOption = Annotated[
+    float | None,
+    Option("--claimed-epsilon", "A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE),
+]
+SensitivityOption = Annotated[
+    float | None,
+    Option(
+        "--sensitivity",
+        "How far a neighbour moves what gets the noise; 1 by default.",
+        metavar="S",
+        within=above(0),
+    ),
+]
+EtaOption = Annotated[
+    T, Option("--eta", "Accuracy above guessing that is left to an attacker.", metavar="X")
+]
+# Beyond it a rate next to 1 has too few digits left of its complement.
+COUNT = Range(lambda n: 0 <= n <= 10**9, "at least 0 and at most 1e9")
+TruePositivesOption = Annotated[
+    int | None,
+    Option("--tp", "Members that it called members.", metavar="N", within=COUNT, read=whole_number),
+]
+FalseNegativesOption = Annotated[
+    int | None,
+    Option("--fn", "Members that it did not.", metavar="N", within=COUNT, read=whole_number),
+]
+FalsePositivesOption = Annotated[
+    int | None,
+    Option(
+        "--fp",
+        "Holdout records that it called members.",
+        metavar="N",
+        within=COUNT,
+        read=whole_number,
+    ),
+]
+TrueNegativesOption = Annotated[
+    int | None,
+    Option(
+        "--tn", "Holdout records that it did not.", metavar="N", within=COUNT, read=whole_number
+    ),
+]
 
 
 class Prior(Options):
     """How often members are challenged."""
 
-    prior: Annotated[
-        float,
-        Option(
-            "--prior",
-            "Probability that a challenged record is a member.",
-            metavar="P",
-            within=PROBABILITY,
-        ),
-    ] = 0.5
+    prior: PriorOption[float] = 0.5
 
 
 class Confidence(Options):
     """How sure the limits are."""
 
-    confidence: Annotated[
-        float,
-        Option(
-            "--confidence",
-            "Confidence of every pair of limits.",
-            metavar="C",
-            within=CONFIDENCE,
-        ),
-    ] = 0.95
+    confidence: ConfidenceOption[float] = 0.95
 
 
 class Game(Prior, Confidence):

@@ -20,11 +20,21 @@ if TYPE_CHECKING:
     from mipaudit.statements.policy import Policy
 
 
+MaxAdvantageOption = Annotated[
+    float | None, Option("--max-advantage", "Policy: the advantage is at most X.", metavar="X")
+]
+AgainstOption = Annotated[
+    Against | None,
+    Option(
+        "--against",
+        "The attackers that the policy must withstand; the last two are for scores of several "
+        "numbers.",
+    ),
+]
+
+
 class _MaxAdvantage(Options):
-    max_advantage: Annotated[
-        float | None,
-        Option("--max-advantage", "Policy: the advantage is at most X.", metavar="X"),
-    ] = None
+    max_advantage: MaxAdvantageOption = None
 
 
 class AdvantageLimit(Game, _MaxAdvantage):
@@ -110,14 +120,7 @@ class _ScoreLimits(_MaxAdvantage):
             within=at_least(0),
         ),
     ] = None
-    against: Annotated[
-        Against | None,
-        Option(
-            "--against",
-            "The attackers that the policy must withstand; the last two are for scores of "
-            "several numbers.",
-        ),
-    ] = None
+    against: AgainstOption = None
     max_metric: Annotated[
         Mapping[str, float] | Sequence[str],
         Option(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from mipaudit.options.declare import Option, Options
+from mipaudit.options.groups.tables import HoldoutOption, KeyColumnOption, MembersOption
 from mipaudit.statements.estimate import Side
 
 # A path, a directory, a glob, an address, "-"; a frame, an Arrow table, an array.
@@ -30,26 +31,8 @@ class Scores(Options, kw_only=False):
 class Classes(Options):
     """The members and the holdout records apart."""
 
-    members: Annotated[
-        Data,
-        Option(
-            "--members",
-            "The members' scores, with `holdout`.",
-            metavar="FILE",
-            recorded=False,
-            is_input=True,
-        ),
-    ] = None
-    holdout: Annotated[
-        Data,
-        Option(
-            "--holdout",
-            "The holdout records' scores, with `members`.",
-            metavar="FILE",
-            recorded=False,
-            is_input=True,
-        ),
-    ] = None
+    members: MembersOption = None
+    holdout: HoldoutOption = None
 
 
 class ScoreColumns(Options):
@@ -110,14 +93,7 @@ class Membership(Options):
 class Columns(ScoreColumns, Membership):
     """The columns and the rows that count, by their names."""
 
-    key_column: Annotated[
-        str | None,
-        Option(
-            "--key-col",
-            "Identifies a row. Default: its position in the input.",
-            metavar="NAME",
-        ),
-    ] = None
+    key_column: KeyColumnOption = None
     nan: Annotated[NanPolicy, Option("--nan", "What to do with a missing score.")] = "error"
 
     @property
@@ -134,13 +110,16 @@ class Discreteness(Options):
     ] = False
 
 
+MemberSideOption = Annotated[
+    Literal["auto", "high", "low"],
+    Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
+]
+
+
 class Sides(Options):
     """Where members score."""
 
-    member_side: Annotated[
-        Literal["auto", "high", "low"],
-        Option("--member-side", "Where members score, for TPR at FPR; auto looks first."),
-    ] = "auto"
+    member_side: MemberSideOption = "auto"
 
     @property
     def side(self) -> Side | None:

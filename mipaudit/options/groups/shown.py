@@ -2,17 +2,35 @@
 
 from typing import Annotated, Literal
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, T
 
+OutputOption = Annotated[
+    T,
+    Option(
+        "-o/--output",
+        "Write the report there, all of it or nothing.",
+        metavar="FILE",
+        recorded=False,
+    ),
+]
+CurveOption = Annotated[
+    str | None, Option("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
+]
+QuietOption = Annotated[
+    bool, Option("-q/--quiet", "No progress bar and no notes on stderr.", recorded=False)
+]
+ListOption = Annotated[bool, Option("--list", "Show all there are.")]
+ExitZeroOption = Annotated[
+    bool,
+    Option("--exit-zero", "Exit 0 also when the policy is not met or unclear.", recorded=False),
+]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 
 
 class Quiet(Options):
     """Whether anything is said beside the answer."""
 
-    quiet: Annotated[
-        bool, Option("-q/--quiet", "No progress bar and no notes on stderr.", recorded=False)
-    ] = False
+    quiet: QuietOption = False
 
 
 class Said(Quiet):
@@ -40,15 +58,7 @@ class Form(Options):
 class Written(Form):
     """The form of the report, and where it goes."""
 
-    output: Annotated[
-        str | None,
-        Option(
-            "-o/--output",
-            "Write the report there, all of it or nothing.",
-            metavar="FILE",
-            recorded=False,
-        ),
-    ] = None
+    output: OutputOption[str | None] = None
     sha256: Annotated[
         bool,
         Option(
@@ -63,14 +73,7 @@ class Written(Form):
 class ExitZero(Options):
     """What a verdict makes of the exit code."""
 
-    exit_zero: Annotated[
-        bool,
-        Option(
-            "--exit-zero",
-            "Exit 0 also when the policy is not met or unclear.",
-            recorded=False,
-        ),
-    ] = False
+    exit_zero: ExitZeroOption = False
 
 
 class Shown(Written, Said):

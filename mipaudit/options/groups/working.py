@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Annotated, Final, Literal, TypeAlias
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
-from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.game import StrictOption
+from mipaudit.options.groups.recorded import Recorded, SeedOption
 from mipaudit.options.ranges import at_least
 from mipaudit.options.seed_choice import SeedGiven, seed_choice, seed_given
 from mipaudit.summaries.identity.seed import SeedChoice
@@ -20,19 +21,32 @@ HOW_TO_START: Final = (
 Progress: TypeAlias = Callable[[int, int | None], None]
 
 
+ChosenSeedOption = Annotated[
+    SeedOption[SeedGiven],
+    but(
+        "Decides with the scores which rows train; fresh draws one that is recorded. "
+        "Default: the scores alone decide.",
+        metavar="INTEGER|fresh",
+        within=None,
+        read=seed_given,
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    Option(
+        "--jobs",
+        "Workers. Default: one per processor; the answer is the same.",
+        metavar="N",
+        within=at_least(1),
+        recorded=False,
+    ),
+]
+
+
 class ChosenSeed(Options):
     """The seed of the assignment of rows."""
 
-    seed: Annotated[
-        SeedGiven,
-        Option(
-            "--seed",
-            "Decides with the scores which rows train; fresh draws one that is recorded. "
-            "Default: the scores alone decide.",
-            metavar="INTEGER|fresh",
-            read=seed_given,
-        ),
-    ] = None
+    seed: ChosenSeedOption = None
 
     @cached_property
     def chosen_seed(self) -> SeedChoice:
@@ -49,14 +63,7 @@ class Seeded(ChosenSeed):
 
 
 class _Strict(Options):
-    strict: Annotated[
-        bool,
-        Option(
-            "--strict",
-            "Finite-sample limits where there are any; only the AUC stays approximate.",
-            in_python="Without a `seed` one is drawn.",
-        ),
-    ] = False
+    strict: StrictOption = False
 
 
 class StrictlySeeded(_Strict, Seeded):
@@ -80,16 +87,7 @@ class Followed(Options):
 class Jobs(Options):
     """How the work is done, which changes no answer."""
 
-    jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs",
-            "Workers. Default: one per processor; the answer is the same.",
-            metavar="N",
-            within=at_least(1),
-            recorded=False,
-        ),
-    ] = None
+    jobs: JobsOption = None
 
 
 class Work(Recorded, Jobs, Followed):
@@ -147,12 +145,3 @@ class BadParts(Options):
             "met then.",
         ),
     ] = "error"
-
-
-class FixedSeed(Options):
-    """The seed of whatever is drawn, used as it is."""
-
-    seed: Annotated[
-        int,
-        Option("--seed", "Fixes every random choice.", metavar="INTEGER", within=at_least(0)),
-    ] = 0

@@ -80,7 +80,7 @@ def adult_people(table: Any) -> People:  # noqa: ANN401 - a data frame
     if label is None or missing:
         raise InputError(
             "adult_columns",
-            "The file for --adult lacks columns of the Adult data: "
+            "The file for `adult` lacks columns of the Adult data: "
             + ", ".join(missing or ["income"])
             + ".",
             hint="Take the census income data of 1994 with its 14 attributes and the income.",
@@ -115,7 +115,7 @@ def compas_people(table: Any) -> People:  # noqa: ANN401 - a data frame
     if missing:
         raise InputError(
             "compas_columns",
-            "The file for --compas lacks columns of the two-year scores: "
+            "The file for `compas` lacks columns of the two-year scores: "
             + ", ".join(missing)
             + ".",
             hint="Take ProPublica's file of two-year scores, compas-scores-two-years.csv.",
@@ -196,7 +196,7 @@ def _above(column: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:  # noqa: ANN401 
     if not text.isin([*_ABOVE, *_BELOW]).all():
         raise InputError(
             "adult_values",
-            "The file for --adult: the income is neither >50K nor <=50K in some rows.",
+            "The file for `adult`: the income is neither >50K nor <=50K in some rows.",
             hint="1 and 0 are understood, too.",
         )
     return np.asarray(text.isin(_ABOVE).to_numpy(dtype=np.bool_))

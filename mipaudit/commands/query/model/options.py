@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Form, Said
+from mipaudit.options.groups.shown import Form, OutputOption, Said
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.texts.column_lists import column_list
 
@@ -36,13 +36,10 @@ def _name(given: object) -> str | None:
 
 class _Where(Options):
     output: Annotated[
-        str | None,
-        Option(
-            "-o/--output",
+        OutputOption[str | None],
+        but(
             "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
-            "to standard output, the report to stderr.",
-            metavar="FILE",
-            recorded=False,
+            "to standard output, the report to stderr."
         ),
     ] = None
 

@@ -1,0 +1,94 @@
+"""Tables of records: which file has which, and which columns count.
+
+Few modules are read for it: `noise` asks without any table, too.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from mipaudit.options.declare import Option, T
+from mipaudit.options.ranges import at_least
+from mipaudit.options.texts.column_lists import column_list
+
+MembersOption = Annotated[
+    Any,
+    Option(
+        "--members",
+        "The members' scores, with `holdout`.",
+        metavar="FILE",
+        recorded=False,
+        is_input=True,
+    ),
+]
+HoldoutOption = Annotated[
+    Any,
+    Option(
+        "--holdout",
+        "The holdout records' scores, with `members`.",
+        metavar="FILE",
+        recorded=False,
+        is_input=True,
+    ),
+]
+SyntheticOption = Annotated[
+    Any,
+    Option(
+        "--synthetic",
+        "The records that were released.",
+        metavar="FILE",
+        recorded=False,
+        is_input=True,
+    ),
+]
+ReferenceOption = Annotated[
+    Any,
+    Option(
+        "--reference",
+        "Records of neither class, for density and classifier.",
+        metavar="FILE",
+        recorded=False,
+        is_input=True,
+    ),
+]
+ClaimedCurveOption = Annotated[
+    Any,
+    Option(
+        "--claimed-curve",
+        "A claim that no attacker exceeds the ROC in this file: columns fpr and tpr, or the "
+        "curve that mipaudit bounds writes.",
+        metavar="FILE",
+        is_input=True,
+        in_python="Or a pair of sequences, FPR and TPR.",
+    ),
+]
+ColumnsOption = Annotated[
+    Sequence[str],
+    Option(
+        "--columns",
+        "Compare these. Default: all but row labels.",
+        metavar="COL,COL",
+        read=column_list,
+        repeated=True,
+    ),
+]
+IgnoreOption = Annotated[
+    Sequence[str],
+    Option("--ignore", "Leave these out.", metavar="COL,COL", read=column_list, repeated=True),
+]
+ByOption = Annotated[
+    Sequence[str],
+    Option("--by", "Tell groups apart by these columns.", metavar="COL,COL", read=column_list),
+]
+KeyColumnOption = Annotated[
+    str | None,
+    Option("--key-col", "Identifies a row. Default: its position in the input.", metavar="NAME"),
+]
+MinCellOption = Annotated[
+    T,
+    Option(
+        "--min-cell",
+        "Fewest records of a cell or a group that is shown.",
+        metavar="N",
+        within=at_least(1),
+    ),
+]
