@@ -148,7 +148,7 @@ def _critical(count: CanaryCount, log_odds: float, largest: float) -> int:
     return min(count.correct, 1 + bisect_left(range(1, count.correct), x=True, key=small))
 
 
-def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
+def coin_p_value(
     count: CanaryCount,
     *,
     epsilon: float,
@@ -171,19 +171,15 @@ def coin_p_value(  # noqa: PLR0911 - one for each kind of guesses
     low, high = _log_odds(shares.low), _log_odds(shares.high)
     m, first = count.canaries, epsilon if least is None else least
     if count.guessed_in is None:
-        larger = max(high, -low)
-        return _alike(count, epsilon + larger, m * delta)
-    if count.guessed_in == count.guesses:
-        budget = m * delta * shares.high
+        return _alike(count, epsilon + max(high, -low), m * delta)
+    if count.one_sided:
+        # Guesses *left out* are guesses *included* with the share of being left out.
+        said = shares if count.guessed_in else _mirrored(shares, m)
+        gains, budget = (low, high) if count.guessed_in else (-high, -low), m * delta * said.high
         if _weighs(count, shares):
-            return weighed_bound(count, (first + low, epsilon + high), budget, shares)
-        return _alike(count, epsilon + high, budget)
-    if count.guessed_in == 0:
-        budget = m * delta * (1 - shares.low)
-        if _weighs(count, shares):
-            odds = first - high, epsilon - low
-            return weighed_bound(count, odds, budget, _mirrored(shares, m))
-        return _alike(count, epsilon - low, budget)
+            odds = first + gains[0], epsilon + gains[1]
+            return weighed_bound(count, odds, budget, said)
+        return _alike(count, epsilon + gains[1], budget)
     ratio = math.exp(min(abs(high + low), _LARGEST_EXPONENT))
     weights = (1.0, ratio) if high + low >= 0 else (ratio, 1.0)
     budget = m * delta * (shares.high * weights[0] + (1 - shares.low) * weights[1])
@@ -245,9 +241,7 @@ def coin_epsilon(
         A finite limit; with an interval of shares and guesses of both kinds correct to 1e-4 of
         its size, and never above.
     """
-    # Greater odds can only be refuted by more; guesses of both kinds cannot both profit.
-    most = pure_epsilon_one_run(guesses=count.guesses, correct=count.correct, alpha=alpha)
-    most += largest_gain(count.guessed_in, count.guesses, shares)
+    most = most_epsilon(count, alpha=alpha, shares=shares)
     if most <= 0:
         return 0.0
 
@@ -268,22 +262,29 @@ def coin_epsilon(
     return low
 
 
-def largest_gain(guessed_in: int | None, guesses: int, shares: CoinShares) -> float:
-    """Return by how much such shares may raise the limit of fair coins at most; may be below 0.
+def most_epsilon(count: CanaryCount, *, alpha: float, shares: CoinShares = FAIR) -> float:
+    """Return what no limit from these guesses exceeds, at next to no cost; may be below 0.
 
     Args:
-        guessed_in: of the guesses, how many say *included*; None if that is not known.
-        guesses: r, at least 1.
+        count: the guesses.
+        alpha: one-sided error in (0, 1).
         shares: that the coins may have.
     """
+    pure = pure_epsilon_one_run(guesses=count.guesses, correct=count.correct, alpha=alpha)
+    return pure + _largest_gain(count, shares)
+
+
+def _largest_gain(count: CanaryCount, shares: CoinShares) -> float:
+    """Return by how much such shares may raise the limit of fair coins at most."""
     inside, outside = _log_odds(shares.high), -_log_odds(shares.low)
-    if shares.included is not None and guessed_in is not None:
-        return max(abs(inside), abs(outside))
-    if guessed_in is None:
+    if count.guessed_in is None:
         return -max(inside, outside)
-    if guessed_in == guesses:
+    if shares.included is not None:
+        return max(abs(inside), abs(outside))
+    if count.guessed_in == count.guesses:
         return -inside
-    return -outside if guessed_in == 0 else max(inside, outside)
+    # Greater odds can only be refuted by more; guesses of both kinds cannot both profit.
+    return -outside if count.guessed_in == 0 else max(inside, outside)
 
 
 def coin_claim_p_value(

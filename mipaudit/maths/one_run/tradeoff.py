@@ -36,14 +36,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.maths.bisection import crossing
-from mipaudit.maths.one_run.coins import coin_p_value, largest_gain
-from mipaudit.maths.one_run.p_value import (
-    FAIR,
-    SMALLEST_P_VALUE,
-    CanaryCount,
-    CoinShares,
-    pure_epsilon_one_run,
-)
+from mipaudit.maths.one_run.coins import coin_p_value, most_epsilon
+from mipaudit.maths.one_run.p_value import FAIR, SMALLEST_P_VALUE, CanaryCount, CoinShares
 from mipaudit.maths.privacy.mechanism import GaussianDP
 
 if TYPE_CHECKING:
@@ -113,19 +107,10 @@ def parameter_one_run(
     )
 
 
-def mu_one_run(count: CanaryCount, *, alpha: float, shares: CoinShares = FAIR) -> float:
-    """Return a lower limit of mu, if the mechanism is mu-GDP with that curve as its own."""
-    return parameter_one_run(lambda mu: GaussianDP(mu=mu), count, alpha=alpha, shares=shares)
-
-
 def _tangents(curve: TradeOff, count: CanaryCount, shares: CoinShares) -> set[float]:
     """Return epsilons near those that so many right guesses could refute at delta 0."""
-    gain = largest_gain(count.guessed_in, count.guesses, shares)
-    pure = {
-        pure_epsilon_one_run(guesses=count.guesses, correct=count.correct, alpha=error) + gain
-        for error in _ERRORS
-    }
-    return {min(max(0.0, epsilon), curve.loss) for epsilon in pure}
+    most = {most_epsilon(count, alpha=error, shares=shares) for error in _ERRORS}
+    return {min(max(0.0, epsilon), curve.loss) for epsilon in most}
 
 
 def _possible(curve: TradeOff, tau: float, count: CanaryCount, shares: CoinShares) -> bool:

@@ -18,8 +18,8 @@ from mipaudit.maths.one_run.p_value import (
     CanaryCount,
     CoinShares,
     coin_shares,
-    one_run_p_value,
 )
+from tests.maths.one_run.published import one_run_p_value
 
 
 def counted(m, top, bottom, v):

@@ -7,19 +7,23 @@ import numpy as np
 import pytest
 
 from mipaudit.maths.normal import cdf, quantile
-from mipaudit.maths.one_run.p_value import SMALLEST_P_VALUE, CanaryCount, one_run_p_value
+from mipaudit.maths.one_run.p_value import SMALLEST_P_VALUE, CanaryCount
 from mipaudit.maths.one_run.tradeoff import (
-    mu_one_run,
     one_run_curve_p_value,
     parameter_one_run,
     refutes_curve,
 )
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+from tests.maths.one_run.published import one_run_p_value
 
 
 def counted(m, r, v):
     return CanaryCount(canaries=m, guesses=r, correct=v, guessed_in=None)
+
+
+def mu_one_run(count, *, alpha):
+    return parameter_one_run(lambda mu: GaussianDP(mu=mu), count, alpha=alpha)
 
 
 def curve_p(curve, m, r, v):
