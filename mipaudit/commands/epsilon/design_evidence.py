@@ -11,7 +11,7 @@ from mipaudit.statements.text.printable_names import safe_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.commands.epsilon.canaries.scores import Runs
+    from mipaudit.commands.epsilon.canaries.limit import OneRun
     from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.report import CoinCheck, EpsilonStatement, ProfilePoint
     from mipaudit.reading.source.source import ScoreSource
@@ -134,7 +134,9 @@ def evidence_from_scores(
     )
 
 
-def _one_run(runs: Runs, asked: EpsilonOptions, design: EpsilonDesign) -> EpsilonEvidence:
+def _one_run(
+    runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign
+) -> EpsilonEvidence:
     from mipaudit.commands.epsilon.canaries.coins import coin_findings
     from mipaudit.commands.epsilon.canaries.scores import (
         claim_p_value,
@@ -142,14 +144,17 @@ def _one_run(runs: Runs, asked: EpsilonOptions, design: EpsilonDesign) -> Epsilo
         power_findings,
     )
 
-    coin = runs[0][1].coin
+    coin, statements = runs[0].coin, one_run_statements(runs, asked)
     return EpsilonEvidence(
         design=design,
-        statements=one_run_statements(runs, asked),
+        statements=statements,
         columns=len(runs),
         p_value=claim_p_value(runs, asked),
         coin=coin,
-        findings=(*(coin_findings(coin) if coin else ()), *power_findings(runs, asked)),
+        findings=(
+            *(coin_findings(coin) if coin else ()),
+            *power_findings(statements[0], asked.delta),
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
@@ -69,7 +70,7 @@ class JudgedAttack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryGuesses:
+class CanaryGuesses(CanaryCount):
     """The guesses about canaries of one run that gave a limit.
 
     Attributes:
@@ -82,10 +83,6 @@ class CanaryGuesses:
         tried: numbers of guesses and directions that share the error.
     """
 
-    canaries: int
-    guesses: int
-    correct: int
-    guessed_in: int | None
     guessed_out: int | None
     direction: Literal["high", "low"] | None
     tried: int

@@ -43,7 +43,7 @@ from mipaudit.maths.privacy.mechanism import GaussianDP
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
-_LARGEST_PARAMETER: Final = 1e3
+_LARGEST_MU: Final = 1e3
 # Errors at which the pure limits are the epsilons of the tangents that are tried.
 _ERRORS: Final = tuple(0.7**step for step in range(1, 58))
 
@@ -78,32 +78,24 @@ def refutes_curve(
     return not _possible(curve, alpha, count, shares)
 
 
-def parameter_one_run(
-    family: Callable[[float], TradeOff],
-    count: CanaryCount,
-    *,
-    alpha: float,
-    shares: CoinShares = FAIR,
-) -> float:
-    """Return the least parameter of a family of curves that is not refuted.
+def mu_one_run(count: CanaryCount, *, alpha: float, shares: CoinShares = FAIR) -> float:
+    """Return the least mu that is not refuted, if the mechanism is mu-GDP for some mu.
 
-    It bounds the true parameter from below, with probability at least 1 - ``alpha``, only
-    if the mechanism's own curve belongs to the family. Assuming a family is a choice
-    that the data cannot confirm.
+    It bounds the true mu from below, with probability at least 1 - ``alpha``, only if the
+    mechanism's own curve is that of mu-GDP. Assuming so is a choice that the data cannot confirm.
 
     Args:
-        family: curves by a parameter from 0 (no leak) on, each within the next.
         count: the guesses.
         alpha: one-sided error in (0, 1).
         shares: that the coins may have.
 
     Returns:
-        A parameter in [0, 1000]; infinity if even 1000 is refuted.
+        A mu in [0, 1000]; infinity if even 1000 is refuted.
     """
     return crossing(
-        lambda parameter: not refutes_curve(family(parameter), count, alpha=alpha, shares=shares),
+        lambda mu: not refutes_curve(GaussianDP(mu=mu), count, alpha=alpha, shares=shares),
         start=1.0,
-        limit=_LARGEST_PARAMETER,
+        limit=_LARGEST_MU,
     )
 
 

@@ -99,7 +99,7 @@ class EpsilonOneRun(Epsilon):
         for label, guesses in (("", None), (f"{self.name}, guesses fixed", scores.size // 4)):
             run = one_run_from_scores(included, scores, guesses=guesses, seed=audited.seed)
             found = limit_one_run(run, delta=DELTA, confidence=CONFIDENCE)
-            yield self.interval(found.epsilon, None, nominal=found.confidence, label=label)
+            yield self.interval(found.lower, None, nominal=found.confidence, label=label)
 
 
 def _runs(estimand: Estimand, audited: AuditedFile, method: Method) -> Interval:

@@ -13,12 +13,7 @@ from mipaudit.maths.one_run.coins import (
     coin_p_value,
     coin_refutes,
 )
-from mipaudit.maths.one_run.p_value import (
-    FAIR,
-    CanaryCount,
-    CoinShares,
-    coin_shares,
-)
+from mipaudit.maths.one_run.p_value import FAIR, CanaryCount, CoinShares, coin_shares
 from tests.maths.one_run.published import one_run_p_value
 
 

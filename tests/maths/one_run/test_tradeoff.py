@@ -6,13 +6,10 @@ import math
 import numpy as np
 import pytest
 
+from mipaudit.maths.bisection import crossing
 from mipaudit.maths.normal import cdf, quantile
 from mipaudit.maths.one_run.p_value import SMALLEST_P_VALUE, CanaryCount
-from mipaudit.maths.one_run.tradeoff import (
-    one_run_curve_p_value,
-    parameter_one_run,
-    refutes_curve,
-)
+from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from tests.maths.one_run.published import one_run_p_value
@@ -20,10 +17,6 @@ from tests.maths.one_run.published import one_run_p_value
 
 def counted(m, r, v):
     return CanaryCount(canaries=m, guesses=r, correct=v, guessed_in=None)
-
-
-def mu_one_run(count, *, alpha):
-    return parameter_one_run(lambda mu: GaussianDP(mu=mu), count, alpha=alpha)
 
 
 def curve_p(curve, m, r, v):
@@ -135,14 +128,13 @@ def test_a_gaussian_mechanism_is_measured_more_closely_than_any_mechanism_can_be
 
 
 def test_any_family_of_curves_can_be_assumed():
-    shift = parameter_one_run(
-        lambda shift: LaplaceMechanism(shift=shift),
-        counted(1000, 500, 400),
-        alpha=0.05,
-    )
-    assert 0 < shift < 2
-    curve = LaplaceMechanism(shift=0.99 * shift)
-    assert refutes_curve(curve, counted(1000, 500, 400), alpha=0.05)
+    def refuted(shift):
+        curve = LaplaceMechanism(shift=shift)
+        return refutes_curve(curve, counted(1000, 500, 400), alpha=0.05)
+
+    least = crossing(lambda shift: not refuted(shift), start=1.0, limit=1e3)
+    assert 0 < least < 2
+    assert refuted(0.99 * least)
 
 
 def test_a_million_guesses():

@@ -8,12 +8,13 @@ tried and share the error between them.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.epsilon.report import CanaryGuesses
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_p_value
 from mipaudit.maths.one_run.p_value import CanaryCount
@@ -38,6 +39,7 @@ _GUESSED_IN: Final = 0.55
 _GUESSED_OUT: Final = 0.03
 _MANY: Final = 1000
 _FURTHEST: Final = 3
+_KINDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,26 +56,15 @@ class GuessPlan:
     guessed_out: int
     share: float
 
+    @property
+    def guesses(self) -> int:
+        """Return the number of guesses of both kinds."""
+        return self.guessed_in + self.guessed_out
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuessCount:
-    """How many guesses were made and how many of them are right.
-
-    Attributes:
-        guesses: r.
-        correct: v.
-        share: of the error that this count may spend, in (0, 1].
-        guessed_in: k_plus, or None where only totals are known.
-        guessed_out: k_minus, or None.
-        direction: the scores that were taken to speak for inclusion, or None.
-    """
-
-    guesses: int
-    correct: int
-    share: float = 1.0
-    guessed_in: int | None = None
-    guessed_out: int | None = None
-    direction: Direction | None = None
+    @property
+    def kind(self) -> int:
+        """Return 1 for guesses *included* alone, 2 for *left out* alone, 0 for both."""
+        return 1 if self.guessed_out == 0 else 2 * (self.guessed_in == 0)
 
 
 def plan_guesses(canaries: int, guesses: int | tuple[int, int] | None) -> tuple[GuessPlan, ...]:
@@ -137,7 +128,7 @@ def can_refute(plan: GuessPlan, *, canaries: int, delta: float, alpha: float) ->
 
 
 def _least_p_value(plan: GuessPlan, canaries: int, delta: float) -> float:
-    guesses = plan.guessed_in + plan.guessed_out
+    guesses = plan.guesses
     best = CanaryCount(
         canaries=canaries, guesses=guesses, correct=guesses, guessed_in=plan.guessed_in
     )
@@ -146,26 +137,15 @@ def _least_p_value(plan: GuessPlan, canaries: int, delta: float) -> float:
 
 def _regrouped(plans: Sequence[GuessPlan], kept: Sequence[int]) -> list[float]:
     """Share out each kind's error among the plans of it that are kept."""
-    whole, left = [0.0] * len(_KINDS), [0.0] * len(_KINDS)
-    kinds = [_kind(plan) for plan in plans]
+    whole, left = [0.0] * _KINDS, [0.0] * _KINDS
     for at, plan in enumerate(plans):
-        whole[kinds[at]] += plan.share
-    for at in kept:
-        left[kinds[at]] += plans[at].share
+        whole[plan.kind] += plan.share
+        left[plan.kind] += plan.share if at in kept else 0.0
     total = sum(one for one, some in zip(whole, left, strict=True) if some > 0)
-    shares = [0.0] * len(plans)
-    for at in kept:
-        shares[at] = plans[at].share / left[kinds[at]] * whole[kinds[at]] / total
-    return shares
-
-
-_KINDS: Final = ("both", "in", "out")
-
-
-def _kind(plan: GuessPlan) -> int:
-    if plan.guessed_out == 0:
-        return 1
-    return 2 if plan.guessed_in == 0 else 0
+    return [
+        plan.share / left[plan.kind] * whole[plan.kind] / total if at in kept else 0.0
+        for at, plan in enumerate(plans)
+    ]
 
 
 def _grid(canaries: int) -> tuple[GuessPlan, ...]:
@@ -175,18 +155,13 @@ def _grid(canaries: int) -> tuple[GuessPlan, ...]:
     one, far = _one_ended(canaries)
     fewer = min(1.0, math.sqrt(canaries / _MANY))
     inside, outside = fewer * _GUESSED_IN, fewer * _GUESSED_OUT
-    shapes = [
-        (size - size // 2, size // 2, share)
-        for size, share in zip(
-            both,
-            _shared([_SMALLER**k for k in range(len(both))], 1 - inside - outside),
-            strict=True,
-        )
-    ]
-    shapes += [(size, 0, share) for size, share in zip(one, _shared(far, inside), strict=True)]
-    shapes += [(0, size, share) for size, share in zip(one, _shared(far, outside), strict=True)]
+    near = [_SMALLER**k for k in range(len(both))]
+    shapes = [(size - size // 2, size // 2) for size in both]
+    shapes += [(size, 0) for size in one] + [(0, size) for size in one]
+    shares = _shared(near, 1 - inside - outside) + _shared(far, inside) + _shared(far, outside)
     return tuple(
-        GuessPlan(guessed_in=top, guessed_out=bottom, share=share) for top, bottom, share in shapes
+        GuessPlan(guessed_in=top, guessed_out=bottom, share=share)
+        for (top, bottom), share in zip(shapes, shares, strict=True)
     )
 
 
@@ -210,13 +185,13 @@ def _shared(weights: Sequence[float], whole: float) -> list[float]:
 def count_guesses(
     included: NDArray[np.bool_],
     scores: NDArray[np.floating],
-    plans: tuple[GuessPlan, ...],
+    plans: Sequence[GuessPlan],
     *,
     direction: Direction | None,
     seed: int = 0,
     ids: NDArray[np.uint64] | None = None,
-) -> tuple[GuessCount, ...]:
-    """Return how many guesses of each plan are right.
+) -> tuple[tuple[GuessPlan, CanaryGuesses], ...]:
+    """Return how many guesses of each plan are right, with its share of the error.
 
     Args:
         included: what the coins said, shape (m,).
@@ -229,37 +204,24 @@ def count_guesses(
             scores does not depend on that of the file; None takes positions.
     """
     keys = np.arange(scores.size, dtype=np.uint64) if ids is None else ids
-    ties = splitmix64(keys, seed)
-    tried: tuple[Direction, ...] = ("high", "low") if direction is None else (direction,)
-    return tuple(
-        GuessCount(
-            guesses=plan.guessed_in + plan.guessed_out,
-            correct=right,
-            share=plan.share / len(tried),
-            guessed_in=plan.guessed_in,
-            guessed_out=plan.guessed_out,
-            direction=way,
-        )
-        for way in tried
-        for plan, right in zip(
-            plans, _right(included, scores if way == "high" else -scores, ties, plans), strict=True
-        )
-    )
-
-
-def _right(
-    included: NDArray[np.bool_],
-    telling: NDArray[np.floating],
-    ties: NDArray[np.uint64],
-    plans: tuple[GuessPlan, ...],
-) -> list[int]:
-    """Return the right guesses of each plan; the most telling canaries come last."""
-    ordered = included[np.lexsort((ties, telling))]
-    before = np.concatenate(([0], np.cumsum(ordered)))  # included among the first k
-    size = included.size
-    return [
-        int(before[size] - before[size - plan.guessed_in])
-        + plan.guessed_out
-        - int(before[plan.guessed_out])
-        for plan in plans
-    ]
+    ties, size = splitmix64(keys, seed), included.size
+    ways: tuple[Direction, ...] = ("high", "low") if direction is None else (direction,)
+    found = []
+    for way in ways:
+        # The most telling canaries come last.
+        ordered = included[np.lexsort((ties, scores if way == "high" else -scores))]
+        before = np.concatenate(([0], np.cumsum(ordered)))  # included among the first k
+        for plan in plans:
+            right_in = int(before[size] - before[size - plan.guessed_in])
+            right_out = plan.guessed_out - int(before[plan.guessed_out])
+            guesses = CanaryGuesses(
+                canaries=size,
+                guesses=plan.guesses,
+                correct=right_in + right_out,
+                guessed_in=plan.guessed_in,
+                guessed_out=plan.guessed_out,
+                direction=way,
+                tried=len(ways) * len(plans),
+            )
+            found.append((replace(plan, share=plan.share / len(ways)), guesses))
+    return tuple(found)

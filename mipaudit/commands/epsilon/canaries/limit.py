@@ -7,38 +7,37 @@ One run cannot reach every mechanism's epsilon (Keinan et al. 2025): it is a low
 may stay far below.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, check_fair_coin
+from mipaudit.commands.epsilon.canaries.coins import FAIR_RATE, check_fair_coin, coin_findings
 from mipaudit.commands.epsilon.canaries.guesses import (
     Direction,
-    GuessCount,
     GuessPlan,
     can_refute,
     count_guesses,
     plan_guesses,
     settled_shares,
 )
-from mipaudit.commands.epsilon.report import CoinCheck
+from mipaudit.commands.epsilon.report import CanaryGuesses, CoinCheck, EpsilonStatement
 from mipaudit.errors import UsageError
-from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, largest_gain
-from mipaudit.maths.one_run.p_value import (
-    CanaryCount,
-    CoinShares,
-    coin_shares,
-    pure_epsilon_one_run,
-)
+from mipaudit.maths.one_run.coins import coin_claim_p_value, coin_epsilon, most_epsilon
+from mipaudit.maths.one_run.p_value import CoinShares, coin_shares
 from mipaudit.maths.one_run.tradeoff import mu_one_run, one_run_curve_p_value, refutes_curve
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import TradeOff
+from mipaudit.statements.policy import delta_reason
 
 # Of the error, for the interval of an unknown share of the coins. Its ends matter little: most of
 # the price is the error, and from a twentieth to a hundredth of it the limits are alike.
 _FOR_THE_SHARE: Final = 0.02
+_WITHIN_CHANCE: Final = "the right guesses are within chance"
+NOT_EVEN_RIGHT_ONES: Final = "at this delta not even right guesses alone would refute anything"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +45,16 @@ class OneRun:
     """What one run showed.
 
     Attributes:
+        score: its column; None for counts.
         canaries: m.
-        counts: of everything that was tried.
+        tried: everything that was tried, with how the error is shared out.
         coin: the check of the coins, or None where only counts are known.
         rate: the share of the coins, if it is known; it is for counts.
     """
 
+    score: str | None = None
     canaries: int
-    counts: tuple[GuessCount, ...]
+    tried: tuple[tuple[GuessPlan, CanaryGuesses], ...]
     coin: CoinCheck | None
     rate: float | None
 
@@ -66,66 +67,22 @@ class OneRun:
         found = coin_shares(canaries=self.canaries, included=self.coin.included, error=spent)
         return found, error - spent
 
-    def settled(self, *, delta: float, alpha: float) -> tuple[GuessCount, ...]:
-        """Return the counts that can refute anything, the error shared out among them."""
-        plans = [_plan(count) for count in self.counts]
+    def settled(self, *, delta: float, alpha: float) -> list[tuple[GuessPlan, CanaryGuesses]]:
+        """Return the guesses that can refute anything, the error shared out among them."""
+        plans = [plan for plan, _ in self.tried]
         shares = settled_shares(plans, canaries=self.canaries, delta=delta, alpha=alpha)
-        return tuple(
-            replace(count, share=share)
-            for count, share in zip(self.counts, shares, strict=True)
+        return [
+            (replace(plan, share=share), guesses)
+            for (plan, guesses), share in zip(self.tried, shares, strict=True)
             if share > 0
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneRunLimit:
-    """A lower confidence limit on epsilon from one run.
-
-    Attributes:
-        epsilon: the limit at ``delta``, at least 0, finite.
-        delta: in [0, 1].
-        confidence: that the true epsilon is at least the limit, over all that was tried.
-        count: the guesses that gave the limit; the first ones tried where it is 0.
-        tried: over how many numbers of guesses and directions the error was shared.
-        could_refute: whether more right guesses could have refuted any epsilon.
-        pure: the limit at delta = 0, at least ``epsilon``: what delta took is between them.
-    """
-
-    epsilon: float
-    delta: float
-    confidence: float
-    count: GuessCount
-    tried: int
-    could_refute: bool
-    pure: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneRunGaussianLimit:
-    """A lower confidence limit that holds only if the mechanism is Gaussian.
-
-    Attributes:
-        mu: lower limit of mu. Valid only if the mechanism's own trade-off curve is that
-            of mu-GDP for some mu: on randomized response, say, it exceeds the truth.
-        epsilon: what that mu costs at ``delta``; infinite at delta = 0 unless mu is 0.
-        delta: in [0, 1].
-        confidence: under that assumption.
-        count: the guesses that gave the limit.
-        tried: over how many numbers of guesses and directions the error was shared.
-    """
-
-    mu: float
-    epsilon: float
-    delta: float
-    confidence: float
-    count: GuessCount
-    tried: int
+        ]
 
 
 def one_run_from_scores(
     included: NDArray[np.bool_],
     scores: NDArray[np.floating],
     *,
+    score: str | None = None,
     guesses: int | tuple[int, int] | None = None,
     direction: Direction | None = None,
     seed: int = 0,
@@ -137,6 +94,7 @@ def one_run_from_scores(
     Args:
         included: what the coins said, shape (m,), m at least 1.
         scores: one for each canary, shape (m,), no NaN.
+        score: what they are called.
         guesses: how many, fixed before the coins were seen; see `plan_guesses`.
         direction: of scores that speak for inclusion, known beforehand; None tries both.
         seed: of the pseudo-random order of equal scores.
@@ -146,12 +104,15 @@ def one_run_from_scores(
     Raises:
         UsageError: ``guesses`` does not fit the number of canaries.
     """
-    canaries = int(included.size)
+    canaries, inside = int(included.size), int(np.count_nonzero(included))
     plans = plan_guesses(canaries, guesses)
-    counts = count_guesses(included, scores, plans, direction=direction, seed=seed, ids=ids)
-    inside = int(np.count_nonzero(included))
-    coin = check_fair_coin(canaries=canaries, included=inside, rate=inclusion_rate)
-    return OneRun(canaries=canaries, counts=counts, coin=coin, rate=inclusion_rate)
+    return OneRun(
+        score=score,
+        canaries=canaries,
+        tried=count_guesses(included, scores, plans, direction=direction, seed=seed, ids=ids),
+        coin=check_fair_coin(canaries=canaries, included=inside, rate=inclusion_rate),
+        rate=inclusion_rate,
+    )
 
 
 def one_run_from_counts(
@@ -170,42 +131,97 @@ def one_run_from_counts(
         raise UsageError(
             "bad_correct", "The number of right guesses must be from 0 to the number of guesses."
         )
-    count = GuessCount(guesses=guesses, correct=correct)
-    return OneRun(canaries=canaries, counts=(count,), coin=None, rate=inclusion_rate)
+    # Guesses of unknown kinds are planned as of both, the worse case.
+    plan = GuessPlan(guessed_in=guesses - guesses // 2, guessed_out=guesses // 2, share=1.0)
+    made = CanaryGuesses(
+        canaries=canaries,
+        guesses=guesses,
+        correct=correct,
+        guessed_in=None,
+        guessed_out=None,
+        direction=None,
+        tried=1,
+    )
+    return OneRun(canaries=canaries, tried=((plan, made),), coin=None, rate=inclusion_rate)
 
 
-def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> OneRunLimit:
-    """Return the largest epsilon at ``delta`` that the run refutes.
+def limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonStatement:
+    """Return the largest epsilon at ``delta`` that the run refutes, at least 0, finite.
+
+    Its guesses are those that gave the limit, the first ones tried where it is 0.
 
     Args:
         run: from `one_run_from_scores` or `one_run_from_counts`.
         delta: in [0, 1].
-        confidence: in (0, 1).
+        confidence: in (0, 1), over all that was tried.
     """
     shares, alpha = run.shares(1 - confidence)
-    counts = run.settled(delta=delta, alpha=alpha)
-    best, pure, found = 0.0, 0.0, counts[0]
-    for count in counts:
-        part = alpha * count.share
+    settled = run.settled(delta=delta, alpha=alpha)
+    best, pure, found = 0.0, 0.0, settled[0][1]
+    for plan, guesses in settled:
+        part = alpha * plan.share
         # Nothing is found above the limit at delta = 0 and the best share.
-        if _most(count, part, shares) <= best:
+        if most_epsilon(guesses, alpha=part, shares=shares) <= best:
             continue
-        counted = _counted(count, run)
-        pure = max(pure, coin_epsilon(counted, delta=0.0, alpha=part, shares=shares))
-        epsilon = coin_epsilon(counted, delta=delta, alpha=part, shares=shares) if delta else pure
+        pure = max(pure, coin_epsilon(guesses, delta=0.0, alpha=part, shares=shares))
+        epsilon = coin_epsilon(guesses, delta=delta, alpha=part, shares=shares) if delta else pure
         if epsilon > best:
-            best, found = epsilon, count
-    return OneRunLimit(
-        epsilon=best,
-        delta=delta,
+            best, found = epsilon, guesses
+    reason = delta_reason(pure) if pure > 0 else _WITHIN_CHANCE
+    if not any(
+        can_refute(plan, canaries=run.canaries, delta=delta, alpha=alpha * plan.share)
+        for plan, _ in settled
+    ):
+        reason = NOT_EVEN_RIGHT_ONES
+    return EpsilonStatement(
+        score=run.score,
+        method="one-run",
+        validity="if-fair-coins" if run.coin and coin_findings(run.coin) else "finite-sample",
+        decides=True,
+        lower=best,
+        lower_reason=None if best > 0 else reason,
+        # The log-odds of a right guess, half a guess added on either side.
+        estimate=max(0.0, math.log((found.correct + 0.5) / (found.guesses - found.correct + 0.5))),
+        mu_lower=None,
         confidence=confidence,
-        count=found,
-        tried=len(counts),
-        could_refute=any(
-            can_refute(_plan(c), canaries=run.canaries, delta=delta, alpha=alpha * c.share)
-            for c in counts
-        ),
-        pure=pure,
+        attack=None,
+        guesses=found,
+    )
+
+
+def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> EpsilonStatement:
+    """Return the largest mu that the run refutes, for a mechanism assumed to be Gaussian.
+
+    It is valid only if the mechanism's own trade-off curve is that of mu-GDP for some mu: on
+    randomized response, say, it exceeds the truth. There is no epsilon at delta 0 unless mu is 0.
+
+    Args:
+        run: one run.
+        delta: in [0, 1], at which mu is translated.
+        confidence: in (0, 1), under that assumption.
+    """
+    shares, alpha = run.shares(1 - confidence)
+    settled = run.settled(delta=0.0, alpha=alpha)
+    mu, found = 0.0, settled[0][1]
+    for plan, guesses in settled:
+        part = alpha * plan.share
+        if refutes_curve(GaussianDP(mu=mu), guesses, alpha=part, shares=shares):
+            mu, found = mu_one_run(guesses, alpha=part, shares=shares), guesses
+    epsilon = GaussianDP(mu=mu).epsilon_at(delta)
+    reason = None if mu > 0 else _WITHIN_CHANCE
+    finite = math.isfinite(epsilon)
+    return EpsilonStatement(
+        score=run.score,
+        method="one-run gdp",
+        validity="assumes-gdp",
+        decides=False,
+        lower=epsilon if finite else None,
+        lower_reason=reason if finite else "a Gaussian mechanism has no epsilon at delta 0",
+        estimate=None,
+        mu_lower=mu,
+        confidence=confidence,
+        attack=None,
+        guesses=found,
     )
 
 
@@ -222,15 +238,11 @@ def claim_p_value_one_run(
         delta: in [0, 1].
         confidence: in (0, 1): it settles how the error is shared, so it is named beforehand.
     """
-    shares, alpha = run.shares(1 - confidence)
 
-    def adjusted(count: GuessCount) -> float:
-        counted = _counted(count, run)
-        found = coin_claim_p_value(counted, epsilon=epsilon, delta=delta, shares=shares)
-        return found / count.share
+    def p_value(guesses: CanaryGuesses, shares: CoinShares) -> float:
+        return coin_claim_p_value(guesses, epsilon=epsilon, delta=delta, shares=shares)
 
-    least = min(map(adjusted, run.settled(delta=delta, alpha=alpha)))
-    return min(1.0, least + (1 - confidence) - alpha)
+    return _over_all(run, p_value, delta=delta, confidence=confidence)
 
 
 def curve_p_value_one_run(run: OneRun, curve: TradeOff, *, confidence: float = 0.95) -> float:
@@ -239,87 +251,22 @@ def curve_p_value_one_run(run: OneRun, curve: TradeOff, *, confidence: float = 0
     It assumes nothing of the mechanism, so it can refute any accounted guarantee. The
     curve is that of adding or removing one canary.
     """
+
+    def p_value(guesses: CanaryGuesses, shares: CoinShares) -> float:
+        return one_run_curve_p_value(curve, guesses, shares)
+
+    return _over_all(run, p_value, delta=0.0, confidence=confidence)
+
+
+def _over_all(
+    run: OneRun,
+    p_value: Callable[[CanaryGuesses, CoinShares], float],
+    *,
+    delta: float,
+    confidence: float,
+) -> float:
+    """Return the least p-value of all that was tried, each over its share of the error."""
     shares, alpha = run.shares(1 - confidence)
-
-    def adjusted(count: GuessCount) -> float:
-        return one_run_curve_p_value(curve, _counted(count, run), shares) / count.share
-
-    least = min(map(adjusted, run.settled(delta=0.0, alpha=alpha)))
+    settled = run.settled(delta=delta, alpha=alpha)
+    least = min(p_value(guesses, shares) / plan.share for plan, guesses in settled)
     return min(1.0, least + (1 - confidence) - alpha)
-
-
-def gaussian_limit_one_run(run: OneRun, *, delta: float, confidence: float) -> OneRunGaussianLimit:
-    """Return the largest mu that the run refutes, for a mechanism assumed to be Gaussian.
-
-    Args:
-        run: one run.
-        delta: in [0, 1], at which mu is translated.
-        confidence: in (0, 1).
-    """
-    shares, alpha = run.shares(1 - confidence)
-    counts = run.settled(delta=0.0, alpha=alpha)
-    best, found = 0.0, counts[0]
-    for count in counts:
-        counted, part = _counted(count, run), alpha * count.share
-        if not refutes_curve(GaussianDP(mu=best), counted, alpha=part, shares=shares):
-            continue
-        best, found = mu_one_run(counted, alpha=part, shares=shares), count
-    return OneRunGaussianLimit(
-        mu=best,
-        epsilon=GaussianDP(mu=best).epsilon_at(delta),
-        delta=delta,
-        confidence=confidence,
-        count=found,
-        tried=len(counts),
-    )
-
-
-def needed_guesses(canaries: int, *, delta: float, alpha: float) -> int | None:
-    """Return the fewest guesses of one kind that refute epsilon 0 if all are right.
-
-    Args:
-        canaries: m, at least 1.
-        delta: in [0, 1].
-        alpha: one-sided error in (0, 1).
-
-    Returns:
-        A number up to half of the canaries, which is all that coins let be right; None if
-        even that is too few.
-    """
-
-    def enough(guesses: int) -> bool:
-        plan = GuessPlan(guessed_in=guesses, guessed_out=0, share=1.0)
-        return can_refute(plan, canaries=canaries, delta=delta, alpha=alpha)
-
-    low, high = 0, max(1, canaries // 2)
-    if not enough(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _counted(count: GuessCount, run: OneRun) -> CanaryCount:
-    return CanaryCount(
-        canaries=run.canaries,
-        guesses=count.guesses,
-        correct=count.correct,
-        guessed_in=count.guessed_in,
-    )
-
-
-def _plan(count: GuessCount) -> GuessPlan:
-    """Return the plan of a count; guesses of unknown kinds are of both, the worse case."""
-    guessed_in = (
-        count.guesses - count.guesses // 2 if count.guessed_in is None else count.guessed_in
-    )
-    return GuessPlan(
-        guessed_in=guessed_in, guessed_out=count.guesses - guessed_in, share=count.share
-    )
-
-
-def _most(count: GuessCount, alpha: float, shares: CoinShares) -> float:
-    """Return what no limit from these guesses exceeds, at next to no cost."""
-    most = pure_epsilon_one_run(guesses=count.guesses, correct=count.correct, alpha=alpha)
-    return most + largest_gain(count.guessed_in, count.guesses, shares)

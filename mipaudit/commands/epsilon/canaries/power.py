@@ -70,7 +70,7 @@ def one_run_detector(
             plan,
             critical_correct(
                 canaries=canaries if plan.guessed_in and plan.guessed_out else canaries / 2,
-                guesses=plan.guessed_in + plan.guessed_out,
+                guesses=plan.guesses,
                 epsilon=claimed,
                 delta=delta,
                 alpha=alpha * share,
@@ -140,7 +140,7 @@ def _probability(curve: TradeOff, canaries: int, plan: GuessPlan, critical: int)
     """Return the probability that at least ``critical`` guesses are right."""
     from scipy.special import betainc
 
-    guesses = plan.guessed_in + plan.guessed_out
+    guesses = plan.guesses
     right, spread = _precision(curve, canaries, plan)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     rates = np.clip(right + spread * nodes, 0.5, 1.0)
@@ -151,7 +151,7 @@ def _probability(curve: TradeOff, canaries: int, plan: GuessPlan, critical: int)
 def _precision(curve: TradeOff, canaries: int, plan: GuessPlan) -> tuple[float, float]:
     """Return the mean share of right guesses and the spread that the thresholds give it."""
     top, bottom = plan.guessed_in / canaries, plan.guessed_out / canaries
-    in_share = plan.guessed_in / (plan.guessed_in + plan.guessed_out)
+    in_share = plan.guessed_in / (plan.guesses)
     top_rate, top_slope = _rate(curve, top)
     bottom_rate, bottom_slope = (top_rate, top_slope) if bottom == top else _rate(curve, bottom)
     first, second = in_share * top_slope, (1 - in_share) * bottom_slope

@@ -15,7 +15,8 @@ from mipaudit.errors import UsageError
 def counted(included, scores, guesses, **options):
     included, scores = np.asarray(included, bool), np.asarray(scores, float)
     options = {"direction": "high"} | options
-    return count_guesses(included, scores, plan_guesses(included.size, guesses), **options)
+    found = count_guesses(included, scores, plan_guesses(included.size, guesses), **options)
+    return [guesses for _, guesses in found]
 
 
 @pytest.mark.parametrize("canaries", [1, 2, 3, 10, 19, 20, 80, 1000, 10**6])
@@ -73,8 +74,9 @@ def test_the_ends_are_guessed_and_the_rest_left_alone():
 
 
 def test_an_unknown_direction_tries_both_and_halves_the_error():
-    counts = counted([0, 0, 1, 1], [4, 3, 2, 1], (1, 1), direction=None)
-    assert [(c.direction, c.correct, c.share) for c in counts] == [
+    included, scores = np.array([0, 0, 1, 1], bool), np.array([4.0, 3, 2, 1])
+    tried = count_guesses(included, scores, plan_guesses(4, (1, 1)), direction=None)
+    assert [(made.direction, made.correct, plan.share) for plan, made in tried] == [
         ("high", 0, 0.5),
         ("low", 2, 0.5),
     ]

@@ -11,14 +11,14 @@ from mipaudit.commands.epsilon.canaries.limit import (
     curve_p_value_one_run,
     gaussian_limit_one_run,
     limit_one_run,
-    needed_guesses,
     one_run_from_counts,
     one_run_from_scores,
 )
+from mipaudit.commands.epsilon.canaries.scores import needed_guesses
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_epsilon
-from mipaudit.maths.one_run.p_value import CanaryCount, epsilon_one_run, one_run_p_value
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
+from tests.maths.one_run.published import epsilon_one_run, one_run_p_value
 
 ALPHA = 0.05
 RUNS = 2000
@@ -59,9 +59,9 @@ def test_counts_give_the_limit_of_the_mathematics():
     run = one_run_from_counts(canaries=1000, guesses=100, correct=80)
     found = limit_one_run(run, delta=1e-5, confidence=0.95)
     numbers = {"canaries": 1000, "guesses": 100, "correct": 80, "delta": 1e-5, "alpha": 0.05}
-    assert found.epsilon == pytest.approx(epsilon_one_run(**numbers))
-    assert found.tried == 1
-    assert found.epsilon > epsilon_one_run(**numbers, bound="published")
+    assert found.lower == pytest.approx(epsilon_one_run(**numbers))
+    assert found.guesses.tried == 1
+    assert found.lower > epsilon_one_run(**numbers, bound="published")
 
 
 @pytest.mark.parametrize("counts", [(10, 0, 0), (10, 11, 5), (10, 5, 6), (10, 5, -1)])
@@ -78,24 +78,12 @@ def test_the_limit_is_the_best_of_all_that_was_tried():
     run = one_run_from_scores(included, scores, inclusion_rate=0.5)
     found = limit_one_run(run, delta=1e-5, confidence=0.95)
     settled = run.settled(delta=1e-5, alpha=0.05)
-    each = [
-        coin_epsilon(
-            CanaryCount(
-                canaries=1000,
-                guesses=count.guesses,
-                correct=count.correct,
-                guessed_in=count.guessed_in,
-            ),
-            delta=1e-5,
-            alpha=0.05 * count.share,
-        )
-        for count in settled
-    ]
-    assert sum(count.share for count in settled) == pytest.approx(1)
-    assert found.epsilon == pytest.approx(max(each))
-    assert found.count == settled[int(np.argmax(each))]
-    assert found.tried == len(settled) == 14
-    assert found.count.direction == "high"
+    each = [coin_epsilon(guesses, delta=1e-5, alpha=0.05 * plan.share) for plan, guesses in settled]
+    assert sum(plan.share for plan, _ in settled) == pytest.approx(1)
+    assert found.lower == pytest.approx(max(each))
+    assert found.guesses == settled[int(np.argmax(each))][1]
+    assert found.guesses.tried == len(settled) == 14
+    assert found.guesses.direction == "high"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,7 +91,7 @@ def test_a_claim_is_refuted_exactly_below_the_limit(seed):
     rng = np.random.default_rng(seed)
     included = rng.random(500) < 0.5
     run = one_run_from_scores(included, rng.normal(size=500) + included)
-    limit = limit_one_run(run, delta=1e-5, confidence=0.95).epsilon
+    limit = limit_one_run(run, delta=1e-5, confidence=0.95).lower
     assert limit > 0
     assert claim_p_value_one_run(run, epsilon=0.999 * limit, delta=1e-5) <= 0.05
     assert claim_p_value_one_run(run, epsilon=1.001 * limit, delta=1e-5) > 0.05
@@ -124,41 +112,41 @@ def test_assuming_a_gaussian_mechanism_gives_more_and_says_mu():
     included = rng.random(10_000) < 0.5
     run = one_run_from_scores(included, rng.normal(size=10_000) + included)
     assumed = gaussian_limit_one_run(run, delta=1e-5, confidence=0.95)
-    assert 0.5 < assumed.mu < 1
-    assert assumed.epsilon == GaussianDP(mu=assumed.mu).epsilon_at(1e-5)
-    assert assumed.epsilon > limit_one_run(run, delta=1e-5, confidence=0.95).epsilon
-    assert gaussian_limit_one_run(run, delta=0, confidence=0.95).epsilon == math.inf
+    assert 0.5 < assumed.mu_lower < 1
+    assert assumed.lower == GaussianDP(mu=assumed.mu_lower).epsilon_at(1e-5)
+    assert assumed.lower > limit_one_run(run, delta=1e-5, confidence=0.95).lower
+    assert gaussian_limit_one_run(run, delta=0, confidence=0.95).lower is None
 
 
 def test_nothing_assumed_nothing_found():
     run = one_run_from_counts(canaries=100, guesses=50, correct=25)
-    assert limit_one_run(run, delta=1e-5, confidence=0.95).epsilon == 0
+    assert limit_one_run(run, delta=1e-5, confidence=0.95).lower == 0
     assumed = gaussian_limit_one_run(run, delta=0.0, confidence=0.95)
-    assert (assumed.mu, assumed.epsilon) == (0, 0)
+    assert (assumed.mu_lower, assumed.lower) == (0, 0)
 
 
 def test_perfect_separation_is_finite_and_the_exact_value():
     included = np.tile([True, False], 250)
     found = limited(included, np.where(included, np.inf, -np.inf), guesses=500, delta=0)
     root = 0.05 ** (1 / 500)
-    assert found.epsilon == pytest.approx(math.log(root / (1 - root)))
+    assert found.lower == pytest.approx(math.log(root / (1 - root)))
 
 
 @pytest.mark.parametrize("scores", [np.zeros(400), np.full(400, np.inf)])
 def test_equal_scores_show_nothing(scores):
     included = np.repeat([True, False], 200)
-    assert limited(included, scores, direction=None).epsilon < 0.3
+    assert limited(included, scores, direction=None).lower < 0.3
 
 
 @pytest.mark.parametrize("included", [[True], [False], [True, True], [True, False, True]])
 def test_few_canaries_show_nothing(included):
-    assert limited(included, np.arange(len(included)), direction=None).epsilon == 0
+    assert limited(included, np.arange(len(included)), direction=None).lower == 0
 
 
 @pytest.mark.parametrize("delta", [1.0, 0.999, 0.5])
 def test_a_large_delta_allows_everything(delta):
     included = np.tile([True, False], 100)
-    assert limited(included, included, guesses=200, delta=delta).epsilon == 0
+    assert limited(included, included, guesses=200, delta=delta).lower == 0
 
 
 def test_a_half_of_fixed_size_is_found_not_refused():
@@ -213,7 +201,7 @@ def test_randomized_response_is_measured_nearly_to_its_epsilon():
     rng = np.random.default_rng(23)
     included = rng.random(20_000) < 0.5
     found = limited(included, randomized_response(rng, included), guesses=20_000)
-    assert 0.9 < found.epsilon < 1
+    assert 0.9 < found.lower < 1
 
 
 def test_a_million_canaries_take_under_a_second():
@@ -226,7 +214,7 @@ def test_a_million_canaries_take_under_a_second():
     start = time.process_time()
     found = limit_one_run(run, delta=1e-6, confidence=0.95)
     assert time.process_time() - start < 1
-    assert found.epsilon > 2
+    assert found.lower > 2
 
 
 def test_assuming_the_wrong_mechanism_gives_false_certificates():
@@ -240,8 +228,8 @@ def test_assuming_the_wrong_mechanism_gives_false_certificates():
         direction="high",
         inclusion_rate=0.5,
     )
-    assert gaussian_limit_one_run(run, delta=1e-5, confidence=0.95).epsilon > 1.4
-    assert limit_one_run(run, delta=1e-5, confidence=0.95).epsilon <= 1
+    assert gaussian_limit_one_run(run, delta=1e-5, confidence=0.95).lower > 1.4
+    assert limit_one_run(run, delta=1e-5, confidence=0.95).lower <= 1
 
 
 @pytest.mark.parametrize("share", [0.5, 0.52, 0.55, 0.57])
@@ -258,7 +246,7 @@ def test_coins_of_another_share_give_no_more_false_certificates(share, guesses, 
             run = one_run_from_scores(
                 included, scores, guesses=guesses, direction=direction, inclusion_rate=rate
             )
-            refuted = limit_one_run(run, delta=0.0, confidence=1 - ALPHA).epsilon > 0
+            refuted = limit_one_run(run, delta=0.0, confidence=1 - ALPHA).lower > 0
             false += refuted and rate is None
             taken_for_fair += refuted and rate is not None
     assert false / runs <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
@@ -291,7 +279,7 @@ def test_a_stated_rate_is_allowed_for(rate):
         run = one_run_from_scores(
             included, for_truth, guesses=100, direction="high", seed=seed, inclusion_rate=rate
         )
-        limit = limit_one_run(run, delta=0.0, confidence=1 - ALPHA).epsilon
+        limit = limit_one_run(run, delta=0.0, confidence=1 - ALPHA).lower
         false += limit > 1
         mean += limit / runs
     assert false / runs <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
@@ -312,7 +300,7 @@ def test_more_canaries_show_more_of_a_subsampled_mechanism():
         for seed in range(4):
             included, scores = subsampled(np.random.default_rng([33, seed]), canaries)
             run = one_run_from_scores(included, scores, seed=seed)
-            found.append(limit_one_run(run, delta=1e-5, confidence=1 - ALPHA).epsilon)
+            found.append(limit_one_run(run, delta=1e-5, confidence=1 - ALPHA).lower)
         means.append(np.mean(found))
     assert means[0] > 0.9
     assert means[1] > 2.1
@@ -322,9 +310,10 @@ def test_more_canaries_show_more_of_a_subsampled_mechanism():
 def test_why_nothing_is_refuted():
     run = one_run_from_counts(canaries=10_000, guesses=5000, correct=3667)
     limit = limit_one_run(run, delta=0.02, confidence=0.95)
-    assert (limit.epsilon, limit.could_refute) == (0, True)
-    assert limit.pure > 0.9
+    assert limit.lower == 0
+    assert "delta allows that many right guesses" in limit.lower_reason
     hopeless = one_run_from_counts(canaries=10_000, guesses=500, correct=500)
-    assert not limit_one_run(hopeless, delta=0.01, confidence=0.95).could_refute
+    reason = limit_one_run(hopeless, delta=0.01, confidence=0.95).lower_reason
+    assert reason == "at this delta not even right guesses alone would refute anything"
     assert needed_guesses(10_000, delta=0.01, alpha=0.05) == 1000
     assert needed_guesses(1000, delta=0.1, alpha=0.05) is None

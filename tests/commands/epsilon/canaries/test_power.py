@@ -32,7 +32,7 @@ def simulated(curve, canaries, guesses, claimed):
             scores = rng.normal(size=canaries) + curve.mu * included
         else:
             scores = rng.laplace(size=canaries) + curve.shift * included
-        (count,) = count_guesses(included, scores, plans, direction="high")
+        ((_, count),) = count_guesses(included, scores, plans, direction="high")
         refuted += count.correct >= critical
     return refuted / RUNS
 
