@@ -102,22 +102,6 @@ def scale_for_distance(mechanism: Mechanism, gap: float) -> float:
             assert_never(mechanism)
 
 
-def gap_bound(mechanism: Mechanism, ratio: float) -> float:
-    """Return the most that TV can be where D is ``ratio`` times the scale, in [0, 1].
-
-    The inverse of :func:`scale_for_distance`.
-    """
-    match mechanism:
-        case "laplace":
-            return -math.expm1(-ratio / 2)
-        case "norm-exponential":
-            return math.tanh(ratio / 2)
-        case "gaussian":
-            return math.erf(ratio / 2 / math.sqrt(2))
-        case _:
-            assert_never(mechanism)
-
-
 def scale_for_moment(mechanism: Mechanism, eta: float, train_fraction: float) -> float:
     """Return the scale of the noise for each unit of sigma_1 = E ||theta - m||.
 

@@ -1,36 +1,45 @@
-"""From random splits to calibrated noise, and to the records of it in a report."""
+"""From random splits to calibrated noise, its records in a report, and a noised release."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.measured import CoordinateNoise, Measured, NoiseCandidate
+import numpy as np
+
+from mipaudit.commands.noise.calibrate.calibration import calibrate
+from mipaudit.commands.noise.calibrate.split_halves import SwapPairs
+from mipaudit.commands.noise.measured import Applied, CoordinateNoise, Measured
+from mipaudit.commands.noise.mechanisms.mechanism import (
+    round_to_grid,
+    sample_noise,
+    uniforms_from_bytes,
+)
+from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
 from mipaudit.commands.noise.options import LARGEST
 from mipaudit.commands.noise.promise import promise_report
 from mipaudit.errors import InputError
+from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
+    from numpy.typing import NDArray
 
-    from mipaudit.commands.noise.calibrate.calibration import Calibration
-    from mipaudit.commands.noise.calibrate.candidate import Candidate
-    from mipaudit.commands.noise.calibrate.demand import Demand
-    from mipaudit.commands.noise.calibrate.swap import SwapPairs
-    from mipaudit.commands.noise.measured import Applied
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
-    from mipaudit.commands.noise.options import NoiseOptions
+    from mipaudit.commands.noise.calibrate.calibration import Calibration, Candidate
+    from mipaudit.commands.noise.mechanisms.mechanism import UniformSource
+    from mipaudit.commands.noise.mechanisms.shape import Ball
+    from mipaudit.commands.noise.options import NoiseOptions, ReleaseFormat, Unlike
     from mipaudit.commands.noise.report import NoiseReport
+    from mipaudit.commands.noise.vector import Release
     from mipaudit.reading.sheets.splits import Pairs, Splits
-    from mipaudit.statements.origin import InputFile
+    from mipaudit.statements.estimate import Finding
 
 _MOST_LISTED: Final = 1000
-# What the report says of a promise by itself, the calibration need not repeat.
-_SAID: Final = frozenset({"no_noise_needed", "paper_needs_half"})
+_SHOWN: Final = 3
 _ESTIMATED: Final = (
     "The noise rests on estimates from random splits, which must be independent of the released "
     "one: few splits can miss a rare, large output. `strict` takes limits that hold at every "
@@ -41,135 +50,180 @@ _STRICT: Final = (
     "splits (and pairs) are independent of each other and of the released one"
 )
 _BALL: Final = ", and the ball was fixed without the data"
-
-
-def measured_noise(found: Calibration, splits: Splits, pairs: Pairs | None) -> Measured:
-    """Return what a calibration found on these tables, for the report."""
-    ball = found.demand.ball
-    return Measured(
-        n_splits=found.n_splits,
-        n_coordinates=len(splits.columns),
-        n_pairs=0 if pairs is None else len(pairs.one),
-        skipped_columns=splits.skipped,
-        constant_columns=tuple(splits.columns[at] for at in found.constant[:_MOST_LISTED]),
-        error_units=str(found.demand.error_units),
-        strict=found.demand.sure,
-        clip_radius=None if ball is None else float(ball.radius),
-        candidates=tuple(_candidate(c, chosen=c is found.chosen) for c in found.candidates),
-        coordinates=_coordinates(found, splits),
-    )
-
-
-def _candidate(candidate: Candidate, *, chosen: bool) -> NoiseCandidate:
-    return NoiseCandidate(
-        calibration=candidate.calibration,
-        mechanism=candidate.mechanism,
-        shape=candidate.shape.kind,
-        protects=candidate.protects,
-        multiplier=candidate.multiplier,
-        moment=candidate.moment,
-        gap=candidate.gap,
-        scaled_by=candidate.scaled_by,
-        scale=candidate.scale,
-        guaranteed=candidate.guaranteed,
-        total_error=candidate.cost.total,
-        rms_norm=candidate.cost.rms_norm,
-        expected_norm=candidate.cost.expected_norm,
-        chosen=chosen,
-    )
-
-
-def _coordinates(found: Calibration, splits: Splits) -> tuple[CoordinateNoise, ...]:
-    from mipaudit.commands.noise.mechanisms.shape import coordinate_spreads
-
-    chosen = found.chosen
-    if chosen is None or len(splits.columns) > _MOST_LISTED:
-        return ()
-    spreads = coordinate_spreads(splits.values)
-    return tuple(
-        CoordinateNoise(column=column, noise_rms=float(rms), spread=float(spread))
-        for column, rms, spread in zip(
-            splits.columns, chosen.cost.coordinate_rms, spreads, strict=True
-        )
-    )
+_ROUNDING: Final = (
+    "to a grid of about 2^-20 of the noise on each number: the last bits of noise in floating "
+    "point can betray what it was added to; this hides them in practice and proves nothing"
+)
+_UNTOUCHED: Final = "none: no noise was needed"
+_SEEDED: Final = (
+    "The noise came from a seed: whoever learns or guesses it can take the noise away. This "
+    "is an experiment, not a private release."
+)
+# Said whether or not the release is unlike its splits: that would carry no noise.
+_ACCEPTED: Final = (
+    "The release was not held to its splits (`release_unlike_splits` accept): the noise is made to "
+    "measure of the splits, and whether the release is one more of them was left to its owner."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CalibratedSplits:
-    """A calibration and the tables that it came from."""
+class _Calibrated:
+    """A calibration, and the tables that it came from."""
 
     splits: Splits
     pairs: Pairs | None
     found: Calibration
 
-    def report(
-        self,
-        asked: NoiseOptions,
-        *,
-        applied: Applied | None = None,
-        inputs: Sequence[InputFile] = (),
-        limitations: Sequence[str] = (),
-    ) -> NoiseReport:
-        """Return the report; ``applied`` and the rest describe a release, if there is one."""
-        tables = (self.splits, self.pairs)
-        return promise_report(
-            asked,
-            dimension=len(self.splits.columns),
-            measured=measured_noise(self.found, self.splits, self.pairs),
-            applied=applied,
-            inputs=(*(table.source for table in tables if table is not None), *inputs),
-            findings=tuple(f for f in self.found.findings if f.code not in _SAID),
-            limitations=(_rests_on(self.found.demand), *limitations),
-        )
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisedRelease:
+    """What may be published, and why.
+
+    Attributes:
+        values: (d,) the noised numbers, in the order of the release.
+        content: the same, as the bytes of a file.
+        report: what was added and on what grounds. It may be published as well: it says
+            nothing about the release that the noised one does not.
+        findings: what the owner must know of the release beside its splits. They are not to
+            be published: they carry no noise.
+    """
+
+    values: NDArray[np.float64]
+    content: bytes
+    report: NoiseReport
+    findings: tuple[Finding, ...] = ()
 
 
-def _rests_on(demand: Demand) -> str:
-    if not demand.sure:
-        return _ESTIMATED
-    return f"{_STRICT}{'' if demand.ball is None else _BALL}."
-
-
-def calibrate_splits(asked: NoiseOptions) -> CalibratedSplits:
-    """Read the tables and calibrate.
+def report_on_splits(asked: NoiseOptions) -> NoiseReport:
+    """Read the tables, calibrate and report.
 
     Raises:
         UsageError: settings that no calibration can keep.
         InputError: the splits or pairs cannot be used.
     """
-    from mipaudit.commands.noise.calibrate.calibration import calibrate
+    return _report(asked, _calibrated(asked))
 
+
+def noised_release(
+    asked: NoiseOptions, path: str, *, form: ReleaseFormat | None, unlike: Unlike
+) -> NoisedRelease:
+    """Read a release and add the noise of a calibration on its splits.
+
+    Args:
+        asked: the promise, and the splits.
+        path: of the release.
+        form: of the noised one; None for the release's own.
+        unlike: what to do with a release that can hardly be one more of the splits.
+
+    Raises:
+        UsageError: settings that no calibration can keep.
+        InputError: the release cannot be read, or is not the vector of the splits.
+            ``release_unlike_splits``: it can hardly be one more of them.
+    """
+    from mipaudit.commands.noise.likeness import among_splits
+    from mipaudit.commands.noise.vector import encode_release, read_release
+
+    calibrated = _calibrated(asked)
+    release = read_release(path)
+    splits, found = calibrated.splits, calibrated.found
+    places = align(release, splits.columns, named=splits.named)
+    values = release.values.copy()
+    told: tuple[Finding, ...] = ()
+    if found.chosen is not None:
+        vector = values[places]
+        told = among_splits(vector, splits, release.source.name, unlike, found.ball)
+        uniforms = uniforms_from_bytes(os.urandom if asked.seed is None else _random(asked).bytes)
+        values[places] = noised(vector, found.chosen, uniforms, found.ball)
+    applied = Applied(
+        entropy="operating system" if asked.seed is None else "seed",
+        rounding=_UNTOUCHED if found.chosen is None else _ROUNDING,
+        clipped=found.ball is not None and found.chosen is not None,
+        n_coordinates=values.size,
+    )
+    # The report may be published beside the noised release, so it has neither size nor hash of
+    # the release's file. Whoever can list what the release may have been, say the mean of every
+    # possible training set, would find the one that has this hash: it would undo the noise.
+    source = InputFile(name=release.source.name, rows=release.source.rows, bytes=None)
+    report = _report(asked, calibrated, applied=applied, inputs=(source,), unlike=unlike)
+    content = encode_release(release, values, format=form)
+    return NoisedRelease(values=values, content=content, report=report, findings=told)
+
+
+def _report(
+    asked: NoiseOptions,
+    calibrated: _Calibrated,
+    *,
+    applied: Applied | None = None,
+    inputs: Sequence[InputFile] = (),
+    unlike: Unlike = "refuse",
+) -> NoiseReport:
+    """Return the report; ``applied`` and the rest describe a release, if there is one."""
+    splits, pairs, found = calibrated.splits, calibrated.pairs, calibrated.found
+    rests_on = _ESTIMATED
+    if asked.sure:
+        rests_on = f"{_STRICT}{'' if found.ball is None else _BALL}."
+    limitations = [rests_on]
+    if applied is not None and asked.seed is not None:
+        limitations.append(_SEEDED)
+    if unlike == "accept":
+        limitations.append(_ACCEPTED)
+    chosen = found.chosen
+    measured = Measured(
+        n_splits=len(splits.values),
+        n_coordinates=len(splits.columns),
+        n_pairs=0 if pairs is None else len(pairs.one),
+        skipped_columns=splits.skipped,
+        constant_columns=tuple(splits.columns[at] for at in found.constant[:_MOST_LISTED]),
+        error_units=asked.error_units,
+        strict=asked.sure,
+        clip_radius=asked.clip_radius,
+        candidates=tuple(replace(one.noise, chosen=one is chosen) for one in found.candidates),
+        coordinates=() if chosen is None else _coordinates(chosen, splits),
+    )
+    return promise_report(
+        asked,
+        dimension=len(splits.columns),
+        measured=measured,
+        applied=applied,
+        inputs=(splits.source, *(() if pairs is None else (pairs.source,)), *inputs),
+        findings=found.findings,
+        limitations=limitations,
+    )
+
+
+def _coordinates(chosen: Candidate, splits: Splits) -> tuple[CoordinateNoise, ...]:
+    if len(splits.columns) > _MOST_LISTED:
+        return ()
+    spreads = coordinate_spreads(splits.values)
+    return tuple(
+        CoordinateNoise(column=column, noise_rms=float(rms), spread=float(spread))
+        for column, rms, spread in zip(splits.columns, chosen.coordinate_rms, spreads, strict=True)
+    )
+
+
+def _calibrated(asked: NoiseOptions) -> _Calibrated:
     splits = _splits(asked)
     pairs = _pairs(asked.pairs, splits)
     _check_size(splits.values)
-    demand = _demand(asked, len(splits.columns))
     swaps = None if pairs is None else _swap_pairs(pairs, splits)
-    found = calibrate(splits.values, demand, generator(asked.seed), swaps)
-    return CalibratedSplits(splits=splits, pairs=pairs, found=found)
+    found = calibrate(splits.values, asked, _random(asked), swaps)
+    return _Calibrated(splits=splits, pairs=pairs, found=found)
 
 
-def generator(seed: int | None) -> np.random.Generator:
+def _random(asked: NoiseOptions) -> np.random.Generator:
     """Return what divides the splits: repeatable, with a seed or without."""
-    import numpy as np
-
-    return np.random.default_rng(seed or 0)
+    return np.random.default_rng(asked.seed or 0)
 
 
 def _splits(asked: NoiseOptions) -> Splits:
+    from mipaudit.reading.columns.membership import CANDIDATES
     from mipaudit.reading.sheets.splits import read_splits, splits_of
 
     read = read_splits if isinstance(asked.splits, str) else splits_of
     splits = read(asked.splits, columns=tuple(asked.columns), ignore=tuple(asked.ignore))
-    if not asked.columns:
-        _refuse_scores(splits)
-    return splits
-
-
-def _refuse_scores(splits: Splits) -> None:
-    """Refuse a score file: its rows are records, and noise would be made to measure of them."""
-    from mipaudit.reading.columns.membership import CANDIDATES
-
     found = [name for name in splits.columns if name.casefold() in CANDIDATES]
-    if found:
+    if found and not asked.columns:
+        # Its rows are records, and noise would be made to measure of them.
         raise InputError(
             "score_file",
             f"{splits.source.name}: the column {quoted_name(found[0])} says that the rows are "
@@ -177,6 +231,7 @@ def _refuse_scores(splits: Splits) -> None:
             hint="Give a table with one row per random split; a released number of that name "
             "is taken with `columns`.",
         )
+    return splits
 
 
 def _pairs(path: str | None, splits: Splits) -> Pairs | None:
@@ -189,8 +244,6 @@ def _pairs(path: str | None, splits: Splits) -> Pairs | None:
 
 def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:
     """Return the pairs with their coordinates in the order of the splits."""
-    from mipaudit.commands.noise.calibrate.swap import SwapPairs
-
     one, other = pairs.one, pairs.other
     if splits.named:
         places = [pairs.columns.index(name) for name in splits.columns]
@@ -200,10 +253,8 @@ def _swap_pairs(pairs: Pairs, splits: Splits) -> SwapPairs:
     return SwapPairs(in_side=one, out_side=other, record=pairs.records)
 
 
-def _check_size(values: np.ndarray) -> None:
+def _check_size(values: NDArray[np.float64]) -> None:
     """Refuse numbers whose squares, times a large multiplier, leave the floats."""
-    import numpy as np
-
     spread = np.ptp(values, axis=0) if np.abs(values).max() <= LARGEST else np.array([math.inf])
     if not ((spread == 0) | ((spread >= 1 / LARGEST) & (spread <= 2 * LARGEST))).all():
         raise InputError(
@@ -214,31 +265,77 @@ def _check_size(values: np.ndarray) -> None:
         )
 
 
-def _demand(asked: NoiseOptions, dimension: int) -> Demand:
-    from mipaudit.commands.noise.calibrate.demand import MECHANISMS, PROVED, SHAPES, Demand
+def noised(
+    vector: NDArray[np.float64],
+    candidate: Candidate,
+    uniforms: UniformSource,
+    ball: Ball | None = None,
+) -> NDArray[np.float64]:
+    """Return what may be published in the place of ``vector``.
 
-    return Demand(
-        eta=asked.eta,
-        order=asked.k,
-        train_fraction=asked.train_fraction,
-        confidence=asked.confidence,
-        error_units=asked.error_units,
-        scaled_by=asked.scaled_by,
-        strict=asked.strict,
-        ball=_ball(asked, dimension),
-        protect=asked.protect,
-        allow=frozenset({asked.calibration}) if asked.calibration else PROVED,
-        mechanisms=frozenset({asked.mechanism}) if asked.mechanism else MECHANISMS,
-        shapes=frozenset({asked.shape}) if asked.shape else SHAPES,
-    )
+    Izzo et al. 2022, Algorithm 1, with the noise of a calibration; on a grid 2^-20 as fine as
+    the noise of each coordinate.
+
+    Args:
+        vector: (d,) finite numbers, from a split that the calibration did not use.
+        candidate: noise to add.
+        uniforms: from the operating system for a real release.
+        ball: that of the calibration, for one in strict mode.
+
+    Returns:
+        (d,) numbers.
+    """
+    factor, scale = candidate.yardstick.shape.factor, candidate.noise.scale
+    if ball is not None:
+        vector = ball.clip(vector[None, :])[0]
+    drawn = sample_noise(candidate.mechanism, scale, vector.size, uniforms, factor)
+    return round_to_grid(vector + drawn, candidate.coordinate_rms)
 
 
-def _ball(asked: NoiseOptions, dimension: int) -> Ball | None:
-    if asked.clip_radius is None:
-        return None
-    import numpy as np
+def align(release: Release, columns: Sequence[str], *, named: bool = True) -> NDArray[np.intp]:
+    """Return where each coordinate of the splits is in the release.
 
-    from mipaudit.commands.noise.mechanisms.clipping import Ball
+    With names on both sides they must be the same set, in any order; otherwise the
+    coordinates are matched by position.
 
-    centre = np.zeros(dimension) if asked.clip_centre is None else np.array(asked.clip_centre)
-    return Ball(centre=centre, radius=asked.clip_radius)
+    Args:
+        release: the vector.
+        columns: the d coordinates of the splits.
+        named: whether these are names from the file.
+
+    Returns:
+        ``places`` of shape (d,): ``release.values[places]`` is in the order of
+        ``columns``, and ``noised[places] = ...`` puts numbers back in the release's.
+
+    Raises:
+        InputError: ``columns_differ``.
+    """
+    names, source = release.names, release.source.name
+    if names is None or not named:
+        if release.values.size != len(columns):
+            raise InputError(
+                "columns_differ",
+                f"{source}: the release has {release.values.size} numbers, and the "
+                f"splits have {len(columns)} columns.",
+                hint="Both must hold the same coordinates.",
+            )
+        return np.arange(len(columns))
+    places, wanted = {name: at for at, name in enumerate(names)}, set(columns)
+    absent = [name for name in columns if name not in places]
+    extra = [name for name in names if name not in wanted]
+    parts = [f"the release lacks {_listed(absent)} of the splits"] if absent else []
+    parts += [f"the splits lack {_listed(extra)} of the release"] if extra else []
+    if parts:
+        raise InputError(
+            "columns_differ",
+            f"{source}: {', and '.join(parts)}.",
+            hint="Both must hold the same coordinates, in any order; row numbers belong in "
+            "neither.",
+        )
+    return np.array([places[name] for name in columns], dtype=np.intp)
+
+
+def _listed(names: Sequence[str]) -> str:
+    word = "column" if len(names) == 1 else f"{len(names)} columns"
+    shown = ", ".join(quoted_name(name) for name in names[:_SHOWN])
+    return f"{word} {shown}" if len(names) <= _SHOWN else f"{word} ({shown} and others)"

@@ -57,8 +57,8 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             "A noised release needs a file to go to.",
             hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
         )
-    from mipaudit.commands.noise.release.noised_release import noised_release
-    from mipaudit.commands.noise.release.vector import suffix_format
+    from mipaudit.commands.noise.answer import noised_release
+    from mipaudit.commands.noise.vector import suffix_format
 
     form = suffix_format(shown.output)
     if form is None:

@@ -1,9 +1,8 @@
 """What ``mipaudit noise`` may be asked."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects, ShapeKind
 from mipaudit.errors import UsageError
 from mipaudit.maths.mip import Mechanism
 from mipaudit.options.declare import Option, Options, Range, but
@@ -16,6 +15,10 @@ from mipaudit.options.ranges import PROBABILITY, above
 from mipaudit.options.texts.files import file_path
 from mipaudit.options.texts.number_list import numbers
 
+CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
+ShapeKind = Literal["isotropic", "diagonal", "full"]
+# From the strongest protection to the weakest.
+Protects = Literal["every-record", "tested-records", "average-record"]
 ReleaseFormat = Literal["csv", "parquet", "npy", "json"]
 Unlike = Literal["refuse", "accept"]
 
@@ -23,6 +26,9 @@ _KNOWN: Final = ("moment", "swap_distance", "sensitivity", "dimension")
 _STDIN: Final = "-"
 # Beyond it squares, times a large multiplier, leave the floats.
 LARGEST: Final = 1e50
+_NEED_A_BALL: Final = frozenset({"moment", "swap", "paper"})
+# Its shares must still be told from 0 beside 1.
+_LEAST_ERROR: Final = 0.999e-12
 _SIZE: Final = above(0)
 
 
@@ -223,8 +229,25 @@ Examples:
       Adds the noise; noised.csv.report.json says what was added and why.
 """
 
+    @property
+    def sure(self) -> bool:
+        """Whether every limit must hold at every sample size."""
+        return self.strict or self.clip_radius is not None
+
+    def may_choose(self, calibration: CalibrationKind, protects: Protects) -> bool:
+        """Return whether noise of this kind, and for these records, is what is asked for.
+
+        Whatever protects more records is admitted as well. The published calibration is for
+        comparison, unless it is named.
+        """
+        order = get_args(Protects)
+        named = calibration == self.calibration
+        return order.index(protects) <= order.index(self.protect) and (
+            named or (self.calibration is None and calibration != "paper")
+        )
+
     def check(self) -> None:
-        """Refuse what the splits say themselves, and swaps without pairs."""
+        """Refuse what the splits say themselves, and what no limit can keep."""
         super().check()
         known = [name for name in _KNOWN if self.splits is not None and getattr(self, name)]
         if known:
@@ -237,6 +260,17 @@ Examples:
                 "needs_pairs",
                 "The swap calibration needs pairs of releases that differ in one record.",
                 hint="Add `pairs`, or leave `calibration` out.",
+            )
+        if self.sure and 1 - self.confidence < _LEAST_ERROR:
+            raise UsageError(
+                "confidence_out_of_range",
+                "In strict mode the confidence must be at most 1 - 1e-12.",
+            )
+        if self.strict and self.clip_radius is None and self.calibration in _NEED_A_BALL:
+            raise UsageError(
+                "strict_needs_direct",
+                "Without a clip radius only the direct calibrations have limits for strict mode.",
+                hint="Allow the calibration direct, or give a clip radius.",
             )
         _refuse_shared_stdin(self.splits, self.pairs)
 

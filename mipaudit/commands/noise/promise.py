@@ -5,19 +5,39 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
-from mipaudit.commands.noise.report import NoiseReport
-from mipaudit.maths.mip import allowed_gap, equivalent_epsilon
+from mipaudit.commands.noise.report import NoiseCalibration, NoiseReport
+from mipaudit.maths.mip import (
+    allowed_gap,
+    coordinate_error,
+    equivalent_epsilon,
+    equivalent_mu,
+    expected_norm,
+    paper_scale,
+    scale_for_distance,
+    scale_for_moment,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mipaudit.commands.noise.measured import Applied, Measured
     from mipaudit.commands.noise.options import NoiseOptions
+    from mipaudit.commands.noise.report import CalibrationName
+    from mipaudit.maths.mip import Mechanism
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import InputFile
 
 _HALF: Final = 0.5
+_NEEDS: Final = {
+    "paper": "the k-th root of the k-th central moment of the release over random training sets, "
+    "half of the records in each; for k = 2, its root mean square distance from its mean",
+    "moment": "the mean distance of the release from a fixed point, any point, over random "
+    "training sets; sigma of a higher order is larger and serves as well",
+    "swap": "the mean distance that the release moves when one record is exchanged for another; "
+    "the largest over records protects every record",
+    "dp": "the most that any exchange of one record can move the release, for any data",
+}
+_MECHANISMS: Final[tuple[Mechanism, ...]] = ("laplace", "norm-exponential", "gaussian")
 LIMITATIONS: Final = (
     (
         "eta limits an attacker's accuracy on average over what may be released: one release "
@@ -50,23 +70,18 @@ def promise_report(
     """Return the report: the multipliers, and what was measured and applied, if anything."""
     from mipaudit.statements.provenance import provenance
 
-    eta, k, q = asked.eta, asked.k, asked.train_fraction
+    eta, q = asked.eta, asked.train_fraction
     gap = allowed_gap(eta, q)
-    known = Known(
-        moment=asked.moment,
-        swap_distance=asked.swap_distance,
-        sensitivity=asked.sensitivity,
-        dimension=dimension or asked.dimension or 1,
-    )
+    dimension = dimension or asked.dimension or 1
     return NoiseReport(
         command="noise",
         eta=eta,
-        k=k if math.isfinite(k) else None,
+        k=_finite(asked.k),
         train_fraction=q,
         advantage=min(1.0, abs(2 * q - 1) + 2 * eta),
         equivalent_epsilon=equivalent_epsilon(eta, q) if gap < 1 else None,
-        dimension=known.dimension,
-        calibrations=noise_calibrations(eta=eta, k=k, train_fraction=q, known=known),
+        dimension=dimension,
+        calibrations=noise_calibrations(asked, dimension),
         measured=measured,
         applied=applied,
         findings=(*_findings(gap, q), *findings),
@@ -91,3 +106,65 @@ def _findings(gap: float, train_fraction: float) -> tuple[Finding, ...]:
     from mipaudit.statements.estimate import Finding
 
     return (Finding(code=code, text=text),)
+
+
+def noise_calibrations(asked: NoiseOptions, dimension: int) -> tuple[NoiseCalibration, ...]:
+    """Return every calibration for a promise; none if the promise needs no noise.
+
+    Args:
+        asked: the promise, and what is known of the release.
+        dimension: numbers in the release, at least 1.
+    """
+    if allowed_gap(asked.eta, asked.train_fraction) >= 1:
+        return ()
+    return tuple(_calibrations(asked, dimension))
+
+
+def _calibrations(asked: NoiseOptions, dimension: int) -> Iterator[NoiseCalibration]:
+    eta, k, q = asked.eta, asked.k, asked.train_fraction
+    mechanisms = _MECHANISMS if dimension == 1 else _MECHANISMS[1:]
+    # By their epsilon, and Gaussian noise by its exact trade-off curve.
+    private = 1 / equivalent_epsilon(eta, q)
+    of_sensitivity: dict[Mechanism, float] = dict.fromkeys(mechanisms, private)
+    of_sensitivity["gaussian"] = 1 / equivalent_mu(eta, q)
+
+    def row(
+        calibration: CalibrationName,
+        mechanism: Mechanism,
+        multiplier: float,
+        of: str,
+        given: float | None,
+    ) -> NoiseCalibration:
+        scale = None if given is None else _finite(multiplier * given)
+        return NoiseCalibration(
+            calibration=calibration,
+            mechanism=mechanism,
+            multiplier=_finite(multiplier),
+            of=of,
+            needs=_NEEDS[calibration],
+            scale=scale,
+            coordinate_rms=_times(scale, coordinate_error(mechanism, dimension)),
+            expected_norm=_times(scale, expected_norm(mechanism, dimension)),
+            quieter_than_dp_below=None
+            if calibration == "dp"
+            else of_sensitivity[mechanism] / multiplier,
+        )
+
+    if q == _HALF:
+        of = f"sigma_{'inf' if math.isinf(k) else f'{k:g}'}"
+        yield row("paper", "norm-exponential", paper_scale(eta, k), of, asked.moment)
+    for name in mechanisms:
+        yield row("moment", name, scale_for_moment(name, eta, q), "sigma_1", asked.moment)
+    for name in mechanisms:
+        multiplier = scale_for_distance(name, allowed_gap(eta, q))
+        yield row("swap", name, multiplier, "swap distance", asked.swap_distance)
+    for name in mechanisms:
+        yield row("dp", name, of_sensitivity[name], "sensitivity", asked.sensitivity)
+
+
+def _times(scale: float | None, error: float) -> float | None:
+    return None if scale is None else _finite(scale * error)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from mipaudit.commands.noise.noise_multiples import NoiseCalibration  # noqa: TC001 - the codec reads it
+from mipaudit.maths.mip import Mechanism  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.kinds import schema_of
 
@@ -14,6 +14,39 @@ if TYPE_CHECKING:
     # them here for the codec and the schema.
     from mipaudit.commands.noise.measured import Applied, Measured
     from mipaudit.statements.estimate import Finding
+
+
+CalibrationName = Literal["paper", "moment", "swap", "dp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseCalibration:
+    """One way to a promise of eta: the scale of the noise is ``multiplier`` times ``of``.
+
+    Attributes:
+        calibration: ``paper`` (Izzo et al. 2022), ``moment`` and ``swap`` (docs/mip-noise.md),
+            or ``dp`` (differential privacy at the equivalent epsilon).
+        mechanism: ``laplace`` is for one number; ``gaussian`` and the rest for any dimension.
+            ``norm-exponential`` has density ~ exp(-||x|| / scale).
+        multiplier: None where it is beyond the floats.
+        of: what the multiplier multiplies.
+        needs: what must be known for it.
+        scale: multiplier times the number given for ``of``; None where none was given.
+        coordinate_rms: root mean square of one coordinate of the noise; None without a scale.
+        expected_norm: mean Euclidean length of the noise; None without a scale.
+        quieter_than_dp_below: this noise is less than that of differential privacy with the
+            same mechanism where ``of`` is below this many sensitivities; None for ``dp``.
+    """
+
+    calibration: CalibrationName
+    mechanism: Mechanism
+    multiplier: float | None
+    of: str
+    needs: str
+    scale: float | None
+    coordinate_rms: float | None
+    expected_norm: float | None
+    quieter_than_dp_below: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions
 from mipaudit.options.public import public
 
 if TYPE_CHECKING:
-    from mipaudit.commands.noise.release.noised_release import NoisedRelease
+    from mipaudit.commands.noise.answer import NoisedRelease
     from mipaudit.commands.noise.report import NoiseReport
 
 
@@ -26,9 +26,9 @@ def answer_noise(asked: NoiseOptions) -> NoiseReport:
         from mipaudit.commands.noise.promise import promise_report
 
         return promise_report(asked)
-    from mipaudit.commands.noise.answer import calibrate_splits
+    from mipaudit.commands.noise.answer import report_on_splits
 
-    return calibrate_splits(asked).report(asked)
+    return report_on_splits(asked)
 
 
 def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
@@ -42,7 +42,7 @@ def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
         UsageError: a setting is out of its range, or has no meaning beside another.
         InputError: the splits, pairs or release cannot be used, or do not belong together.
     """
-    from mipaudit.commands.noise.release.noised_release import noised_release
+    from mipaudit.commands.noise.answer import noised_release
 
     return noised_release(
         asked, asked.release, form=asked.format, unlike=asked.release_unlike_splits

@@ -181,16 +181,12 @@ class CsvTable:
     Attributes:
         name: what messages call the file.
         dialect: how it is written.
-        header: the text up to the first row, with its byte order mark.
-        newline: at the end of its first line.
         named: whether it has a header.
         text: the rows.
     """
 
     name: str
     dialect: Dialect
-    header: str
-    newline: str
     named: bool
     text: CsvText
 
@@ -251,16 +247,9 @@ def read_csv_text(blob: Blob, kind: Format) -> CsvTable:
     return CsvTable(
         name=blob.name,
         dialect=dialect,
-        header=data[: dialect.header_bytes].decode("utf-8"),
-        newline=_newline(text),
         named=named,
         text=CsvText(data[dialect.header_bytes :], dialect, blob.name),
     )
-
-
-def _newline(text: str) -> str:
-    first = io.StringIO(text, newline="").readline()
-    return next((end for end in ("\r\n", "\n", "\r") if first.endswith(end)), "\n")
 
 
 def _numeric_header(data: bytes, text: str) -> tuple[Dialect, bool] | None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from mipaudit.commands.noise.answer import noised
 from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.calibrate.demand import Demand
 from mipaudit.commands.noise.mechanisms.mechanism import uniforms_from
 from mipaudit.commands.noise.mechanisms.moments import spatial_median
-from mipaudit.commands.noise.release.noised_release import noised
+from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.maths import mip
 
 RECORDS = {
@@ -100,22 +100,22 @@ def test_no_attacker_beats_calibrated_releases(all_halves, rng, eta):
     """Simulated: the noise that is drawn, the best attacker who knows everything else."""
     outputs, member = all_halves(PLANE["outlier"])
     splits = outputs[rng.integers(0, len(outputs), 200)]
-    found = calibrate(splits, Demand(eta=eta), rng)
+    found = calibrate(splits, NoiseOptions(eta=eta, splits=splits), rng)
     source = uniforms_from(rng)
     draws = 1500
     assert len(found.candidates) == 11
     for row in found.candidates:
         drawn = rng.integers(0, len(outputs), draws)
         published = np.array([noised(outputs[pick], row, source) for pick in drawn])
-        offsets = row.shape.whiten(
+        offsets = row.yardstick.shape.whiten(
             (published[:, None, :] - outputs[None, :, :]).reshape(-1, 2)
         ).reshape(draws, len(outputs), 2)
-        laws = density(row.mechanism, row.scale, offsets)
+        laws = density(row.mechanism, row.noise.scale, offsets)
         # Guess "in" where the density over halves with the record is the greater one.
         guesses = laws @ member > laws @ ~member
         accuracies = (guesses == member[drawn]).mean(axis=0)
         assert accuracies.max() <= 0.5 + eta + 4 * 0.5 / math.sqrt(draws)
-        if row.calibration == "moment" and eta == 0.4:
+        if row.noise.calibration == "moment" and eta == 0.4:
             # And the attack works: it finds the outlier.
             assert accuracies.max() > 0.55
 
@@ -124,12 +124,14 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
     eta, draws = 0.3, 6000
     scale = mip.scale_for_moment("gaussian", eta, 0.5)
     splits = rng.choice([-1.0, 1.0], (4000, 1))
-    row = calibrate(splits, Demand(eta=eta, scaled_by="value"), rng).candidates[0]
+    row = calibrate(
+        splits, NoiseOptions(eta=eta, splits=splits, scaled_by="value"), rng
+    ).candidates[0]
     assert row.mechanism == "gaussian"
-    assert row.scale == pytest.approx(scale, rel=0.05)
+    assert row.noise.scale == pytest.approx(scale, rel=0.05)
     source = uniforms_from(rng)
     right = [noised(side, row, source)[0] * side[0] > 0 for side in splits[:draws]]
-    expected = 0.5 + mip.gap_bound("gaussian", 2 / row.scale) / 2
+    expected = 0.5 + math.erf(1 / row.noise.scale / math.sqrt(2)) / 2
     assert expected == pytest.approx(0.5 + eta, abs=0.02)
     assert np.mean(right) == pytest.approx(expected, abs=4 * 0.4 / math.sqrt(len(right)))
 
@@ -137,7 +139,7 @@ def test_simulated_attacker_attains_the_promise_where_the_theory_says_so(rng):
 def test_room_imports_neither_frames_nor_scipy():
     code = (
         "import sys, mipaudit.commands.noise.calibrate.calibration;"
-        "import mipaudit.commands.noise.release.noised_release;"
+        "import mipaudit.commands.noise.answer;"
         "print(sorted({'pandas','pyarrow','scipy','rich','typer'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

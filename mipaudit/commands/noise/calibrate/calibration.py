@@ -1,52 +1,274 @@
 """The least noise that keeps a promise of membership-inference privacy, from split data.
 
-The choice between candidates, what to say where none is left, and what a reader must know.
+Each way of adding enough noise, the choice between them, what to say where none is left, and
+what a reader must know.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.candidate import Candidate, make_candidate
-from mipaudit.commands.noise.calibrate.demand import Demand, check_demand
-from mipaudit.commands.noise.calibrate.measurement import PAPER_FRACTION, Measured, measure
+from mipaudit.commands.noise.calibrate.direct_scale import (
+    Aim,
+    Basis,
+    Shifts,
+    estimate_gap,
+    least_scale,
+)
+from mipaudit.commands.noise.calibrate.measurement import FEWEST_PAIRS, Yardstick, measure
 from mipaudit.commands.noise.calibrate.split_halves import (
-    FEWEST_SPLITS,
-    Share,
+    FEWEST_FOR_SHAPE,
+    SwapPairs,
     Workbench,
-    may_choose,
     mechanisms_for,
     prepare,
 )
-from mipaudit.commands.noise.calibrate.swap import FEWEST_PAIRS, SwapPairs
-from mipaudit.commands.noise.mechanisms.clipping import count_outside
-from mipaudit.errors import InputError
+from mipaudit.commands.noise.measured import MeasuredGap, NoiseCandidate
+from mipaudit.commands.noise.mechanisms.shape import FULL_SPLITS_PER_COORDINATE, Ball, noise_cost
+from mipaudit.commands.noise.options import NoiseOptions
+from mipaudit.errors import InputError, UsageError
+from mipaudit.maths import mip
 from mipaudit.maths.mip import Mechanism, allowed_gap
 from mipaudit.statements.estimate import Finding
 
 Array = NDArray[np.float64]
 
 
-def choose(
-    candidates: tuple[Candidate, ...], demand: Demand, bench: Workbench, pairs: SwapPairs | None
+_FEWEST_SPLITS: Final = 4
+# The coverage of the approximate limits was measured from here on.
+_FEW_SPLITS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidate:
+    """Noise that keeps the promise if what it was scaled by is right.
+
+    Attributes:
+        noise: what the report says of it.
+        mechanism: the kind of noise.
+        yardstick: what it was scaled by.
+        coordinate_rms: (d,) root mean square of the noise on each coordinate.
+    """
+
+    noise: NoiseCandidate
+    mechanism: Mechanism
+    yardstick: Yardstick
+    coordinate_rms: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Calibration:
+    """What the splits say about noise.
+
+    Attributes:
+        ball: into which the release must be clipped before the noise is added.
+        candidates: all that were considered, in a fixed order; none where no noise is needed.
+        chosen: the one of least total error in the error units among those that are allowed;
+            None only where no noise is needed.
+        constant: positions of the coordinates that are constant over the splits.
+        findings: what the reader must know.
+    """
+
+    ball: Ball | None
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate | None
+    constant: tuple[int, ...]
+    findings: tuple[Finding, ...]
+
+
+def calibrate(
+    splits: Array,
+    asked: NoiseOptions,
+    rng: np.random.Generator,
+    pairs: SwapPairs | None = None,
+) -> Calibration:
+    """Find the noise of least error that makes a release eta-MIP.
+
+    Isotropic noise is scaled on all splits. Other shapes are made from one random half and
+    scaled on the other one. In strict mode all scales are from one half, only calibrations
+    that may be chosen are considered (and the published one, for comparison), and every
+    limit is taken at its share of the error (Bonferroni over all limits computed), because
+    the choice looks at them.
+
+    Args:
+        splits: (B, d) finite numbers: the vector that would be released, computed on B
+            random splits that are independent of each other and of the split behind the
+            actual release. B at least 4.
+        asked: the promise, and what may be done to keep it.
+        rng: draws the halves.
+        pairs: releases before and after one record is exchanged.
+
+    Returns:
+        The candidates and the choice.
+
+    Raises:
+        InputError: the splits cannot be used, or none of the allowed calibrations can.
+        UsageError: the centre of the ball is not of this dimension.
+    """
+    _check_tables(splits, pairs)
+    bench = prepare(splits, asked, rng, pairs, _ball(asked, splits.shape[1]))
+    needed = allowed_gap(asked.eta, asked.train_fraction) < 1
+    yardsticks: list[Yardstick] = []
+    if needed:
+        _refuse_constant(bench)
+        yardsticks = list(measure(bench, rng))
+    candidates = tuple(_candidates(yardsticks, bench))
+    findings = list(_split_findings(bench))
+    if needed:
+        findings += _findings(bench, yardsticks)
+    return Calibration(
+        ball=bench.ball,
+        candidates=candidates,
+        chosen=_choose(candidates, bench) if needed else None,
+        constant=bench.constant,
+        findings=tuple(findings),
+    )
+
+
+def _check_tables(splits: Array, pairs: SwapPairs | None) -> None:
+    if len(splits) < _FEWEST_SPLITS:
+        raise InputError(
+            "too_few_splits",
+            f"The table has {len(splits)} splits; at least {_FEWEST_SPLITS} are needed.",
+            hint="Run the release on more random splits: 100 or more give useful limits.",
+        )
+    if pairs is None:
+        return
+    count, dimension = pairs.in_side.shape
+    if dimension != splits.shape[1]:
+        raise InputError(
+            "pairs_do_not_match",
+            f"Both sides of every pair must have the {splits.shape[1]} coordinates of the splits.",
+        )
+    if count < 2:  # noqa: PLR2004 - a spread needs two
+        raise InputError("too_few_pairs", f"There are {count} pairs; at least 2 are needed.")
+
+
+def _ball(asked: NoiseOptions, dimension: int) -> Ball | None:
+    if asked.clip_radius is None:
+        return None
+    centre = np.zeros(dimension) if asked.clip_centre is None else np.array(asked.clip_centre)
+    if centre.size != dimension:
+        raise UsageError("bad_clip_centre", f"The clip centre must be {dimension} finite numbers.")
+    return Ball(centre=centre, radius=asked.clip_radius)
+
+
+def _refuse_constant(bench: Workbench) -> None:
+    """Refuse splits without variation, unless a ball limits what they do not show."""
+    if len(bench.constant) == bench.splits.shape[1] and bench.ball is None:
+        raise InputError(
+            "constant_release",
+            f"All {len(bench.splits)} splits gave the same vector, so that no noise can be"
+            " calibrated on them: a release that does not depend on the split needs none,"
+            " and one that rarely does may need much.",
+            hint="Check that the rows are different random splits, or give a clip radius.",
+        )
+
+
+def _candidates(yardsticks: list[Yardstick], bench: Workbench) -> Iterator[Candidate]:
+    for row in yardsticks:
+        mechanisms = mechanisms_for(row.shape.kind, row.shape.units.size, bench.asked)
+        if row.calibration == "paper":
+            mechanisms = ("norm-exponential",)
+        for mechanism in mechanisms:
+            scaled = _scaled(row, mechanism, bench.asked)
+            if 0 < scaled.scale < math.inf:
+                yield _candidate(row, mechanism, scaled, bench.error_units)
+
+
+class _Scaled(NamedTuple):
+    """A scale and what it came from."""
+
+    scale: float
+    by_limit: bool
+    guaranteed: bool
+    multiplier: float | None = None
+    gap: MeasuredGap | None = None
+
+
+def _scaled(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:
+    if row.shifts is not None:
+        return _directly(row, row.shifts, mechanism, asked)
+    multiplier = _multiplier(row, mechanism, asked)
+    guaranteed = row.moment.validity == "finite-sample"
+    upper = row.moment.upper if guaranteed or asked.scaled_by == "upper" else None
+    scale = multiplier * (row.moment.value if upper is None else upper)
+    return _Scaled(scale, upper is not None, guaranteed, multiplier)
+
+
+def _multiplier(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> float:
+    if row.calibration == "paper":
+        return mip.paper_scale(asked.eta, asked.k)
+    if row.calibration == "moment":
+        return mip.scale_for_moment(mechanism, asked.eta, asked.train_fraction)
+    return mip.scale_for_distance(mechanism, allowed_gap(asked.eta, asked.train_fraction))
+
+
+def _directly(row: Yardstick, shifts: Shifts, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:
+    # What the mean of h must not exceed: docs/mip-noise.md, section 4, remark (b). For
+    # distances from a centre that is eta itself, at every q.
+    at_most = asked.eta
+    if row.calibration != "direct":
+        at_most = allowed_gap(asked.eta, asked.train_fraction)
+    basis: Basis = "finite-sample"
+    if not asked.sure:
+        limited = asked.scaled_by == "upper" and shifts.has_limits
+        basis = "approximate" if limited else "value"
+    alpha = (1 - row.confidence) / (1 if asked.sure else 2)
+    aim = Aim(at_most=at_most, basis=basis, alpha=alpha)
+    scale = least_scale(shifts, mechanism, aim)
+    gap = None
+    if 0 < scale < math.inf:
+        gap = estimate_gap(shifts, mechanism, scale, aim, row.confidence)
+    return _Scaled(scale, basis != "value", asked.sure, gap=gap)
+
+
+def _candidate(
+    row: Yardstick, mechanism: Mechanism, scaled: _Scaled, error_units: Array
 ) -> Candidate:
+    cost = noise_cost(mechanism, scaled.scale, row.shape, error_units)
+    noise = NoiseCandidate(
+        calibration=row.calibration,
+        mechanism=mechanism,
+        shape=row.shape.kind,
+        protects=row.protects,
+        multiplier=scaled.multiplier,
+        moment=row.moment,
+        gap=scaled.gap,
+        scaled_by="upper" if scaled.by_limit else "value",
+        scale=scaled.scale,
+        guaranteed=scaled.guaranteed,
+        total_error=cost.total,
+        rms_norm=cost.rms_norm,
+        expected_norm=cost.expected_norm,
+        chosen=False,
+    )
+    return Candidate(
+        noise=noise, mechanism=mechanism, yardstick=row, coordinate_rms=cost.coordinate_rms
+    )
+
+
+def _choose(candidates: tuple[Candidate, ...], bench: Workbench) -> Candidate:
     """Return the allowed candidate of least total error.
 
     Raises:
         InputError: there is none.
     """
+    asked = bench.asked
     allowed = [
-        candidate
-        for candidate in candidates
-        if may_choose(candidate.calibration, candidate.protects, demand)
-        and (candidate.guaranteed or not demand.sure)
+        one
+        for one in candidates
+        if asked.may_choose(one.yardstick.calibration, one.yardstick.protects)
+        and (one.noise.guaranteed or not asked.sure)
     ]
     if allowed:
-        return min(allowed, key=lambda candidate: candidate.cost.total)
-    if demand.sure and "direct" in demand.allow:
-        raise _no_direct(demand, bench, pairs)
+        return min(allowed, key=lambda one: one.noise.total_error)
+    if asked.sure and asked.may_choose("direct", "every-record"):
+        raise _no_direct(bench)
     raise InputError(
         "no_calibration_left",
         f"None of {len(candidates)} calibrations is allowed and can be scaled.",
@@ -55,9 +277,9 @@ def choose(
     )
 
 
-def _no_direct(demand: Demand, bench: Workbench, pairs: SwapPairs | None) -> InputError:
-    count, dimension = bench.splits.shape
-    needed = Share.of(demand, dimension, pairs).fewest_splits(count)
+def _no_direct(bench: Workbench) -> InputError:
+    count = len(bench.splits)
+    needed = bench.share.fewest_splits(count)
     if needed > count:
         return InputError(
             "too_few_splits_for_eta",
@@ -73,62 +295,74 @@ def _no_direct(demand: Demand, bench: Workbench, pairs: SwapPairs | None) -> Inp
     )
 
 
-def calibration_findings(
-    bench: Workbench,
-    demand: Demand,
-    gap: float,
-    measured: list[Measured],
-    pairs: SwapPairs | None,
-) -> Iterator[Finding]:
-    """Yield what a reader must know of a calibration, beside what concerns its splits alone."""
-    if gap >= 1:
-        yield Finding(
-            code="no_noise_needed",
-            text="eta is at least the smaller of the fractions in and out of the training"
-            " set: every release keeps the promise without noise.",
-        )
-        return
-    if demand.train_fraction != PAPER_FRACTION:
-        yield Finding(
-            code="paper_needs_half",
-            text="The published calibration is for a training set of half of the records.",
-        )
-    repeated = len(bench.splits) - len(np.unique(bench.splits, axis=0))
-    if repeated and len(bench.constant) < bench.splits.shape[1]:
-        yield Finding(
-            code="repeated_splits",
-            text=f"{repeated} of {len(bench.splits)} splits repeat an earlier one. Few records may"
-            " explain it; if rows were copied, the splits are not independent and no limit"
-            " holds.",
-        )
-    outside = 0 if demand.ball is None else count_outside(bench.splits, demand.ball)
-    if outside:
-        yield Finding(
-            code="clipped",
-            text=f"{outside} of {len(bench.splits)} splits lie outside the ball and were"
-            " clipped, as the release may be.",
-        )
-    if demand.sure and "direct" in demand.allow:
-        yield from _direct_findings(bench, demand, pairs)
-    if pairs is not None:
-        yield from _pair_findings(measured, pairs)
-
-
-def _direct_findings(
-    bench: Workbench, demand: Demand, pairs: SwapPairs | None
-) -> Iterator[Finding]:
+def _split_findings(bench: Workbench) -> Iterator[Finding]:
+    """Yield what a reader must know of the splits alone."""
     count, dimension = bench.splits.shape
-    needed = Share.of(demand, dimension, pairs).fewest_splits(count)
-    if needed > count:
+    halves = 2 * len(bench.first)
+    if count < _FEW_SPLITS:
         yield Finding(
-            code="direct_needs_splits",
-            text=f"The direct calibration needs {needed} splits for this eta in strict mode;"
+            code="few_splits",
+            text=f"There are only {count} splits: the limits of the moments are unreliable.",
+        )
+    if bench.constant:
+        yield Finding(
+            code="constant_coordinates",
+            text=f"{len(bench.constant)} of {dimension} coordinates are the same in all {count}"
+            " splits. Nothing is known of how they could vary; shaped noise gives them a floor"
+            " in the median unit of the others.",
+        )
+    if count < dimension:
+        yield Finding(
+            code="fewer_splits_than_coordinates",
+            text=f"There are {count} splits of {dimension} coordinates: noise of full"
+            " covariance is not considered.",
+        )
+    needed = 2 * FULL_SPLITS_PER_COORDINATE * dimension
+    if count >= dimension > 1 and halves < needed and bench.asked.shape in {None, "full"}:
+        yield Finding(
+            code="full_shape_needs_splits",
+            text=f"Noise of full covariance needs {needed} splits; there are {count}.",
+        )
+    if dimension > 1 and halves < 2 * FEWEST_FOR_SHAPE:
+        yield Finding(
+            code="shapes_need_splits",
+            text=f"Noise that differs by coordinate needs {2 * FEWEST_FOR_SHAPE} splits;"
             f" there are {count}.",
         )
 
 
-def _pair_findings(measured: list[Measured], pairs: SwapPairs) -> Iterator[Finding]:
-    swaps = [row for row in measured if row.calibration == "swap"]
+def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding]:
+    """Yield what a reader must know of the calibration."""
+    count, dimension = bench.splits.shape
+    repeated = count - len(np.unique(bench.splits, axis=0))
+    if repeated and len(bench.constant) < dimension:
+        yield Finding(
+            code="repeated_splits",
+            text=f"{repeated} of {count} splits repeat an earlier one. Few records may"
+            " explain it; if rows were copied, the splits are not independent and no limit"
+            " holds.",
+        )
+    outside = 0 if bench.ball is None else bench.ball.count_outside(bench.splits)
+    if outside:
+        yield Finding(
+            code="clipped",
+            text=f"{outside} of {count} splits lie outside the ball and were"
+            " clipped, as the release may be.",
+        )
+    if bench.asked.sure and bench.asked.may_choose("direct", "every-record"):
+        needed = bench.share.fewest_splits(count)
+        if needed > count:
+            yield Finding(
+                code="direct_needs_splits",
+                text=f"The direct calibration needs {needed} splits for this eta in strict mode;"
+                f" there are {count}.",
+            )
+    if bench.pairs is not None:
+        yield from _pair_findings(yardsticks, bench.pairs)
+
+
+def _pair_findings(yardsticks: list[Yardstick], pairs: SwapPairs) -> Iterator[Finding]:
+    swaps = [row for row in yardsticks if row.calibration == "swap"]
     if any(row.moment.value == 0 for row in swaps):
         yield Finding(
             code="pairs_do_not_differ",
@@ -155,135 +389,3 @@ def _pair_findings(measured: list[Measured], pairs: SwapPairs) -> Iterator[Findi
             text=f"A record has fewer than {FEWEST_PAIRS} pairs: the largest swap distance"
             " has no limits, and its estimate is the scale.",
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Calibration:
-    """What the splits say about noise.
-
-    Attributes:
-        demand: what was asked; with a ball in it, the release must be clipped into the
-            ball before the noise is added.
-        gap: total variation between "in" and "out" that eta leaves room for; at 1 or above
-            no noise is needed, and there are no candidates.
-        candidates: all that were considered, in a fixed order.
-        chosen: the one of least total error in ``error_units`` among those that the demand
-            allows; None only where no noise is needed.
-        error_units: (d,) units of the total error.
-        constant: positions of the coordinates that are constant over the splits.
-        n_splits: rows of the table.
-        findings: what the reader must know.
-    """
-
-    demand: Demand
-    gap: float
-    candidates: tuple[Candidate, ...]
-    chosen: Candidate | None
-    error_units: Array
-    constant: tuple[int, ...]
-    n_splits: int
-    findings: tuple[Finding, ...]
-
-
-def calibrate(
-    splits: Array, demand: Demand, rng: np.random.Generator, pairs: SwapPairs | None = None
-) -> Calibration:
-    """Find the noise of least error that makes a release eta-MIP.
-
-    Isotropic noise is scaled on all splits. Other shapes are made from one random half and
-    scaled on the other one. In strict mode all scales are from one half, only calibrations
-    that may be chosen are considered (and the published one, for comparison), and every
-    limit is taken at its share of the error (Bonferroni over all limits computed), because
-    the choice looks at them.
-
-    Args:
-        splits: (B, d) finite numbers: the vector that would be released, computed on B
-            random splits that are independent of each other and of the split behind the
-            actual release. B at least 4.
-        demand: the promise, and what may be done to keep it.
-        rng: draws the halves.
-        pairs: releases before and after one record is exchanged.
-
-    Returns:
-        The candidates and the choice.
-
-    Raises:
-        InputError: the splits cannot be used, or none of the allowed calibrations can.
-        UsageError: the demand is out of range.
-    """
-    _check_splits(splits)
-    _check_pairs(pairs, splits.shape[1])
-    check_demand(demand, splits.shape[1])
-    bench = prepare(splits, demand, rng)
-    gap = allowed_gap(demand.eta, demand.train_fraction)
-    measured: list[Measured] = []
-    if gap < 1:
-        _refuse_constant(bench, demand)
-        measured = list(measure(bench, demand, pairs, rng))
-    candidates = tuple(_candidates(measured, demand, bench))
-    return Calibration(
-        demand=demand,
-        gap=gap,
-        candidates=candidates,
-        chosen=choose(candidates, demand, bench, pairs) if gap < 1 else None,
-        error_units=bench.error_units,
-        constant=bench.constant,
-        n_splits=len(splits),
-        findings=(*bench.findings, *calibration_findings(bench, demand, gap, measured, pairs)),
-    )
-
-
-def _check_splits(splits: Array) -> None:
-    if splits.ndim != 2 or splits.shape[1] == 0:  # noqa: PLR2004 - rows and columns
-        raise InputError("no_coordinates", "The table of splits has no numeric columns.")
-    if len(splits) < FEWEST_SPLITS:
-        raise InputError(
-            "too_few_splits",
-            f"The table has {len(splits)} splits; at least {FEWEST_SPLITS} are needed.",
-            hint="Run the release on more random splits: 100 or more give useful limits.",
-        )
-
-
-def _check_pairs(pairs: SwapPairs | None, dimension: int) -> None:
-    if pairs is None:
-        return
-    sides = {pairs.in_side.shape, pairs.out_side.shape}
-    if len(sides) > 1 or pairs.in_side.shape[1:] != (dimension,):
-        raise InputError(
-            "pairs_do_not_match",
-            f"Both sides of every pair must have the {dimension} coordinates of the splits.",
-        )
-    count = len(pairs.in_side)
-    if count < 2:  # noqa: PLR2004 - a spread needs two
-        raise InputError("too_few_pairs", f"There are {count} pairs; at least 2 are needed.")
-    if pairs.record is not None and len(pairs.record) != count:
-        raise InputError(
-            "pairs_without_record",
-            f"There are {count} pairs and {len(pairs.record)} record ids.",
-            hint="Name the record of every pair, or of none.",
-        )
-
-
-def _refuse_constant(bench: Workbench, demand: Demand) -> None:
-    """Refuse splits without variation, unless a ball limits what they do not show."""
-    if len(bench.constant) == bench.splits.shape[1] and demand.ball is None:
-        raise InputError(
-            "constant_release",
-            f"All {len(bench.splits)} splits gave the same vector, so that no noise can be"
-            " calibrated on them: a release that does not depend on the split needs none,"
-            " and one that rarely does may need much.",
-            hint="Check that the rows are different random splits, or give a clip radius.",
-        )
-
-
-def _candidates(measured: list[Measured], demand: Demand, bench: Workbench) -> Iterator[Candidate]:
-    for row in measured:
-        mechanisms: tuple[Mechanism, ...] = mechanisms_for(
-            row.shape.kind, row.shape.units.size, demand
-        )
-        if row.calibration == "paper":
-            mechanisms = ("norm-exponential",)
-        for mechanism in mechanisms:
-            candidate = make_candidate(row, mechanism, demand, bench.error_units)
-            if candidate is not None:
-                yield candidate

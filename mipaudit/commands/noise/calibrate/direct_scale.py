@@ -92,11 +92,14 @@ class Shifts:
 
     def gaps(self, mechanism: Mechanism, scale: float) -> Array:
         """Return independent terms with the mean that must be small, in [0, 1]."""
-        gaps = shift_gaps(mechanism, self.lengths / scale)
+        return self.by_record(shift_gaps(mechanism, self.lengths / scale))
+
+    def by_record(self, values: Array) -> Array:
+        """Return the mean of each record's values; the values where none are told apart."""
         if self.starts is None:
-            return gaps
-        counts = np.diff(np.append(self.starts, gaps.size))
-        means: Array = np.add.reduceat(gaps, self.starts) / counts
+            return values
+        counts = np.diff(np.append(self.starts, values.size))
+        means: Array = np.add.reduceat(values, self.starts) / counts
         return means
 
 

@@ -70,13 +70,15 @@ def empirical_bernstein_upper(terms: Vector, ceiling: float, alpha: float) -> fl
     V the unbiased sample variance.
 
     Args:
-        terms: (n,) numbers in [0, ceiling], n at least 2.
+        terms: (n,) numbers in [0, ceiling]; one says nothing.
         ceiling: what no term can exceed, fixed before the terms are seen.
         alpha: error in (0, 1).
 
     Returns:
         The limit, at most ``ceiling``.
     """
+    if terms.size == 1:
+        return ceiling
     doubt = math.log(2 / alpha)
     spread = math.sqrt(2 * float(terms.var(ddof=1)) * doubt / terms.size)
     slack = 7 * ceiling * doubt / (3 * (terms.size - 1))

@@ -1,41 +1,39 @@
 """The moments, distances and shifts that a calibration scales its noise by."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.demand import Demand
-from mipaudit.commands.noise.calibrate.direct_scale import Shifts
-from mipaudit.commands.noise.calibrate.split_halves import Share, Workbench, may_choose
-from mipaudit.commands.noise.calibrate.swap import (
-    SwapDistance,
-    SwapPairs,
-    estimate_swap_distance,
-    swap_limit,
-    swap_shifts,
-)
+from mipaudit.commands.noise.calibrate.direct_scale import GapEstimator, Shifts
+from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
+from mipaudit.commands.noise.calibrate.split_halves import SwapPairs, Workbench
 from mipaudit.commands.noise.measured import MeasuredMoment
-from mipaudit.commands.noise.mechanisms.clipping import clip, half_distances, half_moment_limit
 from mipaudit.commands.noise.mechanisms.moments import (
     distances_from_median,
     estimate_moment,
+    half_distances,
+    half_moment_limit,
+    lengths_of,
     mean_distance,
+    measured_moment,
 )
-from mipaudit.commands.noise.mechanisms.shape import NoiseShape, isotropic_shape
-from mipaudit.commands.noise.noise_multiples import CalibrationKind, Protects
+from mipaudit.commands.noise.mechanisms.shape import Ball, NoiseShape, isotropic_shape
+from mipaudit.commands.noise.options import CalibrationKind, Protects
 
 Array = NDArray[np.float64]
 
 
 # Izzo et al. 2022 prove their theorem for half of the records.
 PAPER_FRACTION: Final = 0.5
+# With fewer pairs of a record its limits are so wide that they say nothing.
+FEWEST_PAIRS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class Yardstick:
     """What scales noise of a shape, and whom that protects.
 
     Attributes:
@@ -49,36 +47,36 @@ class Measured:
 
     calibration: CalibrationKind
     shape: NoiseShape
-    protects: Protects
+    protects: Protects = "every-record"
     moment: MeasuredMoment
     shifts: Shifts | None = None
     confidence: float
 
 
-def measure(
-    bench: Workbench, demand: Demand, pairs: SwapPairs | None, rng: np.random.Generator
-) -> Iterator[Measured]:
+def measure(bench: Workbench, rng: np.random.Generator) -> Iterator[Yardstick]:
     """Yield what every shape can be scaled by, and the paper's moment.
 
     In strict mode that is only what may be chosen, and all its limits hold together at the
-    demanded confidence (Bonferroni).
+    confidence asked for (Bonferroni).
     """
-    share = Share.of(demand, bench.splits.shape[1], pairs)
+    asked = bench.asked
     kinds = tuple(shape.kind for shape in bench.shapes)
-    confidence = 1 - share.alpha(kinds) if demand.sure else demand.confidence
+    confidence = 1 - bench.share.alpha(kinds) if asked.sure else asked.confidence
     for shape in bench.shapes:
-        rows = _sure(bench, shape, demand, confidence) if demand.sure else None
-        yield from rows or _estimated(bench, shape, confidence, rng)
-        if pairs is not None:
-            yield from _swaps(pairs, shape, demand, confidence)
-    if demand.train_fraction == PAPER_FRACTION:
-        shape = isotropic_shape(bench.given_units)
-        yield Measured(
+        yield from (
+            _sure(bench, shape, confidence)
+            if asked.sure
+            else _estimated(bench, shape, confidence, rng)
+        )
+        if bench.pairs is not None:
+            yield from _swaps(bench, bench.pairs, shape, confidence)
+    if asked.train_fraction == PAPER_FRACTION:
+        shape = isotropic_shape(np.ones(bench.splits.shape[1]))
+        yield Yardstick(
             calibration="paper",
             shape=shape,
-            protects="every-record",
-            moment=estimate_moment(_points(bench, shape), demand.order, rng, demand.confidence),
-            confidence=demand.confidence,
+            moment=estimate_moment(_points(bench, shape), asked.k, rng, asked.confidence),
+            confidence=asked.confidence,
         )
 
 
@@ -90,93 +88,117 @@ def _points(bench: Workbench, shape: NoiseShape) -> Array:
 
 def _estimated(
     bench: Workbench, shape: NoiseShape, confidence: float, rng: np.random.Generator
-) -> Iterator[Measured]:
+) -> Iterator[Yardstick]:
     distances = distances_from_median(_points(bench, shape), rng)
-    moment = mean_distance(distances, confidence)
-    shifts = Shifts(lengths=distances.left_out, estimator="left-out")
-    yield _row("moment", shape, moment, confidence)
-    yield _row("direct", shape, moment, confidence, shifts)
-
-
-def _sure(
-    bench: Workbench, shape: NoiseShape, demand: Demand, confidence: float
-) -> Iterator[Measured]:
-    """Yield what the second half says about a centre and shape of the first half."""
-    first, second, ball = bench.first, bench.second, demand.ball
-    if ball is not None and may_choose("moment", "every-record", demand):
-        limit = half_moment_limit(first, second, shape, ball, confidence)
-        yield _row("moment", shape, limit, confidence)
-    if may_choose("direct", "every-record", demand):
-        if ball is not None:
-            first, second = clip(first, ball), clip(second, ball)
-        origin = np.median(first, axis=0)
-        _, lengths = half_distances(first, second, shape, origin)
-        shifts = Shifts(lengths=lengths, estimator="betting")
-        yield _row("direct", shape, _mean(lengths, confidence), confidence, shifts)
-
-
-def _mean(lengths: Array, confidence: float) -> MeasuredMoment:
-    return MeasuredMoment(
-        order=1.0,
-        value=float(lengths.mean()),
-        lower=None,
-        upper=None,
-        estimator="other-half",
-        validity="not-an-interval",
-        confidence=confidence,
-        n_splits=lengths.size,
-    )
-
-
-def _row(
-    calibration: CalibrationKind,
-    shape: NoiseShape,
-    moment: MeasuredMoment,
-    confidence: float,
-    shifts: Shifts | None = None,
-) -> Measured:
-    return Measured(
-        calibration=calibration,
+    moment = Yardstick(
+        calibration="moment",
         shape=shape,
-        protects="every-record",
-        moment=moment,
-        shifts=shifts,
+        moment=mean_distance(distances, confidence),
         confidence=confidence,
     )
+    shifts = Shifts(lengths=distances.left_out, estimator="left-out")
+    yield from (moment, replace(moment, calibration="direct", shifts=shifts))
+
+
+def _sure(bench: Workbench, shape: NoiseShape, confidence: float) -> Iterator[Yardstick]:
+    """Yield what the second half says about a centre and shape of the first half."""
+    first, second, ball = bench.first, bench.second, bench.ball
+    if ball is not None and bench.asked.may_choose("moment", "every-record"):
+        yield Yardstick(
+            calibration="moment",
+            shape=shape,
+            moment=half_moment_limit(first, second, shape, ball, confidence),
+            confidence=confidence,
+        )
+    if bench.asked.may_choose("direct", "every-record"):
+        if ball is not None:
+            first, second = ball.clip(first), ball.clip(second)
+        _, lengths = half_distances(first, second, shape, np.median(first, axis=0))
+        mean = float(lengths.mean())
+        yield Yardstick(
+            calibration="direct",
+            shape=shape,
+            moment=measured_moment(mean, None, "other-half", lengths.size, confidence),
+            shifts=Shifts(lengths=lengths, estimator="betting"),
+            confidence=confidence,
+        )
 
 
 def _swaps(
-    pairs: SwapPairs, shape: NoiseShape, demand: Demand, confidence: float
-) -> Iterator[Measured]:
+    bench: Workbench, pairs: SwapPairs, shape: NoiseShape, confidence: float
+) -> Iterator[Yardstick]:
     """Yield the largest and the mean distance of swaps, as far as they may be of use."""
-    if demand.ball is not None:
-        distance = swap_limit(pairs, demand.ball, confidence, shape)
-    else:
-        distance = estimate_swap_distance(pairs, demand.confidence, shape)
-    shifts = swap_shifts(pairs, shape, "betting" if demand.sure else "mean-swap", demand.ball)
-    for moment, lengths in zip(_estimates(distance), shifts, strict=True):
-        whose: Protects = "tested-records" if lengths.every_record else "average-record"
-        for calibration in _of_swaps(demand, whose):
+    asked, ball = bench.asked, bench.ball
+    every: tuple[CalibrationKind, ...] = ("swap", "direct-swap")
+    for shifts in swap_shifts(pairs, shape, "betting" if asked.sure else "mean-swap", ball):
+        whose: Protects = "tested-records" if shifts.every_record else "average-record"
+        if ball is None:
+            moment = mean_swap(shifts, asked.confidence)
+        else:
+            moment = mean_swap(shifts, confidence, ceiling=2 * shape.reach(ball.radius))
+        for calibration in every:
             direct = calibration == "direct-swap"
-            yield Measured(
+            # A mean distance has a sure limit only in a ball.
+            limited = direct or ball is not None
+            if asked.sure and not (limited and asked.may_choose(calibration, whose)):
+                continue
+            yield Yardstick(
                 calibration=calibration,
                 shape=shape,
                 protects=whose,
                 moment=moment,
-                shifts=lengths if direct else None,
+                shifts=shifts if direct else None,
                 confidence=confidence,
             )
 
 
-def _of_swaps(demand: Demand, whose: Protects) -> Iterator[CalibrationKind]:
-    every: tuple[CalibrationKind, ...] = ("swap", "direct-swap")
-    for calibration in every:
-        # A mean distance has a sure limit only in a ball.
-        limited = calibration == "direct-swap" or demand.ball is not None
-        if not demand.sure or (limited and may_choose(calibration, whose, demand)):
-            yield calibration
+def swap_shifts(
+    pairs: SwapPairs, shape: NoiseShape, estimator: GapEstimator, ball: Ball | None = None
+) -> tuple[Shifts, ...]:
+    """Return by how much pairs differ: for each record if they are named, and on average.
+
+    Args:
+        pairs: independent of each other.
+        shape: made without these pairs.
+        estimator: what the shifts will be used for.
+        ball: clip both sides into it.
+    """
+    one, other = pairs.in_side, pairs.out_side
+    if ball is not None:
+        one, other = ball.clip(one), ball.clip(other)
+    lengths = lengths_of(shape.whiten(one - other))
+    if pairs.record is None:
+        return (Shifts(lengths=lengths, estimator=estimator),)
+    _, index, counts = np.unique(pairs.record, return_inverse=True, return_counts=True)
+    average = Shifts(
+        lengths=lengths[np.argsort(index, kind="stable")],
+        estimator=estimator,
+        starts=np.cumsum(counts) - counts,
+    )
+    return replace(average, every_record=True, fewest=FEWEST_PAIRS), average
 
 
-def _estimates(distance: SwapDistance) -> tuple[MeasuredMoment, ...]:
-    average = distance.average_record
-    return (average,) if distance.every_record is None else (distance.every_record, average)
+def mean_swap(shifts: Shifts, confidence: float, *, ceiling: float | None = None) -> MeasuredMoment:
+    """Estimate E ||theta_in - theta_out|| for the worst or for the average record.
+
+    Limits of the worst allow for the choice (Bonferroni). With a ceiling the upper limit holds
+    at every sample size, as :func:`mipaudit.commands.noise.mechanisms.moments.half_moment_limit`:
+    the terms lie in [0, ceiling], a constant. The average is over the records tested, or over
+    the law that the pairs were drawn from where records are not told apart.
+
+    Args:
+        shifts: of pairs, from :func:`swap_shifts`.
+        confidence: in (0, 1): of both limits together, or of the one that holds at every size.
+        ceiling: the diameter of the ball in the norm of the noise, if there is one.
+    """
+    groups = [part.by_record(part.lengths) for part in shifts.parts()]
+    value, count = max(float(terms.mean()) for terms in groups), shifts.lengths.size
+    share = (1 - confidence) / len(groups)
+    if ceiling is not None:
+        limit = max(empirical_bernstein_upper(terms, ceiling, share) for terms in groups)
+        return measured_moment(value, (None, limit), "empirical-bernstein", count, confidence)
+    limits = None
+    if shifts.has_limits:
+        lowers, uppers = zip(*(mean_limits(terms, share / 2) for terms in groups), strict=True)
+        limits = max(lowers), max(uppers)
+    return measured_moment(value, limits, "mean-swap", count, confidence)

@@ -10,8 +10,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.calibrate.interval import mean_limits
+from mipaudit.commands.noise.calibrate.interval import empirical_bernstein_upper, mean_limits
 from mipaudit.commands.noise.measured import MeasuredMoment
+from mipaudit.commands.noise.mechanisms.shape import Ball, NoiseShape
 
 Points = NDArray[np.float64]
 
@@ -38,6 +39,36 @@ Estimator = Literal[
 # approximate: each limit errs at half of 1 - confidence.
 Validity = Literal["finite-sample", "approximate", "not-an-interval"]
 _SECOND = 2.0
+
+
+def lengths_of(steps: Points) -> NDArray[np.float64]:
+    """Return the Euclidean length of each of (n, d) rows, also where squares leave the floats."""
+    size = float(np.abs(steps).max(initial=0.0))
+    lengths: Points = np.linalg.norm(steps / size, axis=1) if size > 0 else np.zeros(len(steps))
+    return size * lengths
+
+
+def measured_moment(
+    value: float,
+    limits: tuple[float | None, float] | None,
+    estimator: Estimator,
+    n_splits: int,
+    confidence: float,
+    order: float = 1.0,
+) -> MeasuredMoment:
+    """Return a moment as the report has it; an infinite upper limit is none."""
+    lower, upper = limits or (None, math.inf)
+    validity: Validity = "approximate" if limits else "not-an-interval"
+    return MeasuredMoment(
+        order=order if math.isfinite(order) else None,
+        value=value,
+        lower=lower,
+        upper=upper if math.isfinite(upper) else None,
+        estimator=estimator,
+        validity="finite-sample" if estimator == "empirical-bernstein" else validity,
+        confidence=confidence,
+        n_splits=n_splits,
+    )
 
 
 def spatial_median(points: Points, *, steps: int = _MOST_STEPS) -> NDArray[np.float64]:
@@ -163,24 +194,38 @@ def estimate_moment(
     Returns:
         The estimate. An infinite order has no limits.
     """
-    alpha = (1 - confidence) / 2
     if order == 1:
         return mean_distance(distances_from_median(points, rng), confidence)
+    count, estimator = len(points), _estimator(order)
     radii = _from_mean(points)
     largest = float(radii.max())
     if math.isinf(order):
-        return _estimate(order, largest, None, "maximum", points, confidence)
+        return measured_moment(largest, None, estimator, count, confidence, order)
     if largest == 0:
-        return _estimate(order, 0.0, (0.0, 0.0), _estimator(order), points, confidence)
+        return measured_moment(0.0, (0.0, 0.0), estimator, count, confidence, order)
     # In the unit of the largest one, so that no power leaves the floats.
     terms = (radii / largest) ** order
     if order == _SECOND:
-        terms *= len(points) / (len(points) - 1)
-    limits = mean_limits(terms, alpha)
+        terms *= count / (count - 1)
+    limits = mean_limits(terms, (1 - confidence) / 2)
     value, lower, upper = (
         largest * float(bound) ** (1 / order) for bound in (terms.mean(), *limits)
     )
-    return _estimate(order, value, (lower, upper), _estimator(order), points, confidence)
+    return measured_moment(value, (lower, upper), estimator, count, confidence, order)
+
+
+def _estimator(order: float) -> Estimator:
+    if math.isinf(order):
+        return "maximum"
+    return "unbiased-square" if order == _SECOND else "plug-in"
+
+
+def _from_mean(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    offsets = points - points[0]
+    size = float(np.abs(offsets).max(initial=0.0)) or 1.0
+    offsets /= size
+    distances: NDArray[np.float64] = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
+    return size * distances
 
 
 def mean_distance(distances: Distances, confidence: float = 0.95) -> MeasuredMoment:
@@ -189,39 +234,53 @@ def mean_distance(distances: Distances, confidence: float = 0.95) -> MeasuredMom
     # Each limit from the terms that lean its way.
     limits = mean_limits(distances.plain, alpha)[0], mean_limits(distances.left_out, alpha)[1]
     value = float(distances.left_out.mean())
-    return _estimate(1.0, value, limits, "left-out", distances.left_out, confidence)
+    return measured_moment(value, limits, "left-out", distances.left_out.size, confidence)
 
 
-def _estimator(order: float) -> Estimator:
-    return "unbiased-square" if order == _SECOND else "plug-in"
-
-
-def _from_mean(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    offsets = points - points[0]
-    size = float(np.abs(offsets).max(initial=0.0))
-    if size == 0:
-        return np.zeros(len(points))
-    offsets /= size
-    distances: NDArray[np.float64] = np.linalg.norm(offsets - offsets.mean(axis=0), axis=1)
-    return size * distances
-
-
-def _estimate(
-    order: float,
-    value: float,
-    limits: tuple[float, float] | None,
-    estimator: Estimator,
-    points: NDArray[np.float64],
-    confidence: float,
+def half_moment_limit(
+    first: Points, second: Points, shape: NoiseShape, ball: Ball, confidence: float
 ) -> MeasuredMoment:
-    lower, upper = limits or (None, None)
-    return MeasuredMoment(
-        order=order if math.isfinite(order) else None,
-        value=value,
-        lower=lower,
-        upper=upper if upper is None or math.isfinite(upper) else None,
-        estimator=estimator,
-        validity="not-an-interval" if limits is None else "approximate",
-        confidence=confidence,
-        n_splits=len(points),
-    )
+    """Return an upper limit of E ||F^-1 (clip(theta) - m)||, m and F from the first half.
+
+    Why it holds. Given the first half, m and F are constants, and the terms r_i =
+    ||F^-1 (clip(theta_i) - m)|| of the second half are independent with the mean to be
+    limited. With c the centre of the ball, the triangle inequality puts them in
+    [0, ||F^-1 (m - c)|| + sup ||F^-1 (x - c)||], the supremum over the ball; that end is
+    a constant too (in the Euclidean norm it is R + ||m - c||, at most 2R). Maurer and
+    Pontil's empirical Bernstein inequality therefore errs with probability at most
+    1 - confidence given the first half, hence also without that condition. The moment
+    about this m, or any m, is all that the calibration needs.
+
+    Args:
+        first: (A, d) splits that ``shape`` may have been made from, A at least 1.
+        second: (B, d) other splits, B at least 2.
+        shape: of the noise.
+        ball: fixed without the data; the release must be clipped into it as well.
+        confidence: in (0, 1).
+    """
+    centre, terms = half_distances(ball.clip(first), ball.clip(second), shape, ball.centre)
+    ceiling = float(np.linalg.norm(centre)) + shape.reach(ball.radius)
+    limit = empirical_bernstein_upper(terms, ceiling, 1 - confidence)
+    mean = float(terms.mean())
+    return measured_moment(mean, (None, limit), "empirical-bernstein", len(second), confidence)
+
+
+def half_distances(
+    first: Points, second: Points, shape: NoiseShape, origin: Points
+) -> tuple[Points, Points]:
+    """Return m, from the first half, and ||F^-1 (theta - m)|| of the second.
+
+    Given the first half m and F are constants, and the distances are independent of each
+    other.
+
+    Args:
+        first: (A, d) splits, A at least 1.
+        second: (B, d) other splits.
+        shape: of the noise.
+        origin: (d,) to measure from, which keeps large offsets out of the sums.
+
+    Returns:
+        (d,) F^-1 (m - origin), and (B,) distances.
+    """
+    centre = spatial_median(shape.whiten(first - origin))
+    return centre, lengths_of(shape.whiten(second - origin) - centre)

@@ -1,12 +1,17 @@
-"""The shape of noise: which directions of a release get how much of it."""
+"""The shape of noise: which directions of a release get how much of it, and what that costs.
 
+And the ball into which a release may be clipped first.
+"""
+
+import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.noise_multiples import ShapeKind
+from mipaudit.commands.noise.options import ShapeKind
+from mipaudit.maths.mip import Mechanism, coordinate_error, expected_norm
 
 Array = NDArray[np.float64]
 
@@ -16,6 +21,11 @@ Array = NDArray[np.float64]
 FLOOR: Final = 0.01
 # A covariance matrix needs so many splits for each coordinate.
 FULL_SPLITS_PER_COORDINATE: Final = 10
+# Trapezoids of this width on the logarithmic axis: the integrand is analytic in a strip of
+# half-width pi/2 (or more), so that the relative error is about exp(-pi^2 / step); beyond
+# the reach lies about exp(-reach / 2).
+_STEP: Final = 0.4
+_REACH: Final = 52.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,12 +64,38 @@ class NoiseShape:
             return points / (self.units * self.roots)
         return (points / self.units) @ self.axes / self.roots
 
-    def reach(self, radius: float | Array) -> float:
-        """Return the greatest ||F^-1 x|| in a ball (or ellipsoid of these semi-axes) about 0."""
-        semi_axes = np.broadcast_to(np.asarray(radius, dtype=np.float64), self.units.shape)
+    def reach(self, radius: float) -> float:
+        """Return the greatest ||F^-1 x|| in a ball about 0."""
         if self.axes is None:
-            return float((semi_axes / (self.units * self.roots)).max())
-        return float(np.linalg.norm(self.whiten(np.diag(semi_axes)), ord=2))
+            return float((radius / (self.units * self.roots)).max())
+        return radius * float(np.linalg.norm(self.whiten(np.eye(self.units.size)), ord=2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ball:
+    """Where a release is clipped to; it must not depend on the data.
+
+    Attributes:
+        centre: (d,) numbers.
+        radius: above 0.
+    """
+
+    centre: Array
+    radius: float
+
+    def clip(self, points: Array) -> Array:
+        """Return (n, d) points, those outside pulled to the surface, straight to the centre."""
+        offsets, lengths = self._from_centre(points)
+        clipped = self.centre + offsets / np.maximum(lengths, 1.0) * self.radius
+        return np.where(lengths > 1, clipped, points)
+
+    def count_outside(self, points: Array) -> int:
+        """Return how many of (n, d) points lie outside."""
+        return int((self._from_centre(points)[1] > 1).sum())
+
+    def _from_centre(self, points: Array) -> tuple[Array, Array]:
+        offsets = (points - self.centre) / self.radius
+        return offsets, np.linalg.norm(offsets, axis=-1, keepdims=True)
 
 
 def coordinate_spreads(points: Array) -> Array:
@@ -133,3 +169,75 @@ def _floored(spreads: Array) -> Array:
     eigenvalues = spreads / spreads.mean()
     roots: Array = np.sqrt((eigenvalues + FLOOR) / (1 + FLOOR))
     return roots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoiseCost:
+    """The size of noise X, exact (not simulated).
+
+    Attributes:
+        coordinate_rms: (d,) root mean squares (E X_j^2)^(1/2), in the units of the release.
+        expected_norm: E ||X||, Euclidean, in the units of the release.
+        rms_norm: (E ||X||^2)^(1/2), in the units of the release.
+        total: sum of E (X_j / u_j)^2 in the units u asked for: what a choice makes least.
+    """
+
+    coordinate_rms: Array
+    expected_norm: float
+    rms_norm: float
+    total: float
+
+
+def noise_cost(
+    mechanism: Mechanism, scale: float, shape: NoiseShape, error_units: Array
+) -> NoiseCost:
+    """Return how large the noise of a mechanism is.
+
+    Args:
+        mechanism: the kind of noise.
+        scale: above 0.
+        shape: of the noise, d coordinates.
+        error_units: (d,) positive units of the total.
+    """
+    factor = shape.factor
+    dimension = shape.units.size
+    lengths = np.asarray(
+        np.abs(factor) if factor.ndim == 1 else np.linalg.norm(factor, axis=1), dtype=np.float64
+    )
+    spectrum = lengths
+    if factor.ndim > 1:
+        spectrum = np.asarray(np.linalg.svd(factor, compute_uv=False), dtype=np.float64)
+    one = scale * coordinate_error(mechanism, dimension)
+    # Every mechanism is a radius times a direction: it is Gaussian noise but for the radius.
+    longer = expected_norm(mechanism, dimension) / expected_norm("gaussian", dimension)
+    return NoiseCost(
+        coordinate_rms=one * lengths,
+        expected_norm=scale * longer * gaussian_norm(spectrum),
+        rms_norm=one * _length(lengths),
+        total=(one * _length(lengths / error_units)) ** 2,
+    )
+
+
+def gaussian_norm(spreads: Array) -> float:
+    """Return E ||X|| of independent normal coordinates with these standard deviations.
+
+    E sqrt(S) = integral of (1 - E exp(-t S)) t^(-3/2) dt / (2 sqrt(pi)), with t = e^x by
+    the trapezoidal rule; relative error below 1e-10.
+    """
+    size = _length(spreads)
+    if size == 0:
+        return 0.0
+    if float(spreads.min()) == float(spreads.max()):
+        return float(spreads[0]) * expected_norm("gaussian", spreads.size)
+    variances = (spreads / size) ** 2
+    total = 0.0
+    for x in np.arange(-_REACH, _REACH + _STEP, _STEP):
+        exponent = -0.5 * float(np.log1p(2 * math.exp(x) * variances).sum())
+        total -= math.expm1(exponent) * math.exp(-x / 2)
+    return size * total * _STEP / (2 * math.sqrt(math.pi))
+
+
+def _length(values: Array) -> float:
+    """Return the Euclidean length, also where squares leave the floats."""
+    size = float(np.abs(values).max())
+    return size * float(np.linalg.norm(values / size)) if size > 0 else 0.0

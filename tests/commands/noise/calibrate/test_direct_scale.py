@@ -17,8 +17,7 @@ from mipaudit.commands.noise.calibrate.direct_scale import (
     least_scale,
     shift_gaps,
 )
-from mipaudit.commands.noise.mechanisms.clipping import half_distances
-from mipaudit.commands.noise.mechanisms.moments import distances_from_median
+from mipaudit.commands.noise.mechanisms.moments import distances_from_median, half_distances
 from mipaudit.commands.noise.mechanisms.shape import diagonal_shape, isotropic_shape
 
 MECHANISMS = ["laplace", "norm-exponential", "gaussian"]

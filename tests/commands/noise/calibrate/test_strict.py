@@ -7,59 +7,57 @@ import pytest
 from scipy import stats
 
 from mipaudit.commands.noise.calibrate.calibration import calibrate
-from mipaudit.commands.noise.calibrate.demand import Demand
 from mipaudit.commands.noise.calibrate.direct_scale import shift_gaps
-from mipaudit.commands.noise.calibrate.split_halves import Share
-from mipaudit.commands.noise.calibrate.swap import SwapPairs
-from mipaudit.commands.noise.mechanisms.clipping import Ball
+from mipaudit.commands.noise.calibrate.split_halves import Share, SwapPairs
+from mipaudit.commands.noise.options import NoiseOptions
 from mipaudit.errors import InputError
 
-ONE = {"shapes": frozenset({"isotropic"}), "mechanisms": frozenset({"gaussian"})}
+ONE = {"shape": "isotropic", "mechanism": "gaussian"}
 
 
-def run(splits, seed=0, pairs=None, **demand):
-    demand = {"eta": 0.1, "strict": True, **demand}
-    return calibrate(splits, Demand(**demand), np.random.default_rng(seed), pairs)
+def run(splits, seed=0, pairs=None, **asked):
+    asked = NoiseOptions(**{"eta": 0.1, "splits": splits, "strict": True, **asked})
+    return calibrate(splits, asked, np.random.default_rng(seed), pairs)
 
 
 def guaranteed(found):
-    return [row for row in found.candidates if row.guaranteed]
+    return [row for row in found.candidates if row.noise.guaranteed]
 
 
 def test_only_direct_noise_is_guaranteed(adult_splits):
     found = run(adult_splits)
     rows = guaranteed(found)
-    assert {row.calibration for row in rows} == {"direct"}
+    assert {row.noise.calibration for row in rows} == {"direct"}
     assert len(rows) == 5
-    assert [row.calibration for row in found.candidates if not row.guaranteed] == ["paper"]
+    assert [row.noise.calibration for row in found.candidates if not row.noise.guaranteed] == [
+        "paper"
+    ]
     for row in rows:
-        assert (row.gap.validity, row.gap.n_splits) == ("finite-sample", 128)
-        assert row.gap.confidence == pytest.approx(1 - 0.05 / 5)
-        assert row.gap.value < row.gap.upper == 0.1
-        assert row.multiplier is None
-        assert (row.moment.lower, row.moment.upper) == (None, None)
-    assert found.chosen.shape.kind == "diagonal"
+        assert (row.noise.gap.validity, row.noise.gap.n_splits) == ("finite-sample", 128)
+        assert row.noise.gap.confidence == pytest.approx(1 - 0.05 / 5)
+        assert row.noise.gap.value < row.noise.gap.upper == 0.1
+        assert row.noise.multiplier is None
+        assert (row.noise.moment.lower, row.noise.moment.upper) == (None, None)
+    assert found.chosen.yardstick.shape.kind == "diagonal"
 
 
 def test_noise_on_real_splits_is_the_documented_amount(adult_splits):
     def errors(**demand):
         rows = run(adult_splits, **demand).candidates
         return {
-            row.calibration: round((row.cost.total / 6) ** 0.5, 2)
+            row.noise.calibration: round((row.noise.total_error / 6) ** 0.5, 2)
             for row in rows
-            if (row.mechanism, row.shape.kind) == ("gaussian", "diagonal")
+            if (row.mechanism, row.yardstick.shape.kind) == ("gaussian", "diagonal")
         }
 
     assert errors(strict=False) == {"moment": 9.61, "direct": 9.68}
     assert errors() == {"direct": 15.0}
-    assert errors(shapes=frozenset({"diagonal"}), mechanisms=frozenset({"gaussian"})) == {
-        "direct": 12.53
-    }
+    assert errors(shape="diagonal", mechanism="gaussian") == {"direct": 12.53}
 
 
 def test_fewer_candidates_need_less_noise(adult_splits):
-    every = next(r for r in run(adult_splits).candidates if r.shape.kind == "isotropic")
-    assert run(adult_splits, **ONE).chosen.scale < every.scale
+    every = next(r for r in run(adult_splits).candidates if r.yardstick.shape.kind == "isotropic")
+    assert run(adult_splits, **ONE).chosen.noise.scale < every.noise.scale
 
 
 def test_too_few_splits_are_refused_with_the_number_that_would_do(rng):
@@ -69,11 +67,11 @@ def test_too_few_splits_are_refused_with_the_number_that_would_do(rng):
     assert caught.value.code == "too_few_splits_for_eta"
     (needed,) = (int(word) for word in str(caught.value).split() if word.isdigit() and word != "40")
     assert needed == 87
-    assert run(rng.standard_normal((needed, 3))).chosen.guaranteed
+    assert run(rng.standard_normal((needed, 3))).chosen.noise.guaranteed
     with pytest.raises(InputError, match=str(needed)):
         run(rng.standard_normal((needed - 1, 3)))
     # One kind of noise takes the whole error: 2 * 29 - 1.
-    assert run(rng.standard_normal((57, 3)), **ONE).chosen.guaranteed
+    assert run(rng.standard_normal((57, 3)), **ONE).chosen.noise.guaranteed
     with pytest.raises(InputError, match="57"):
         run(rng.standard_normal((56, 3)), **ONE)
 
@@ -81,20 +79,20 @@ def test_too_few_splits_are_refused_with_the_number_that_would_do(rng):
 @pytest.mark.parametrize("eta", [1e-6, 0.02, 0.1, 0.49])
 @pytest.mark.parametrize("dimension", [1, 2, 50])
 def test_fewest_splits_count_the_shapes_that_they_allow(eta, dimension):
-    share = Share.of(Demand(eta=eta, strict=True), dimension, None)
+    share = Share(asked=NoiseOptions(eta=eta, strict=True, splits="s.csv"), dimension=dimension)
     needed = share.fewest_splits(4)
     assert share.fewest_splits(needed) == needed
     assert needed < share.fewest_splits(needed + 1) <= needed + 1 + 0.25 * needed
 
 
 def test_ball_and_limits_without_it_stand_side_by_side(adult_splits):
-    spreads = adult_splits.std(axis=0)
-    ball = Ball(centre=adult_splits.mean(axis=0), radius=8 * spreads)
-    found = run(adult_splits, ball=ball)
-    assert {row.calibration for row in guaranteed(found)} == {"moment", "direct"}
+    splits = adult_splits / adult_splits.std(axis=0)
+    ball = {"clip_radius": 8.0, "clip_centre": splits.mean(axis=0)}
+    found = run(splits, **ball)
+    assert {row.noise.calibration for row in guaranteed(found)} == {"moment", "direct"}
     # A small eta is out of reach of the direct way, and the ball has to do.
-    found = run(adult_splits, ball=ball, eta=0.02)
-    assert found.chosen.calibration == "moment"
+    found = run(splits, **ball, eta=0.02)
+    assert found.chosen.noise.calibration == "moment"
     (finding,) = found.findings
     assert finding.code == "direct_needs_splits"
     needed = next(int(word) for word in finding.text.split() if word.isdigit())
@@ -103,16 +101,15 @@ def test_ball_and_limits_without_it_stand_side_by_side(adult_splits):
 
 def test_clipped_release_is_measured_as_it_is_released(rng):
     splits = rng.standard_normal((200, 2)) * 100
-    ball = Ball(centre=np.zeros(2), radius=1.0)
-    found = run(splits, ball=ball, error_units="given")
-    assert all(row.moment.value < 3 for row in guaranteed(found))
+    found = run(splits, clip_radius=1.0, error_units="given")
+    assert all(row.noise.moment.value < 3 for row in guaranteed(found))
 
 
 def test_huge_rare_outputs_do_not_matter_without_a_ball(rng):
     splits = rng.standard_normal((400, 2))
-    plain = run(splits).chosen.scale
+    plain = run(splits).chosen.noise.scale
     splits[rng.choice(400, 4, replace=False)] = 1e12
-    assert run(splits, error_units="given").chosen.scale < 2 * plain
+    assert run(splits, error_units="given").chosen.noise.scale < 2 * plain
 
 
 def test_splits_that_never_vary_are_refused():
@@ -128,12 +125,20 @@ def test_swap_pairs_have_sure_limits(rng):
     pairs = SwapPairs(in_side=in_side, out_side=in_side + step, record=record)
     tested = {"pairs": pairs, "protect": "tested-records"}
     found = run(rng.standard_normal((200, 2)), **tested)
-    assert found.chosen.calibration == "direct-swap"
-    assert found.chosen.protects == "tested-records"
-    assert found.chosen.gap.at_most == 0.2
-    assert {row.calibration for row in guaranteed(found)} == {"direct", "direct-swap"}
-    only = run(rng.standard_normal((20, 2)), **tested, allow=frozenset({"direct-swap"}))
-    assert only.chosen.calibration == "direct-swap"
+    assert found.chosen.noise.calibration == "direct-swap"
+    assert found.chosen.noise.protects == "tested-records"
+    assert found.chosen.noise.gap.at_most == 0.2
+    assert {row.noise.calibration for row in guaranteed(found)} == {"direct", "direct-swap"}
+    asked = NoiseOptions(
+        eta=0.1,
+        splits="splits.csv",
+        pairs="pairs.csv",
+        strict=True,
+        protect="tested-records",
+        calibration="direct-swap",
+    )
+    only = calibrate(rng.standard_normal((20, 2)), asked, rng, pairs)
+    assert only.chosen.noise.calibration == "direct-swap"
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
@@ -150,6 +155,6 @@ def test_choice_keeps_the_promise_together(rng, dimension):
     for seed in range(runs):
         row = run(draw(150), seed=seed, eta=eta, error_units="given").chosen
         # The law is symmetric: no centre has a lesser mean than 0.
-        lengths = np.linalg.norm(row.shape.whiten(law), axis=1)
-        misses += shift_gaps(row.mechanism, lengths / row.scale).mean() > eta + 1e-3
+        lengths = np.linalg.norm(row.yardstick.shape.whiten(law), axis=1)
+        misses += shift_gaps(row.mechanism, lengths / row.noise.scale).mean() > eta + 1e-3
     assert misses <= stats.binom.isf(1e-4, runs, 0.05)

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.mechanisms.clipping import Ball
+from mipaudit.commands.noise.mechanisms.shape import Ball
 from mipaudit.commands.noise.options import Unlike
 from mipaudit.errors import InputError
 from mipaudit.reading.sheets.splits import Splits
@@ -145,9 +145,7 @@ def among_splits(
     """
     values = splits.values
     if ball is not None:
-        from mipaudit.commands.noise.mechanisms.clipping import clip
-
-        values, vector = clip(values, ball), clip(vector[None, :], ball)[0]
+        values, vector = ball.clip(values), ball.clip(vector[None, :])[0]
     found = likeness(values, vector)
     if found.unlike and unlike == "refuse":
         raise InputError(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from itertools import product
 from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
-from mipaudit.commands.noise.noise_multiples import Known, noise_calibrations
-from mipaudit.maths.mip import gap_bound
+from mipaudit.commands.noise.promise import noise_calibrations
+from tests.noise_gaps import gap_left
 
-NOTHING = Known(moment=None, swap_distance=None, sensitivity=None, dimension=1)
-ALL = Known(moment=0.5, swap_distance=0.8, sensitivity=20.0, dimension=1)
+NOTHING = {"moment": None, "swap_distance": None, "sensitivity": None}
+ALL = {"moment": 0.5, "swap_distance": 0.8, "sensitivity": 20.0}
 MECHANISMS = ("laplace", "norm-exponential", "gaussian")
 # Fractions of the training set with an eta that they leave room for.
 PROMISES = [
@@ -28,8 +29,12 @@ PROMISES = [
 ]
 
 
-def table(eta, q=0.5, k=2.0, known=NOTHING):
-    rows = noise_calibrations(eta=eta, k=k, train_fraction=q, known=known)
+def calibrations(eta, q=0.5, k=2.0, known=NOTHING, dimension=1):
+    return noise_calibrations(SimpleNamespace(eta=eta, k=k, train_fraction=q, **known), dimension)
+
+
+def table(*promise, **known):
+    rows = calibrations(*promise, **known)
     found = {(row.calibration, row.mechanism): row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -85,7 +90,7 @@ def test_moment_and_swap_leave_exactly_eta_to_their_bounds(eta, q, mechanism):
     apart = {"moment": 1 / rarer, "swap": 1.0}
     for calibration, distance in apart.items():
         ratio = distance / rows[calibration, mechanism].multiplier
-        assert rarer * gap_bound(mechanism, ratio) == pytest.approx(eta, rel=1e-9)
+        assert rarer * gap_left(mechanism, ratio) == pytest.approx(eta, rel=1e-9)
 
 
 def best_accuracy(tpr_fpr, q):
@@ -132,7 +137,7 @@ def test_the_gaussian_dp_row_is_exact_by_its_trade_off_curve(eta, q):
 @pytest.mark.parametrize(("eta", "q"), PROMISES)
 @pytest.mark.parametrize("dimension", [1, 5])
 def test_the_breakeven_is_where_both_noises_are_the_same(eta, q, dimension):
-    rows = table(eta, q, known=NOTHING._replace(dimension=dimension))
+    rows = table(eta, q, dimension=dimension)
 
     for (calibration, mechanism), row in rows.items():
         limit = row.quieter_than_dp_below
@@ -165,13 +170,13 @@ def test_scales_are_multiples_of_what_is_known():
 
 def test_laplace_noise_is_for_one_number():
     assert {name for _, name in table(0.1)} == set(MECHANISMS)
-    several = table(0.1, known=NOTHING._replace(dimension=2))
+    several = table(0.1, dimension=2)
     assert {name for _, name in several} == set(MECHANISMS) - {"laplace"}
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 40])
 def test_errors_are_those_of_draws(dimension):
-    rows = table(0.1, known=ALL._replace(dimension=dimension))
+    rows = table(0.1, known=ALL, dimension=dimension)
     uniforms = uniforms_from(np.random.default_rng(dimension))
 
     for row in rows.values():
@@ -193,14 +198,14 @@ def test_what_is_beyond_the_floats_is_none_and_not_infinite():
     assert paper.quieter_than_dp_below == 0
     assert rows["moment", "gaussian"].multiplier == pytest.approx(1e200 / math.sqrt(2 * math.pi))
 
-    paper = table(1e-12, k=1, known=ALL._replace(moment=1e300))["paper", "norm-exponential"]
+    paper = table(1e-12, k=1, known=ALL | {"moment": 1e300})["paper", "norm-exponential"]
     assert paper.multiplier == pytest.approx(7.5e12**3)
     assert (paper.scale, paper.expected_norm) == (None, None)
 
 
 @pytest.mark.parametrize(("eta", "q"), [(0.3, 0.3), (0.4, 0.3), (0.1, 0.9), (0.49, 0.1)])
 def test_a_promise_that_guessing_keeps_needs_no_calibration(eta, q):
-    assert noise_calibrations(eta=eta, k=2, train_fraction=q, known=ALL) == ()
+    assert calibrations(eta, q, known=ALL) == ()
 
 
 @pytest.mark.parametrize("eta", [1e-12, 1e-6, 0.499999, 0.4999999999])

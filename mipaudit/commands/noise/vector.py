@@ -1,0 +1,336 @@
+"""One numeric vector to be released: read from its file, and written in the same form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+import numpy as np
+
+from mipaudit.errors import InputError
+from mipaudit.reading.bytes.blob import blob_format
+from mipaudit.reading.bytes.npy import read_npy
+from mipaudit.reading.sheets.coordinates import coordinate_hints
+from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
+from mipaudit.reading.sheets.sheet import (
+    TextSheet,
+    array_sheet,
+    content_kind,
+    only_blob,
+    parquet_sheet,
+)
+from mipaudit.reading.sheets.splits import describe_unchanged
+from mipaudit.statements.text.printable_names import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mipaudit.commands.noise.options import ReleaseFormat
+    from mipaudit.reading.bytes.blob import Blob, Format
+    from mipaudit.reading.sheets.sheet import Matrix, Sheet
+    from mipaudit.statements.origin import InputFile
+
+_SUFFIXES: Final[dict[str, ReleaseFormat]] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npy": "npy",
+    ".json": "json",
+}
+# numpy's own limit.
+_DEEPEST: Final = 64
+_HINT: Final = "A release is one row with a column per number, or one column with a row per number."
+# The column that holds a vector without names.
+_ONLY_COLUMN: Final = "value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release:
+    """A vector, and how to write it the same way.
+
+    Attributes:
+        values: shape (d,), finite; an array in C order.
+        names: of the d numbers; None where they have only a position.
+        shape: of the array or of the lists; (d,) for a table.
+        format: of the file.
+        written: returns other numbers, shape (d,), as the bytes of such a file.
+        source: the file, with its rows and its hash.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...] | None
+    shape: tuple[int, ...]
+    format: ReleaseFormat
+    written: Callable[[NDArray[np.float64]], bytes]
+    source: InputFile
+
+
+def suffix_format(path: str) -> ReleaseFormat | None:
+    """Return the format that the suffix of ``path`` means; None for any other suffix."""
+    return _SUFFIXES.get(PurePath(path).suffix.casefold())
+
+
+def read_release(path: str) -> Release:
+    """Read one numeric vector from CSV, Parquet, ``.npy`` or JSON.
+
+    CSV and Parquet: one row of d columns, or one column of d rows. ``.npy``: an array of
+    any shape. JSON: a number, lists of numbers of one shape, or an object of numbers.
+    Every number is part of the vector, also what looks like a row number.
+
+    Args:
+        path: a file, or ``-`` for standard input.
+
+    Raises:
+        UsageError: an empty or remote path.
+        InputError: ``not_a_vector``, or it cannot be read, or is not finite.
+    """
+    blob = only_blob(path)
+    try:
+        kind = blob_format(blob)
+        with coordinate_hints():
+            match content_kind(blob, kind):
+                case "parquet":
+                    return _read_parquet(blob)
+                case "npy":
+                    return _read_array(blob, kind)
+                case "json":
+                    return _read_json(blob, kind)
+                case _:
+                    return _read_csv(blob, kind)
+    finally:
+        blob.close()
+
+
+def _read_csv(blob: Blob, kind: Format) -> Release:
+    from mipaudit.reading.csv.text import read_csv_text
+
+    table = read_csv_text(blob, kind)
+    names = table.dialect.names
+    across = _is_across(table.rows, len(names), blob.name)
+    head = names if table.named else None
+    return Release(
+        values=_matrix(TextSheet(table=table), blob.name).values.ravel(),
+        names=head if across else None,
+        shape=(table.rows * len(names),),
+        format="csv",
+        written=partial(_csv, head, across=across, delimiter=table.dialect.delimiter),
+        source=describe_unchanged(blob, table.rows),
+    )
+
+
+def _read_parquet(blob: Blob) -> Release:
+    sheet = parquet_sheet(blob)
+    rows = sheet.part.rows_about
+    across = _is_across(rows, len(sheet.fields), blob.name)
+    if sheet.lists and not across:
+        raise _not_a_vector(blob.name, f"{rows} rows of lists")
+    matrix = _matrix(sheet, blob.name)
+    ends = np.cumsum(matrix.widths if across else [rows])[:-1]
+    schema: pa.Schema = sheet.schema
+    return Release(
+        values=matrix.values.ravel(),
+        names=matrix.columns if across else None,
+        shape=(matrix.values.size,),
+        format="parquet",
+        written=lambda values: _parquet(schema.names, np.split(values, ends), schema.types),
+        source=describe_unchanged(blob, rows),
+    )
+
+
+def _read_array(blob: Blob, kind: Format) -> Release:
+    array = read_npy(blob, kind)
+    if not array.size:
+        raise InputError("no_rows", f"{blob.name}: the array is empty.")
+    sheet = array_sheet(array.reshape(-1, 1), blob.name)
+    return Release(
+        values=sheet.matrix(["c0"]).values.ravel(),
+        names=None,
+        shape=array.shape,
+        format="npy",
+        written=partial(_npy, array.shape, array.dtype),
+        source=describe_unchanged(blob, array.shape[0] if array.ndim else 1),
+    )
+
+
+def _read_json(blob: Blob, kind: Format) -> Release:
+    found = load_json(blob, kind)
+    wrapped = isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict)
+    document = found[0] if wrapped else found
+    named = isinstance(document, dict)
+    if named:
+        shape: tuple[int, ...] = (len(document),)
+        cells = {key: [cell] for key, cell in document.items()}
+    else:
+        shape, flat = _flattened(document, blob.name)
+        cells = {"values": flat}
+    if not document and isinstance(document, (dict, list)):
+        raise InputError("no_rows", f"{blob.name}: there is no number in it.")
+    names = tuple(cells) if named else None
+    rows = 1 if named else len(cells["values"])
+    table = JsonTable(name=blob.name, cells=cells, rows=rows, named=named)
+    return Release(
+        values=_matrix(TextSheet(table=table), blob.name).values.ravel(),
+        names=names,
+        shape=shape,
+        format="json",
+        written=partial(_json, names, shape, wrapped=wrapped),
+        source=describe_unchanged(blob, 1 if named or not shape else shape[0]),
+    )
+
+
+def _flattened(document: Any, name: str) -> tuple[tuple[int, ...], list[Any]]:  # noqa: ANN401
+    """Return the shape of nested lists, and their cells in C order."""
+    shape: list[int] = []
+    level = [document]
+    while any(isinstance(item, list) for item in level):
+        lengths = {len(item) if isinstance(item, list) else -1 for item in level}
+        if len(lengths) > 1 or len(shape) == _DEEPEST:
+            raise _not_a_vector(name, "lists of different lengths or depths")
+        shape += lengths
+        level = [cell for item in level for cell in item]
+    if not level:
+        raise InputError("no_rows", f"{name}: the list is empty.")
+    return tuple(shape), level
+
+
+def _is_across(rows: int, width: int, name: str) -> bool:
+    if rows > 1 and width > 1:
+        raise _not_a_vector(name, f"{rows} rows and {width} columns")
+    return rows == 1
+
+
+def _not_a_vector(name: str, found: str) -> InputError:
+    return InputError("not_a_vector", f"{name}: {found} where one vector is expected.", hint=_HINT)
+
+
+def _matrix(sheet: Sheet, name: str) -> Matrix:
+    for field in sheet.fields:
+        if field.kind in {"string", "other"} and field.name not in sheet.lists:
+            raise InputError(
+                "text_column",
+                f"{name}: column {quoted_name(field.name)} holds no numbers.",
+                hint="Noise can only be added to numbers: remove this column from the release.",
+            )
+    return sheet.matrix([field.name for field in sheet.fields])
+
+
+def encode_release(
+    release: Release,
+    values: NDArray[np.float64],
+    *,
+    format: ReleaseFormat | None = None,  # noqa: A002
+) -> bytes:
+    """Return ``values`` written like ``release``.
+
+    In the release's own format names, order, shape and delimiter are kept, and types where they
+    are floats that can hold the numbers; integers and booleans become float64. In another
+    format names become a header or an object, and everything is float64. Floats are written
+    so that they read back the same.
+
+    Args:
+        release: what was read.
+        values: shape (d,), finite, in the order of ``release.values``.
+        format: of the file to write; by default the release's own.
+
+    Raises:
+        ValueError: a wrong shape, or a number that is not finite.
+    """
+    if values.shape != release.values.shape or not np.isfinite(values).all():
+        raise ValueError("a release needs finite numbers in its own shape")
+    names = release.names
+    if format in {None, release.format}:
+        return release.written(values)
+    match format:
+        case "csv":
+            return _csv(names or (_ONLY_COLUMN,), values, across=names is not None)
+        case "parquet":
+            return _parquet(names or (_ONLY_COLUMN,), np.split(values, len(names or " ")))
+        case "npy":
+            return _npy(release.shape, values.dtype, values)
+        case "json":
+            return _json(names, release.shape, values)
+        case _:
+            assert_never(format)
+
+
+def _csv(
+    head: tuple[str, ...] | None,
+    values: NDArray[np.float64],
+    *,
+    across: bool,
+    delimiter: str = ",",
+) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    if head is not None:
+        writer.writerow(head)
+    writer.writerows(values.reshape((1, -1) if across else (-1, 1)).tolist())
+    return text.getvalue().encode("utf-8")
+
+
+def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], values: NDArray[np.float64]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, _narrowed(values, dtype).reshape(shape), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _narrowed(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return ``values`` as ``dtype``, or as they are where it cannot hold them."""
+    if dtype.kind != "f":
+        return values
+    # Rounding after the noise is added gives nothing away; an infinite number would.
+    with np.errstate(over="ignore"):
+        narrow = values.astype(dtype)
+    return narrow if np.isfinite(narrow).all() else values
+
+
+def _json(
+    names: tuple[str, ...] | None,
+    shape: tuple[int, ...],
+    values: NDArray[np.float64],
+    *,
+    wrapped: bool = False,
+) -> bytes:
+    document: Any = values.reshape(shape).tolist()
+    if names is not None:
+        document = dict(zip(names, document, strict=True))
+    return (json.dumps([document] if wrapped else document) + "\n").encode("ascii")
+
+
+def _parquet(
+    names: Sequence[str],
+    parts: Iterable[NDArray[np.float64]],
+    kinds: Sequence[pa.DataType] = (),
+) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = kinds or [pa.float64()] * len(names)
+    sink = pa.BufferOutputStream()
+    columns = [_column(part, kind) for part, kind in zip(parts, kinds, strict=True)]
+    pq.write_table(pa.table(columns, names=list(names)), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def _column(values: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
+    """Return numbers, or one list of them, of this type where it is of floats that hold them."""
+    import pyarrow as pa
+
+    nested = pa.types.is_nested(kind)
+    inner = kind.value_type if nested else kind
+    narrow = {pa.float16(): np.float16, pa.float32(): np.float32}.get(inner, np.float64)
+    numbers = pa.array(_narrowed(values, np.dtype(narrow)))
+    if not nested:
+        return numbers
+    one = pa.ListArray.from_arrays([0, values.size], numbers)
+    return one.cast(kind) if numbers.type == inner else one
