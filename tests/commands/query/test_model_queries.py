@@ -94,6 +94,14 @@ def test_the_calibrated_loss_is_a_difference(model):
     assert frame["loss_calibrated"].to_numpy() == pytest.approx(wanted.to_numpy())
 
 
+def test_scores_that_need_no_label_need_none_beside_a_reference(model):
+    logits, _, member = model
+    made = mipaudit.query_losses(
+        logits=logits, membership=member, reference_logits=logits + 1.0, scores="entropy"
+    )
+    assert list(made.columns) == ["member", "entropy"]
+
+
 def test_the_scores_named_are_made(model):
     logits, labels, member = model
     made = mipaudit.query_losses(

@@ -1,45 +1,58 @@
-"""What a model said of members and holdout records, read from files and arrays."""
+"""What a model said of members and holdout records: log probabilities of its classes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import require_rows
-from mipaudit.commands.query.model.output_faults import LABEL_HINT
-from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, opened
-from mipaudit.commands.query.model.probabilities import read_log_probabilities
+from mipaudit.commands.query.model.outputs import (
+    LABEL_HINT,
+    LABELS,
+    ArrayFile,
+    arrays_of,
+    described,
+    opened,
+)
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.storage_precision import Precision, coarsest
+from mipaudit.reading.bytes.storage_precision import Precision, coarsest, precision_of, rounded_to
 from mipaudit.reading.columns.membership import CANDIDATES
+from mipaudit.reading.columns.score_selection import shown_names
 from mipaudit.statements.estimate import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from mipaudit.commands.query.model.options import LossesOptions
+    from mipaudit.reading.sheets.coordinates import Coordinates
     from mipaudit.statements.origin import InputFile
 
-    Precisions = tuple[Precision | None, Precision | None]
+_LOGITS: Final = ("logits", "outputs", "scores")
+_PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
+# Sums of float32 or rounded probabilities stray from 1.
+_SUM_TOLERANCE: Final = 1e-2
+# A softmax or a mean of votes may leave [0, 1] by rounding.
+_ROUNDING: Final = 1e-6
+# What the options of each set of files begin with.
+_SIDES: Final = {"outputs": "", "members": "", "holdout": "holdout_"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelAnswers:
-    """The outputs of one set of files, or of all.
+    """The outputs for one class of records, or for all.
 
     Attributes:
         log_p: log probabilities, shape (n, c).
+        classes: names of the columns of a table, in the order of ``log_p``; none of an array.
         labels: true classes, shape (n,); None where none were given and none are needed.
         reference: the reference model's log p of the true class, shape (n,), or None.
         member: shape (n,).
         inputs: the files.
         findings: what was taken, where a table left it open, and what looks wrong.
-        classes: names of the columns of a table, in the order of ``log_p``; none of an array.
-        precision: of the outputs as they were stored.
-        reference_precision: of the reference model's; None where there is none.
     """
 
     log_p: NDArray[np.float64]
@@ -49,119 +62,55 @@ class ModelAnswers:
     member: NDArray[np.bool_]
     inputs: tuple[InputFile, ...]
     findings: tuple[Finding, ...]
-    precision: Precision
-    reference_precision: Precision | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AnswerFiles:
-    """One set of files, or of arrays.
+class _Stored(NamedTuple):
+    """A model's outputs as they were stored.
 
     Attributes:
-        name: what messages call the set.
-        logits: outputs before softmax, or None.
-        probabilities: outputs after softmax where there are no logits.
-        labels: the true classes; None where they are in the file of the outputs.
-        reference_logits: outputs of a reference model, or None.
-        reference_probabilities: likewise; both are None where there is none.
-        membership: which records are members; None where it is in the file of the outputs.
-        inside: the membership of all records, or None where they differ.
+        file: that they are in.
+        logits: whether they are before softmax.
+        found: the numbers, and the names that a table has for them.
+        precision: the coarsest that holds the numbers.
     """
 
-    name: str
-    logits: Any
-    probabilities: Any
-    labels: Any
-    reference_logits: Any
-    reference_probabilities: Any
-    membership: Any = None
-    inside: bool | None = None
+    file: ArrayFile
+    logits: bool
+    found: Coordinates
+    precision: Precision
 
 
-def read_answers(
-    files: AnswerFiles, *, need_labels: bool, precisions: Precisions = (None, None)
-) -> ModelAnswers:
-    """Read one set of files.
+def read_answers(asked: LossesOptions, *, need_labels: bool) -> ModelAnswers:
+    """Return what a model said of all records, all numbers of one precision.
+
+    Files of different precision put scores on different grids, and the storage would tell
+    who is a member: their numbers are rounded alike.
 
     Args:
-        files: the set.
+        asked: the files, of all records or of members and holdout.
         need_labels: whether some score needs the true classes.
-        precisions: that outputs and reference are rounded to; None for as they are.
 
     Raises:
         InputError: an input cannot be read, or does not fit the others.
     """
-    given = (files.logits, files.probabilities)
-    file = _opened_one(given, f"the {files.name}")
-    log_p, classes, findings, stored = read_log_probabilities(
-        file, logits=files.logits is not None, precision=precisions[0]
-    )
-    rows = log_p.shape[0]
-    label_file = opened(files.labels, "the labels") or file
-    truth, sorted_words = _labels(
-        label_file, log_p.shape[1], classes, alone=files.labels is not None, need=need_labels
-    )
-    findings += sorted_words
-    if truth is not None:
-        require_rows(truth.size, rows, label_file.name)
-        findings += _unseen(truth, log_p.shape[1], files.name)
-    member_file = opened(files.membership, "the membership") or _teller(file, label_file)
-    if files.inside is None:
-        member = member_file.member(alone=files.membership is not None)
-        require_rows(member.size, rows, member_file.name)
-    else:
-        _refuse_others(file, inside=files.inside)
-        member = np.full(rows, files.inside)
-    compared, reference_file, reference_stored = None, None, None
-    reference = (files.reference_logits, files.reference_probabilities)
-    if any(one is not None for one in reference):
-        reference_file = _opened_one(reference, "the reference model")
-        answers, names, _, reference_stored = read_log_probabilities(
-            reference_file, logits=reference[0] is not None, precision=precisions[1]
+    names = ("members", "holdout") if asked.has_holdout else ("outputs",)
+    outputs = _alike([_stored(asked.outputs(_SIDES[name]), f"the {name}") for name in names])
+    pairs = [asked.outputs(f"{_SIDES[name]}reference_") for name in names]
+    given = [pair for pair in pairs if any(one is not None for one in pair)]
+    if given and len(given) < len(names):
+        raise InputError(
+            "no_reference",
+            "A reference model is given for members or for the holdout alone.",
+            hint="Give `reference_logits` and `holdout_reference_logits`.",
         )
-        _require_same_classes((classes, names), reference_file.name)
-        require_rows(answers.shape[0], rows, reference_file.name)
-        compared = _of_true_class(answers, log_p, truth, reference_file.name)
-    read = [one for one in (file, label_file, member_file, reference_file) if one is not None]
-    distinct = list({id(one): one for one in read}.values())
-    inputs = tuple(one.describe(rows) for one in distinct)
-    for one in distinct:
-        one.close()
-    return ModelAnswers(
-        log_p=log_p,
-        classes=classes,
-        labels=truth,
-        reference=compared,
-        member=member,
-        inputs=inputs,
-        findings=findings,
-        precision=stored,
-        reference_precision=reference_stored,
-    )
-
-
-def read_both(sets: Sequence[AnswerFiles], *, need_labels: bool) -> ModelAnswers:
-    """Return the answers of all sets of files as one, all numbers of one precision.
-
-    Files of different precision put scores on different grids, and the storage would tell
-    who is a member: such files are read again, and rounded alike.
-
-    Args:
-        sets: of files, one or two.
-        need_labels: whether some score needs the true classes.
-
-    Raises:
-        InputError: as `together`.
-    """
-    sides = [read_answers(one, need_labels=need_labels) for one in sets]
-    found = {one.precision for one in sides}
-    references = {one.reference_precision for one in sides if one.reference_precision is not None}
-    if max(len(found), len(references)) < 2:  # noqa: PLR2004
-        return together(sides)
-    wanted = coarsest(found), coarsest(references) if references else None
-    whole = together(
-        [read_answers(one, need_labels=need_labels, precisions=wanted) for one in sets]
-    )
+    references = _alike([_stored(pair, "the reference model") for pair in given])
+    sides = [
+        _answers(asked, name, stored, reference, need=need_labels)
+        for name, stored, reference in zip_longest(names, outputs, references)
+    ]
+    whole = _together(sides)
+    if max(len({one.precision for one in some}) for some in (outputs, references)) <= 1:
+        return whole
     text = (
         "Outputs for members and for the holdout are stored in different precision: all were "
         "rounded alike, or the storage would tell records apart."
@@ -169,13 +118,82 @@ def read_both(sets: Sequence[AnswerFiles], *, need_labels: bool) -> ModelAnswers
     return replace(whole, findings=(*whole.findings, Finding(code="rounded_outputs", text=text)))
 
 
-def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
-    """Return the answers of members and holdout records as one.
+def _stored(given: tuple[Any, Any], name: str) -> _Stored:
+    logits = given[0] is not None
+    file = arrays_of(given[0] if logits else given[1], name)
+    wanted, other = (_LOGITS, _PROBABILITIES) if logits else (_PROBABILITIES, _LOGITS)
+    if file.sheet is None and file.has(other) and not file.has(wanted):
+        called = ("logits", "probabilities")
+        raise InputError(
+            "other_outputs",
+            f"{file.name}: it holds {called[logits]} and is given as {called[not logits]}.",
+            hint=f"Use --{called[logits]}.",
+        )
+    found = file.coordinates(wanted, reserved=(*LABELS, *CANDIDATES))
+    # Sums round by how an array lies in memory, which must not tell files apart.
+    found = replace(found, values=np.ascontiguousarray(found.values))
+    return _Stored(file, logits, found, precision_of(found.values))
 
-    Raises:
-        InputError: ``classes_differ``, ``no_reference`` or ``no_labels``: one set has what the
-            other has not; ``same_outputs``: both are the same.
-    """
+
+def _alike(some: Sequence[_Stored]) -> Sequence[_Stored]:
+    """Return outputs rounded to the coarsest precision among them."""
+    precisions = {one.precision for one in some}
+    if len(precisions) <= 1:
+        return some
+    wanted = coarsest(precisions)
+    return [
+        one._replace(found=replace(one.found, values=rounded_to(one.found.values, wanted)))
+        for one in some
+    ]
+
+
+def _answers(
+    asked: LossesOptions, name: str, stored: _Stored, reference: _Stored | None, *, need: bool
+) -> ModelAnswers:
+    file, names = stored.file, stored.found.columns
+    log_p, findings = _log_probabilities(stored)
+    rows, classes = log_p.shape
+    given = getattr(asked, f"{_SIDES[name]}labels")
+    label_file = opened(given, "the labels") or file
+    labels = None
+    if given is not None or need or label_file.has(LABELS):
+        labels, sorted_words = _labels(label_file, classes, names, alone=given is not None)
+        require_rows(labels.size, rows, label_file.name)
+        findings += sorted_words
+        unseen = classes - np.unique(labels).size
+        if unseen:
+            text = (
+                f"Of the {classes} classes {unseen:,} are no record's label ({name}): look whether "
+                "every column is a class."
+            )
+            findings += (Finding(code="unseen_classes", text=text),)
+    member_file = file
+    if name != "outputs":
+        _refuse_others(file, inside=name == "members")
+        member = np.full(rows, name == "members")
+    else:
+        # Where no file was given for it, whichever says who is a member.
+        elsewhere = label_file.has(CANDIDATES) and not file.has(CANDIDATES)
+        found = opened(asked.membership, "the membership")
+        member_file = found or (label_file if elsewhere else file)
+        member = member_file.member(alone=found is not None)
+        require_rows(member.size, rows, member_file.name)
+    compared = None
+    if reference is not None and labels is not None:
+        compared = _of_true_class(reference, log_p, names, labels)
+    others = [] if reference is None else [reference.file]
+    return ModelAnswers(
+        log_p=log_p,
+        classes=names,
+        labels=labels,
+        reference=compared,
+        member=member,
+        inputs=described([file, label_file, member_file, *others], rows),
+        findings=findings,
+    )
+
+
+def _together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
     if len({one.log_p.shape[1] for one in sides}) > 1:
         raise InputError(
             "classes_differ", "Members and holdout records have outputs for different classes."
@@ -188,12 +206,6 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
             hint="Was one file given for both?",
         )
     references = [one.reference for one in sides if one.reference is not None]
-    if references and len(references) < len(sides):
-        raise InputError(
-            "no_reference",
-            "A reference model is given for members or for the holdout alone.",
-            hint="Give `reference_logits` and `holdout_reference_logits`.",
-        )
     labels = [one.labels for one in sides if one.labels is not None]
     if labels and len(labels) < len(sides):
         raise InputError(
@@ -209,14 +221,7 @@ def together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
         member=np.concatenate([one.member for one in sides]),
         inputs=tuple(file for one in sides for file in one.inputs),
         findings=tuple(dict.fromkeys(found for one in sides for found in one.findings)),
-        precision=sides[0].precision,
-        reference_precision=sides[0].reference_precision,
     )
-
-
-def _teller(file: ArrayFile, label_file: ArrayFile) -> ArrayFile:
-    """Return the file that says who is a member, where none was given for that."""
-    return label_file if label_file.has(CANDIDATES) and not file.has(CANDIDATES) else file
 
 
 def _refuse_others(file: ArrayFile, *, inside: bool) -> None:
@@ -249,27 +254,10 @@ def _require_same_classes(names: Sequence[tuple[str, ...]], name: str) -> None:
         )
 
 
-def _opened_one(given: tuple[Any, Any], name: str) -> ArrayFile:
-    return arrays_of(next(one for one in given if one is not None), name)
-
-
-def _unseen(labels: NDArray[np.intp], classes: int, name: str) -> tuple[Finding, ...]:
-    unseen = classes - np.unique(labels).size
-    if not unseen:
-        return ()
-    text = (
-        f"Of the {classes} classes {unseen:,} are no record's label ({name}): look whether every "
-        "column is a class."
-    )
-    return (Finding(code="unseen_classes", text=text),)
-
-
 def _labels(
-    file: ArrayFile, classes: int, names: tuple[str, ...], *, alone: bool, need: bool
-) -> tuple[NDArray[np.intp] | None, tuple[Finding, ...]]:
+    file: ArrayFile, classes: int, names: tuple[str, ...], *, alone: bool
+) -> tuple[NDArray[np.intp], tuple[Finding, ...]]:
     """Return the class of each record, and what was taken of labels that are words."""
-    if not (alone or need or file.has(LABELS)):
-        return None, ()
     words = file.words(LABELS, alone=alone)
     if words is not None:
         return _classes_of(words, classes, names, file.name)
@@ -312,22 +300,97 @@ def _classes_of(
 
 
 def _of_true_class(
-    reference: NDArray[np.float64],
+    reference: _Stored,
     log_p: NDArray[np.float64],
-    labels: NDArray[np.intp] | None,
-    name: str,
+    names: tuple[str, ...],
+    labels: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Return the reference's log p of the true class, shape (n,)."""
-    if reference.shape[1] != log_p.shape[1]:
+    name = reference.file.name
+    said, _ = _log_probabilities(reference)
+    _require_same_classes((names, reference.found.columns), name)
+    require_rows(said.shape[0], log_p.shape[0], name)
+    if said.shape[1] != log_p.shape[1]:
         raise InputError(
             "classes_differ",
-            f"{name}: {reference.shape[1]} classes, where the model has {log_p.shape[1]}.",
+            f"{name}: {said.shape[1]} classes, where the model has {log_p.shape[1]}.",
         )
-    if np.array_equal(reference, log_p):
+    if np.array_equal(said, log_p):
         raise InputError(
             "reference_is_model",
             f"{name}: the reference model says exactly what the model says of every record.",
             hint="Give the outputs of another model, not trained on the audited records.",
         )
-    assert labels is not None  # noqa: S101 - whoever gives a reference wants the loss
-    return np.asarray(reference[np.arange(labels.size), labels])
+    return np.asarray(said[np.arange(labels.size), labels])
+
+
+def _log_probabilities(stored: _Stored) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:
+    """Return log probabilities of each class, and what was taken, where a table left it open."""
+    values, name = stored.found.values, stored.file.name
+    findings = _taken(stored.found, name)
+    if not stored.logits:
+        return _log_of(values, name), findings
+    within = bool(((values >= 0) & (values <= 1)).all())
+    several = values.shape[1] > 1
+    if within and several and (np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all():
+        raise InputError(
+            "look_like_probabilities",
+            f"{name}: every row has numbers from 0 to 1 that add up to 1, as probabilities do and "
+            "logits do not.",
+            hint="Give them with `probabilities`.",
+        )
+    if within and not several:
+        text = (
+            f"{name}: every number is from 0 to 1. If they are probabilities, give them with "
+            "`probabilities`: as logits they make false scores."
+        )
+        findings += (Finding(code="look_like_probabilities", text=text),)
+    return log_probabilities(values), findings
+
+
+def _taken(found: Coordinates, name: str) -> tuple[Finding, ...]:
+    """Return which columns of a table the classes are."""
+    if not found.columns:
+        return ()
+    text = f"{name}: the classes are, from 0 on, the columns {shown_names(found.columns)}."
+    if found.skipped:
+        text += f" Passed over: {shown_names(found.skipped)}."
+    return (Finding(code="columns_taken", text=text),)
+
+
+def _log_of(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the logarithms of probabilities, scaled to add up to 1."""
+    outside = ((values < -_ROUNDING) | (values > 1 + _ROUNDING)).any(axis=1)
+    values = np.clip(values, 0.0, 1.0)
+    if values.shape[1] == 1:
+        values = np.concatenate([1 - values, values], axis=1)
+    total = values.sum(axis=1)
+    wrong = np.flatnonzero(outside | (np.abs(total - 1) > _SUM_TOLERANCE))
+    if wrong.size:
+        raise InputError(
+            "no_probabilities",
+            f"{name}: rows that are no probabilities that add up to 1: {wrong.size:,}, the first "
+            f"is row {wrong[0] + 1}.",
+            hint="If these are outputs before softmax, use `logits`.",
+        )
+    with np.errstate(divide="ignore"):
+        log_p = np.log(values)
+    # Rounded probabilities do not quite add up to 1.
+    return np.asarray(log_p - np.log(total)[:, None])
+
+
+def log_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log p of each class, shape (n, c), from finite logits of the same shape.
+
+    Of one column, shape (n, 1), which is that of the second of two classes, they are of both.
+    log1p of what the others add to the largest: a sure model's small loss keeps its digits.
+    """
+    if logits.shape[1] == 1:
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
+    rows = np.arange(logits.shape[0])
+    largest = logits.argmax(axis=1)
+    with np.errstate(over="ignore"):  # further than 1e308 below: p is 0
+        below = logits - logits[rows, largest][:, None]
+    others = np.exp(below)
+    others[rows, largest] = 0.0
+    return np.asarray(below - np.log1p(others.sum(axis=1))[:, None])

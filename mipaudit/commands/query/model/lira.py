@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import (
     ModelQuery,
@@ -14,17 +15,15 @@ from mipaudit.commands.query.model.answer import (
     require_rows,
 )
 from mipaudit.commands.query.model.options import LiraOptions, Variance
-from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, opened
+from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, described, opened
 from mipaudit.commands.query.model.shadow_models import (
     ShadowLaw,
     counts_tell,
-    inclusion_bits,
     lira_offline,
     lira_online,
     odds,
     oriented,
     refuse_target,
-    require_same_order,
     shadow_law,
 )
 from mipaudit.errors import InputError
@@ -73,31 +72,22 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
     main = arrays_of(asked.shadow, "the shadow models")
     bits = opened(asked.inclusion, "the inclusion") or _within(main, _INCLUSION, "inclusion")
     target = opened(asked.target, "the target") or _within(main, _TARGET, "target")
-    told = opened(asked.membership, "the membership") or _teller(main, target)
+    told = opened(asked.membership, "the membership")
+    if told is None:
+        apart = target is not main and target.has(_MEMBER)
+        told = target if apart else _within(main, _MEMBER, "membership")
     confidences = target.vector(_TARGET, "the target's confidences")
     read, moved = odds(confidences, asked.values, target.name)
-    said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
-    kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
-    require_same_order(said.columns, kept.columns, bits.name)
-    # Sums round by how an array lies in memory, which must not tell files from frames.
-    raw = np.ascontiguousarray(oriented(said.values, read.size, asked.rows, main.name))
-    included = inclusion_bits(oriented(kept.values, read.size, asked.rows, bits.name), bits.name)
-    if raw.shape != included.shape:
-        raise InputError(
-            "shapes_differ",
-            f"{bits.name}: the inclusion has not the shape of the confidences.",
-            hint="One value for each model and record, in the same order.",
-        )
+    raw, included = _shadows(asked, main, bits, read.size)
     phi, shadows_moved = odds(raw, asked.values, main.name)
     member = told.member(_MEMBER)
     require_rows(member.size, read.size, told.name)
     require_both_classes(member)
     refuse_target(phi, included, read, member)
     level = counts_tell(included, member)
-    outside = shadow_law(phi, ~included, asked.variance, level=level)
-    inside = shadow_law(phi, included, asked.variance, level=level)
     least = 1 if asked.variance == "fixed" else _ENOUGH
-    outside = _usable(outside, least)
+    outside = shadow_law(phi, ~included, asked.variance, level=level, least=least)
+    inside = shadow_law(phi, included, asked.variance, level=level, least=least)
     if outside is None:
         raise InputError(
             "too_few_models",
@@ -105,28 +95,55 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
             "confidences do not vary.",
             hint=f"Every record needs at least {least}; with `variance` fixed one is enough.",
         )
-    inside = _usable(inside, least)
     scores = {"phi": read}
     if inside is not None:
         scores["lira_online"] = lira_online(read, inside, outside)
     scores["lira_offline"] = lira_offline(read, outside)
-    files = list({id(one): one for one in (main, bits, target, told)}.values())
-    inputs = [one.describe(read.size) for one in files]
-    for one in files:
-        one.close()
+    inputs = described((main, bits, target, told), read.size)
     return model_query(
         "query lira",
         {name: (_MEANINGS[name], found) for name, found in scores.items()},
         {"member": member},
         models=int(phi.shape[0]),
         variance=asked.variance,
-        findings=(
-            *(_levelled(outside, inside) if level else ()),
+        findings=[
+            *([_levelled(outside, inside)] if level else []),
             *_findings(inside, outside, moved + shadows_moved, asked.variance),
-        ),
+        ],
         limitations=_LIMITATIONS,
         provenance=provenance(seed=None, inputs=inputs, settings=asked.recorded()),
     )
+
+
+def _shadows(
+    asked: LiraOptions, main: ArrayFile, bits: ArrayFile, records: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the confidences and the inclusion by model and record, each of shape (m, n)."""
+    said = main.coordinates(_SHADOW, reserved=(*LABELS, *_MEMBER))
+    kept = bits.coordinates(_INCLUSION, reserved=(*LABELS, *_MEMBER))
+    if sorted(said.columns) == sorted(kept.columns) and said.columns != kept.columns:
+        raise InputError(
+            "columns_differ",
+            f"{bits.name}: the columns have the names of the shadow file's, in another order.",
+            hint="The inclusion stands at the same place as the confidence that it is of.",
+        )
+    # Sums round by how an array lies in memory, which must not tell files from frames.
+    raw = np.ascontiguousarray(oriented(said.values, records, asked.rows, main.name))
+    included = oriented(kept.values, records, asked.rows, bits.name)
+    if not np.isin(included, (0.0, 1.0)).all():
+        raise InputError(
+            "bad_inclusion",
+            f"{bits.name}: the inclusion is not 0 or 1 everywhere.",
+            hint="It says of each model and record whether that model was trained with it; the "
+            "confidences go to `shadow`.",
+        )
+    if raw.shape != included.shape:
+        raise InputError(
+            "shapes_differ",
+            f"{bits.name}: the inclusion has not the shape of the confidences.",
+            hint="One value for each model and record, in the same order.",
+        )
+    return raw, included == 1.0
 
 
 def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
@@ -141,17 +158,7 @@ def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
     return main
 
 
-def _teller(main: ArrayFile, target: ArrayFile) -> ArrayFile:
-    if target is not main and target.has(_MEMBER):
-        return target
-    return _within(main, _MEMBER, "membership")
-
-
-def _usable(law: ShadowLaw | None, least: int) -> ShadowLaw | None:
-    return None if law is None or int(law.count.min()) < least else law
-
-
-def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> tuple[Finding, ...]:
+def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> Finding:
     without = int(outside.count.min())
     with_it = 0 if inside is None else int(inside.count.min())
     text = (
@@ -160,7 +167,7 @@ def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> tuple[Finding, ..
         "The numbers alone would tell who is a member. So every record is judged by the same: "
         f"{with_it} models with it and {without} without it."
     )
-    return (Finding(code="counts_tell", text=text),)
+    return Finding(code="counts_tell", text=text)
 
 
 def _findings(

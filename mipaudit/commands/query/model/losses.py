@@ -6,14 +6,13 @@ the others, so that a sure model (p near 1) loses no digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import ModelQuery, model_query, require_both_classes
-from mipaudit.commands.query.model.answers import AnswerFiles, ModelAnswers, read_both
+from mipaudit.commands.query.model.answers import read_answers
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
@@ -78,16 +77,24 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
         UsageError: the outputs are given twice or not at all, or no such score.
         InputError: an input cannot be read, or does not fit the others.
     """
-    wanted = _wanted(asked.scores, [*SCORES], reference=asked.has_reference)
-    whole = read_both(_sets(asked), need_labels=not _UNLABELLED.issuperset(wanted))
+    calibrated = [_CALIBRATED] if asked.has_reference else []
+    every = [*SCORES, *calibrated]
+    wanted = [*dict.fromkeys(asked.scores)] or [*_DEFAULT, *calibrated]
+    for name in wanted:
+        hint = "It needs `reference_logits`." if name == _CALIBRATED else None
+        require(name in every, "scores", f"The scores that can be made: {', '.join(every)}.", hint)
+    whole = read_answers(asked, need_labels=not _UNLABELLED.issuperset(wanted))
     require_both_classes(whole.member, _BOTH)
-    made = model_scores(whole.log_p, _labels_or_none(whole))
+    # Where only scores that need no label are wanted, the others are not looked at.
+    unlabelled = np.zeros(whole.member.size, dtype=np.intp)
+    made = model_scores(whole.log_p, unlabelled if whole.labels is None else whole.labels)
     columns: dict[str, tuple[str, NDArray[Any]]] = {
         name: (meaning, made[name]) for name, meaning in SCORES.items() if name in wanted
     }
     limitations = [_SHARED, _AS_ANSWERED] if len(wanted) > 1 else [_AS_ANSWERED]
     if _CALIBRATED in wanted:
-        columns[_CALIBRATED] = (_MEANING, _calibrated(made["loss"], whole))
+        assert whole.reference is not None  # noqa: S101 - it is among those that can be made
+        columns[_CALIBRATED] = (_MEANING, _calibrated(made["loss"], whole.reference))
         limitations.append(_SAME_RECORD)
     others: dict[str, NDArray[Any]] = {"member": whole.member}
     if whole.labels is not None:
@@ -103,52 +110,9 @@ def answer_query_losses(asked: LossesOptions) -> ModelQuery:
     )
 
 
-def _sets(asked: LossesOptions) -> tuple[AnswerFiles, ...]:
-    """Return the files of all records, or those of members and those of the holdout."""
-    first = AnswerFiles(
-        name="members" if asked.has_holdout else "outputs",
-        logits=asked.logits,
-        probabilities=asked.probabilities,
-        labels=asked.labels,
-        reference_logits=asked.reference_logits,
-        reference_probabilities=asked.reference_probabilities,
-        membership=asked.membership,
-        inside=True if asked.has_holdout else None,
-    )
-    if not asked.has_holdout:
-        return (first,)
-    second = AnswerFiles(
-        name="holdout",
-        logits=asked.holdout_logits,
-        probabilities=asked.holdout_probabilities,
-        labels=asked.holdout_labels,
-        reference_logits=asked.holdout_reference_logits,
-        reference_probabilities=asked.holdout_reference_probabilities,
-        inside=False,
-    )
-    return first, second
-
-
-def _labels_or_none(whole: ModelAnswers) -> NDArray[np.intp]:
-    """Return the labels; class 0 of all where only scores that need none are wanted."""
-    if whole.labels is not None:
-        return whole.labels
-    return np.zeros(whole.member.size, dtype=np.intp)
-
-
-def _wanted(scores: Sequence[str], known: Sequence[str], *, reference: bool) -> tuple[str, ...]:
-    every = [*known, *([_CALIBRATED] if reference else [])]
-    chosen = tuple(dict.fromkeys(scores)) or (*_DEFAULT, *([_CALIBRATED] if reference else []))
-    for name in chosen:
-        hint = "It needs `reference_logits`." if name == _CALIBRATED else None
-        require(name in every, "scores", f"The scores that can be made: {', '.join(every)}.", hint)
-    return chosen
-
-
-def _calibrated(loss: NDArray[Any], whole: ModelAnswers) -> NDArray[np.float64]:
-    assert whole.reference is not None  # noqa: S101 - the caller looked
+def _calibrated(loss: NDArray[Any], reference: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore"):
-        found = np.asarray(loss + whole.reference, dtype=np.float64)
+        found = np.asarray(loss + reference, dtype=np.float64)
     undefined = int(np.count_nonzero(np.isnan(found)))
     if undefined:
         raise InputError(

@@ -74,8 +74,6 @@ class _Model(Options):
     ] = None
     holdout_labels: Annotated[Any, outputs_file("--holdout-labels", "The holdout's.")] = None
 
-
-class _Reference(Options):
     reference_logits: Annotated[
         Any,
         outputs_file("--reference-logits", "Of a reference model, for the same records."),
@@ -90,8 +88,6 @@ class _Reference(Options):
         Any, outputs_file("--holdout-reference-probabilities", "The same for the holdout.")
     ] = None
 
-
-class _Scores(Options):
     scores: Annotated[
         Sequence[str],
         Option(
@@ -104,7 +100,7 @@ class _Scores(Options):
     ] = ()
 
 
-class LossesOptions(_Model, _Reference, _Scores, Recorded):
+class LossesOptions(_Model, Recorded):
     """The outputs of a model, and the scores to make of them."""
 
     HELP = """Make scores of what a model says of records.
@@ -131,15 +127,19 @@ Examples:
       With the loss that a reference model has not.
 """
 
+    def outputs(self, whose: str = "") -> tuple[Any, Any]:
+        """Return the logits and the probabilities of those that a prefix names."""
+        return getattr(self, f"{whose}logits"), getattr(self, f"{whose}probabilities")
+
     @property
     def has_holdout(self) -> bool:
         """Tell whether the holdout's outputs stand in a file of their own."""
-        return self.holdout_logits is not None or self.holdout_probabilities is not None
+        return any(one is not None for one in self.outputs("holdout_"))
 
     @property
     def has_reference(self) -> bool:
         """Tell whether there is a reference model, at least for members."""
-        return self.reference_logits is not None or self.reference_probabilities is not None
+        return any(one is not None for one in self.outputs("reference_"))
 
     def check(self) -> None:
         """Refuse outputs that are given twice, not at all, or without those beside them."""
@@ -150,52 +150,35 @@ Examples:
             "With a holdout in files of its own, the other files are of members.",
             "Leave `membership` out.",
         )
-        members = (self.logits, self.probabilities)
-        holdout = (self.holdout_logits, self.holdout_probabilities)
-        reference = (self.reference_logits, self.reference_probabilities)
-        others = (self.holdout_reference_logits, self.holdout_reference_probabilities)
-        _require_one("the members" if self.has_holdout else "the outputs", members)
-        _require_at_most_one("the holdout", holdout)
-        _require_at_most_one("the reference model", reference)
-        _require_at_most_one("the reference model", others)
-        _require_one_kind(members, holdout)
-        _require_one_kind(reference, others)
+        first = "the members" if self.has_holdout else "the outputs"
+        neither = all(one is None for one in self.outputs())
+        require(not neither, "outputs", f"Of {first}, give logits or probabilities.", _EXAMPLE)
+        whose = {
+            "": first,
+            "holdout_": "the holdout",
+            "reference_": "the reference model",
+            "holdout_reference_": "the reference model",
+        }
+        for prefix, what in whose.items():
+            text = f"Of {what}, give logits or probabilities, not both."
+            require(any(one is None for one in self.outputs(prefix)), "outputs", text, _EXAMPLE)
+        for prefix in ("", "reference_"):
+            members, holdout = self.outputs(prefix), self.outputs(f"holdout_{prefix}")
+            crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
+            require(
+                not any(crossed),
+                "two_kinds",
+                "Logits are given for one class and probabilities for the other.",
+                "Give the same of both: each rounds in its own way, and that would tell them "
+                "apart.",
+            )
+        alone = (self.holdout_labels, *self.outputs("holdout_reference_"))
         require(
-            self.has_holdout or all(one is None for one in (self.holdout_labels, *others)),
+            self.has_holdout or all(one is None for one in alone),
             "no_holdout",
             "There are labels or a reference of a holdout without its outputs.",
             "Add `holdout_logits` or `holdout_probabilities`.",
         )
-
-
-def _require_one_kind(members: tuple[Any, Any], holdout: tuple[Any, Any]) -> None:
-    """Require logits of both classes, or probabilities of both."""
-    crossed = [members[at] is not None and holdout[1 - at] is not None for at in (0, 1)]
-    require(
-        not any(crossed) or all(crossed),
-        "two_kinds",
-        "Logits are given for one class and probabilities for the other.",
-        "Give the same of both: each rounds in its own way, and that would tell them apart.",
-    )
-
-
-def _require_one(what: str, outputs: tuple[Any, Any]) -> None:
-    require(
-        any(one is not None for one in outputs),
-        "outputs",
-        f"Of {what}, give logits or probabilities.",
-        _EXAMPLE,
-    )
-    _require_at_most_one(what, outputs)
-
-
-def _require_at_most_one(what: str, outputs: tuple[Any, Any]) -> None:
-    require(
-        any(one is None for one in outputs),
-        "outputs",
-        f"Of {what}, give logits or probabilities, not both.",
-        _EXAMPLE,
-    )
 
 
 class _Shadow(Options, kw_only=False):

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mipaudit.commands.query.model.output_faults import (
-    LABEL_HINT,
-    not_given,
-    output_hints,
-    refuse_row_numbers,
-    several_columns,
-    unknown_labels,
-)
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
 from mipaudit.reading.bytes.npy import read_array, read_npy
@@ -32,7 +25,7 @@ from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,10 +33,28 @@ if TYPE_CHECKING:
     from mipaudit.reading.sheets.sheet import Sheet
 
 LABELS: Final = ("label", "labels", "y", "y_true", "target", "targets", "class")
+LABEL_HINT: Final = "Number the classes in the order of the outputs, from 0."
+_HINTS: Final = {
+    "unparsable": "Save a table that has only the outputs, label and member.",
+    "text_column": "Save a table that has only the outputs, label and member.",
+    "infinite_cells": "Every number must be finite. Probabilities may be 0 and 1, where logits and "
+    "losses would be infinite.",
+}
 _MATRIX: Final = 2
 _TEXT_HINT: Final = "Only labels may be text, and well-known words say who is a member."
 _SUFFIX: Final = ".npy"
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+
+
+@contextmanager
+def _output_hints() -> Iterator[None]:
+    """Replace hints about options and noise, which there are none of here."""
+    try:
+        yield
+    except InputError as error:
+        if error.code not in _HINTS or error.hint == LABEL_HINT:
+            raise
+        raise InputError(error.code, error.message, hint=_HINTS[error.code]) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,21 +72,6 @@ class ArrayFile:
     arrays: Mapping[str, NDArray[Any]]
     sheet: Sheet | None
     blob: Blob | None
-
-    def describe(self, rows: int) -> InputFile:
-        """Return how the report names the file.
-
-        Raises:
-            InputError: ``input_changed``.
-        """
-        if self.blob is None:
-            return InputFile(name=self.name, rows=rows, bytes=None)
-        return describe_unchanged(self.blob, rows)
-
-    def close(self) -> None:
-        """Release what is held."""
-        if self.blob is not None:
-            self.blob.close()
 
     def has(self, names: Sequence[str], *, dimensions: int | None = None) -> bool:
         """Tell whether the file holds an array or a column by one of these names.
@@ -98,7 +94,7 @@ class ArrayFile:
             InputError: there is no such array, or it holds no finite numbers;
                 ``row_numbers``: a column counts the rows.
         """
-        with output_hints():
+        with _output_hints():
             if self.sheet is not None:
                 folded = {name.casefold() for name in reserved}
                 taken = [f.name for f in self.sheet.fields if f.name.strip().casefold() in folded]
@@ -106,7 +102,7 @@ class ArrayFile:
             else:
                 values = self._numbers(self._matrix(names))
                 found = Coordinates(columns=(), values=values, skipped=())
-        refuse_row_numbers(found, self.name)
+        _refuse_row_numbers(found, self.name)
         return found
 
     def vector(self, names: Sequence[str], what: str, *, alone: bool = True) -> NDArray[np.float64]:
@@ -122,12 +118,25 @@ class ArrayFile:
             InputError: there is no such array or column, or it holds no finite numbers;
                 ``several_columns``: it has more than one number for each record.
         """
-        with output_hints():
+        with _output_hints():
+            found = self._chosen(names, what, alone=alone)
             if self.sheet is not None:
-                return self._column(self.sheet, names, what, alone=alone)
-            array = self._vector(names, what, alone=alone)
+                if self._kinds[found] in {"string", "other"}:
+                    raise InputError(
+                        "text_column",
+                        f"{self.name}: column {quoted_name(found)} holds text in place of the "
+                        f"numbers of {what}.",
+                        hint=LABEL_HINT if what == "labels" else None,
+                    )
+                return self.sheet.matrix([found]).values[:, 0]
+            array = self.arrays[found]
             if _dimensions(array) != 1:
-                raise several_columns(self.name, what)
+                raise InputError(
+                    "several_columns",
+                    f"{self.name}: several columns, where {what} is one number for each record.",
+                    hint="Of classes that are coded by a column each, numpy.argmax(labels, axis=1) "
+                    "makes one.",
+                )
             return self._numbers(array)[:, 0]
 
     def words(self, names: Sequence[str], *, alone: bool = True) -> NDArray[np.str_] | None:
@@ -137,19 +146,15 @@ class ArrayFile:
             names: what the array or the column may be called.
             alone: as of `vector`.
         """
-        found = self._found(names, 1)
-        if self.sheet is not None:
-            fields = self.sheet.fields
-            if found is None and alone and len(fields) == 1:
-                found = fields[0].name
-            text = any(field.name == found and field.kind == "string" for field in fields)
-            return self.sheet.words(found) if found is not None and text else None
-        if found is None and alone and len(self.arrays) == 1:
-            found = next(iter(self.arrays))
-        array = None if found is None else self.arrays[found]
-        if array is None or array.dtype.kind != "U" or _dimensions(array) != 1:
+        found, here = self._found(names, 1), self._names()
+        if found is None and alone and len(here) == 1:
+            found = here[0]
+        if found is None:
             return None
-        return array.reshape(-1)
+        if self.sheet is not None:
+            return self.sheet.words(found) if self._kinds[found] == "string" else None
+        array = self.arrays[found]
+        return array.reshape(-1) if array.dtype.kind == "U" and _dimensions(array) == 1 else None
 
     def member(self, names: Sequence[str] = CANDIDATES, *, alone: bool = True) -> NDArray[np.bool_]:
         """Return which rows are members, bool, shape (rows,).
@@ -162,17 +167,22 @@ class ArrayFile:
             InputError: ``unknown_labels``: neither 0 and 1 nor well-known words; as `vector`.
         """
         found = self._found(names)
-        if self.sheet is not None and found is not None:
-            kind = next(f.kind for f in self.sheet.fields if f.name == found)
-            if kind == "string":
-                return self._from_words(self.sheet, found)
+        if self.sheet is not None and found is not None and self._kinds[found] == "string":
+            return self._from_words(self.sheet, found)
         values = self.vector(names, "membership", alone=alone)
         if not np.isin(values, (0.0, 1.0, -1.0)).all():
-            raise unknown_labels(self.name)
+            raise self._unknown_labels()
         return np.asarray(values == 1.0)
 
+    @property
+    def _kinds(self) -> dict[str, str]:
+        return {} if self.sheet is None else {one.name: one.kind for one in self.sheet.fields}
+
+    def _names(self) -> list[str]:
+        return [*(self.arrays if self.sheet is None else self._kinds)]
+
     def _found(self, names: Sequence[str], dimensions: int | None = None) -> str | None:
-        here = [f.name for f in self.sheet.fields] if self.sheet is not None else [*self.arrays]
+        here = self._names()
         if self.sheet is None and dimensions is not None:
             here = [name for name in here if _dimensions(self.arrays[name]) == dimensions]
         folded = {name.strip().casefold(): name for name in reversed(here)}
@@ -189,19 +199,27 @@ class ArrayFile:
             return self.arrays[""]
         raise self._absent(names)
 
-    def _vector(self, names: Sequence[str], what: str, *, alone: bool) -> NDArray[Any]:
-        """Return the array by one of the names; without one, only if it was given for this."""
+    def _chosen(self, names: Sequence[str], what: str, *, alone: bool) -> str:
+        """Return the column or array by one of the names; another if it was given for this."""
         found = self._found(names, 1) or self._found(names)
         if found is not None:
-            return self.arrays[found]
+            return found
         if not alone:
-            raise not_given(self.name, names[0], what)
-        fitting = [one for one in self.arrays.values() if _dimensions(one) == 1]
-        if len(fitting) == 1:
-            return fitting[0]
-        if len(self.arrays) == 1:
-            raise several_columns(self.name, what)
-        raise self._absent(names)
+            raise InputError(
+                "not_given",
+                f"{self.name}: no column or array in it is called {quoted_name(names[0])}, and "
+                f"there is no file of its own for {what}.",
+                hint=f"Add `{what}` FILE, or save it with the outputs: as a column of a table, or "
+                "by numpy.savez(path, logits=..., labels=..., member=...).",
+            )
+        here = self._names()
+        if len(here) > 1:
+            if self.sheet is not None:
+                return find_column(self.sheet.fields, names[0], option=f"{self.name}, {what}").name
+            here = [name for name in here if _dimensions(self.arrays[name]) == 1]
+        if len(here) != 1:
+            raise self._absent(names)
+        return here[0]
 
     def _absent(self, names: Sequence[str]) -> InputError:
         return InputError(
@@ -226,27 +244,6 @@ class ArrayFile:
         names = [f"c{at}" for at in range(array.shape[1])]
         return ArraySheet(name=self.name, array=array).matrix(names).values
 
-    def _column(
-        self, sheet: Sheet, names: Sequence[str], what: str, *, alone: bool
-    ) -> NDArray[np.float64]:
-        found = self._found(names)
-        if found is None:
-            if not alone:
-                raise not_given(self.name, names[0], what)
-            fields = sheet.fields
-            if len(fields) != 1:
-                find_column(fields, names[0], option=f"{self.name}, {what}")
-            found = fields[0].name
-        kind = next(f.kind for f in sheet.fields if f.name == found)
-        if kind in {"string", "other"}:
-            raise InputError(
-                "text_column",
-                f"{self.name}: column {quoted_name(found)} holds text in place of the numbers of "
-                f"{what}.",
-                hint=LABEL_HINT if what == "labels" else None,
-            )
-        return sheet.matrix([found]).values[:, 0]
-
     def _from_words(self, sheet: Sheet, column: str) -> NDArray[np.bool_]:
         hashes = sheet.keys([column])[column]
         spelled = {
@@ -257,8 +254,16 @@ class ArrayFile:
         outside = np.isin(hashes.values, word_hashes(spelled[False]))
         missing = hashes.missing is not None and bool(hashes.missing.any())
         if missing or not (inside | outside).all():
-            raise unknown_labels(self.name)
+            raise self._unknown_labels()
         return np.asarray(inside)
+
+    def _unknown_labels(self) -> InputError:
+        return InputError(
+            "unknown_labels",
+            f"{self.name}: membership is neither 0 and 1 nor a well-known pair of words "
+            "everywhere.",
+            hint="Write 1 for members and 0 for holdout records.",
+        )
 
 
 _SPELLINGS: Final = (str.lower, str.upper, str.capitalize)
@@ -270,6 +275,38 @@ def _dimensions(array: NDArray[Any]) -> int:
     return 1 if column else array.ndim
 
 
+def _refuse_row_numbers(found: Coordinates, name: str) -> None:
+    """Refuse a column that counts the rows: it would be taken for what a model said."""
+    values = found.values
+    if len(values) <= 2:  # noqa: PLR2004
+        return
+    steps = values[1] - values[0]
+    for at in np.flatnonzero(np.abs(steps) == 1.0):
+        if (np.diff(values[:, at]) == steps[at]).all():
+            column = quoted_name(found.columns[at]) if found.columns else f"{at + 1}"
+            raise InputError(
+                "row_numbers",
+                f"{name}: column {column} counts the rows, which no model does.",
+                hint="Leave it out: an id may tell members from holdout records.",
+            )
+
+
+def described(files: Iterable[ArrayFile], rows: int) -> tuple[InputFile, ...]:
+    """Close the files, of which some may be one, and return how the report names them.
+
+    Raises:
+        InputError: ``input_changed``.
+    """
+    found = []
+    for file in {id(one): one for one in files}.values():
+        if file.blob is None:
+            found.append(InputFile(name=file.name, rows=rows, bytes=None))
+        else:
+            found.append(describe_unchanged(file.blob, rows))
+            file.blob.close()
+    return tuple(found)
+
+
 def opened(data: object, name: str) -> ArrayFile | None:
     """Return a file or an array, opened; None for None."""
     return None if data is None else arrays_of(data, name)
@@ -279,11 +316,12 @@ def arrays_of(data: object, name: str) -> ArrayFile:
     """Return an array that is in memory, called ``name``; or open the file of a path.
 
     Raises:
-        UsageError: as `open_arrays`.
-        InputError: as `open_arrays`; ``bad_array``.
+        UsageError: as ``only_blob``.
+        InputError: it is no CSV, Parquet, .npy, .npz or JSON file, or damaged, or holds Python
+            objects; ``bad_array``.
     """
     if isinstance(data, str):
-        return open_arrays(data)
+        return _open_arrays(data)
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "columns"):
         # A table's columns have names, and not every one is a class.
         return ArrayFile(
@@ -308,13 +346,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.str_) if words and array.size else array
 
 
-def open_arrays(path: str) -> ArrayFile:
-    """Open a CSV, Parquet, .npy, .npz or JSON file.
-
-    Raises:
-        UsageError: as ``only_blob``.
-        InputError: it is none of these, or damaged, or holds Python objects.
-    """
+def _open_arrays(path: str) -> ArrayFile:
     blob = only_blob(path)
     with blob.open() as stream:
         archive = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC

@@ -8,7 +8,6 @@ models without the record alone (offline).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +44,9 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
     Raises:
         InputError: ``bad_confidences``, ``look_like_probabilities``, ``look_like_labels``.
     """
-    if kind != "probability" and values.size >= _MANY and _are_labels(values):
+    # A loss of 0 everywhere is a model that is sure of all.
+    labels = bool((values == np.floor(values)).all() and values.any())
+    if kind != "probability" and values.size >= _MANY and labels:
         raise InputError(
             "look_like_labels",
             f"{name}: every confidence is a whole number, as labels and membership are.",
@@ -70,15 +71,12 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
             hint="Say what they are with `values` phi, probability or loss.",
         )
     if kind == "probability":
-        found, moved = phi_of_probability(values, _LEAST, _gap(values))
+        # How far from 1 a p that was rounded to 1 is taken to be.
+        single = bool((values == values.astype(np.float32)).all())
+        found, moved = phi_of_probability(values, _LEAST, _SINGLE_GAP if single else _LEAST)
     else:
         found, moved = phi_of_loss(values, _LEAST)
     return found, int(np.count_nonzero(moved))
-
-
-def _are_labels(values: NDArray[np.float64]) -> bool:
-    # A loss of 0 everywhere is a model that is sure of all.
-    return bool((values == np.floor(values)).all() and values.any())
 
 
 def oriented(
@@ -110,42 +108,6 @@ def oriented(
             hint="One value for each model and record, in the order of the target.",
         )
     return matrix if rows == "models" else matrix.T
-
-
-def inclusion_bits(values: NDArray[np.float64], name: str) -> NDArray[np.bool_]:
-    """Return which model was trained with which record.
-
-    Raises:
-        InputError: ``bad_inclusion``.
-    """
-    if not np.isin(values, (0.0, 1.0)).all():
-        raise InputError(
-            "bad_inclusion",
-            f"{name}: the inclusion is not 0 or 1 everywhere.",
-            hint="It says of each model and record whether that model was trained with it; the "
-            "confidences go to `shadow`.",
-        )
-    return np.asarray(values == 1.0)
-
-
-def _gap(values: NDArray[np.float64]) -> float:
-    """Return how far from 1 a p that was rounded to 1 is taken to be."""
-    single = bool((values == values.astype(np.float32)).all())
-    return _SINGLE_GAP if single else _LEAST
-
-
-def require_same_order(said: Sequence[str], included: Sequence[str], name: str) -> None:
-    """Require that the columns of two tables, where they have the same names, stand alike.
-
-    Raises:
-        InputError: ``columns_differ``.
-    """
-    if sorted(said) == sorted(included) and tuple(said) != tuple(included):
-        raise InputError(
-            "columns_differ",
-            f"{name}: the columns have the names of the shadow file's, in another order.",
-            hint="The inclusion stands at the same place as the confidence that it is of.",
-        )
 
 
 def refuse_target(
@@ -241,6 +203,7 @@ def shadow_law(
     variance: Variance,
     *,
     level: bool = False,
+    least: int = 0,
 ) -> ShadowLaw | None:
     """Return the laws of the chosen confidences.
 
@@ -251,9 +214,10 @@ def shadow_law(
             freedom less for each; ``per-record``: each has its own.
         level: judge every record by as many models as any has. The one variance of all
             records is of all models.
+        least: models that every record needs.
 
     Returns:
-        None where the confidences do not vary, or no record has two models.
+        None where the confidences do not vary, no record has two models, or one too few.
     """
     count, mean, squares = _moments(phi, chosen)
     freedom = int(np.maximum(count - 1, 0).sum())
@@ -261,16 +225,20 @@ def shadow_law(
     if pooled <= 0:
         return None
     if level:
-        count, mean, squares = _moments(phi, first_models(chosen))
+        # Of the chosen models of each record, as many as every record has, the first.
+        first = np.cumsum(chosen, axis=0, dtype=np.int32) <= count.min()
+        count, mean, squares = _moments(phi, chosen & first)
+    if count.min() < least:
+        return None
     if variance == "fixed":
         return ShadowLaw(count=count, mean=mean, spread=np.full(mean.shape, pooled), floored=0)
     own = np.sqrt(squares / np.maximum(count - 1, 1))
-    least = LEAST_SPREAD * pooled
+    floor = LEAST_SPREAD * pooled
     return ShadowLaw(
         count=count,
         mean=mean,
-        spread=np.maximum(own, least),
-        floored=int(np.count_nonzero(own < least)),
+        spread=np.maximum(own, floor),
+        floored=int(np.count_nonzero(own < floor)),
     )
 
 
@@ -283,16 +251,6 @@ def _moments(
         mean = np.where(chosen, phi, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
     squares = np.where(chosen, (phi - np.where(count > 0, mean, 0.0)) ** 2, 0.0).sum(axis=0)
     return count, mean, squares
-
-
-def first_models(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return, of the chosen models of each record, as many as every record has, the first.
-
-    Args:
-        chosen: bool, shape (m, n).
-    """
-    least = int(chosen.sum(axis=0).min())
-    return np.asarray(chosen & (np.cumsum(chosen, axis=0, dtype=np.int32) <= least))
 
 
 def lira_online(

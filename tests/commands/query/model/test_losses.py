@@ -2,8 +2,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from mipaudit.commands.query.model.answers import log_probabilities
 from mipaudit.commands.query.model.losses import SCORES, log_others, model_scores
-from mipaudit.commands.query.model.probabilities import binary_logits, log_probabilities
 from mipaudit.commands.query.model.shadow_models import phi_of_loss, phi_of_probability
 
 
@@ -71,7 +71,7 @@ def test_probabilities_of_zero_make_infinite_losses_and_no_nan():
 def test_one_column_is_the_second_of_two_classes():
     z = np.array([[0.7], [-2.0]])
     p = 1 / (1 + np.exp(-z[:, 0]))
-    found = model_scores(log_probabilities(binary_logits(z)), np.array([1, 1]))
+    found = model_scores(log_probabilities(z), np.array([1, 1]))
     assert found["conf_true"].tolist() == pytest.approx(p.tolist())
     assert found["phi"].tolist() == pytest.approx(z[:, 0].tolist())
 
