@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import mipaudit
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.recorded import FixedSeed
 from mipaudit.options.groups.shown import ListOption, OutputOption, Said
 from mipaudit.options.groups.working import Followed
 from mipaudit.options.texts.files import file_path
-from mipaudit.statements.reports.kinds import named
 
 
 def _complete(incomplete: str) -> list[str]:
-    # Named, not imported: it imports this module.
-    rows = named("mipaudit.reproductions.run:list_reproductions")()
-    names = ["all", *(row[0] for row in rows)]
+    names = ["all", *(row[0] for row in mipaudit.list_reproductions())]
     return [name for name in names if name.startswith(incomplete)]
 
 

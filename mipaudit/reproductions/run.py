@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.public import public
 from mipaudit.reproductions.figures.humphries_fig1 import HUMPHRIES_FIG1
@@ -27,7 +28,6 @@ from mipaudit.reproductions.mace.fig5 import MACE_FIG5
 from mipaudit.reproductions.mace.fig6 import MACE_FIG6
 from mipaudit.reproductions.mace.fig7 import MACE_FIG7
 from mipaudit.reproductions.options import FigureOptions
-from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.reproductions.report import ReproducedFigure
@@ -128,12 +128,13 @@ def require_files(
         InputError: a file is not what it should be.
         MissingExtraError: figures with DP-SGD need dp-accounting.
     """
-    from mipaudit.maths.privacy.loss_grid import accountant
+    from mipaudit.reproductions.models.guarantees import epsilon_of_dp_sgd
     from mipaudit.reproductions.models.people import adult_people, compas_people
 
     chosen = [find_reproduction(figure) for figure in figures]
     if any(found.accounts for found in chosen):
-        accountant()
+        # Dear to find out in the midst of it: that dp-accounting is not there.
+        epsilon_of_dp_sgd(noise=1.0, share=1.0, steps=1, delta=0.1)
     checked = set()
     for found in chosen:
         if found.needs is None or found.needs in checked:
@@ -174,7 +175,7 @@ def _table(path: str, needs: Needs) -> Any:  # noqa: ANN401 - a data frame
     except FileNotFoundError:
         raise InputError(
             "no_such_file",
-            f"There is no file {quoted_name(path)}, which `{needs}` names.",
+            f"There is no file {path!r}, which `{needs}` names.",
             hint=_SOURCES[needs],
         ) from None
     except (OSError, ValueError, UnicodeError):
@@ -193,18 +194,17 @@ def _plain(name: str) -> str:
 
 def _audit(members: Array, holdout: Array, *, prior: float = 0.5) -> Limits:
     """Audit one score of one number or several, as a user would."""
-    from mipaudit.commands.estimate.run import estimate
     from mipaudit.reproductions.reproduction import Limits
 
     one = members.ndim == 1
     if one:
-        report = estimate(members=members, holdout=holdout, prior=prior, method="kde")
+        report = mipaudit.estimate(members=members, holdout=holdout, prior=prior, method="kde")
     else:
         import pandas as pd
 
         names = [f"score_{place}" for place in range(members.shape[1])]
         frames = (pd.DataFrame(side, columns=names) for side in (members, holdout))
-        report = estimate(
+        report = mipaudit.estimate(
             **dict(zip(("members", "holdout"), frames, strict=True)),
             prior=prior,
             score_columns=(",".join(names),),

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from mipaudit.maths.privacy.approximate import published_bounds
+from mipaudit.reproductions.models.guarantees import published_bounds
 from mipaudit.reproductions.report import Check, Claim, Curve, CurveStyle, Outcome, Panel
 from mipaudit.reproductions.reproduction import Bench, Reproduction
 
@@ -18,9 +18,8 @@ _STYLES: Final[tuple[CurveStyle, ...]] = ("dotted", "dashed", "line")
 
 def bounds_at(epsilon: float, delta: float) -> tuple[float, float, float]:
     """Return bounds (5) (for delta = 0, as drawn), (6) and (8) of the paper."""
-    pure = {bound.name: bound.advantage for bound in published_bounds(epsilon, 0.0, 0.5)}
-    both = {bound.name: bound.advantage for bound in published_bounds(epsilon, delta, 0.5)}
-    return pure["yeom"], both["erlingsson"], both["humphries"]
+    both = published_bounds(epsilon, delta)
+    return published_bounds(epsilon, 0.0)["yeom"], both["erlingsson"], both["humphries"]
 
 
 def run(bench: Bench) -> Outcome:

@@ -7,7 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from mipaudit.maths.mip import equivalent_epsilon, paper_scale, scale_for_moment
+from mipaudit.reproductions.models.guarantees import (
+    equivalent_epsilon,
+    moment_scale,
+    published_scale,
+)
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Bench, Reproduction
 
@@ -43,7 +47,7 @@ def _dp_noise(records: int, eta: float) -> float:
 def crossing_size(eta: float) -> int:
     """Return the least even n at which differential privacy takes more noise than the paper's."""
     records = 2
-    while _dp_noise(records, eta) <= paper_scale(eta, 2):
+    while _dp_noise(records, eta) <= published_scale(eta, 2):
         records += 2
     return records
 
@@ -62,12 +66,12 @@ def _panel() -> Panel:
         Curve(
             label="MIP as published, k = 2: any n",
             x=_ETAS,
-            y=tuple(paper_scale(eta, 2) for eta in _ETAS),
+            y=tuple(published_scale(eta, 2) for eta in _ETAS),
         ),
         Curve(
             label="MIP by the first moment, n = 14",
             x=_ETAS,
-            y=tuple(scale_for_moment("laplace", eta, 0.5) * first_moment(14) for eta in _ETAS),
+            y=tuple(moment_scale(eta, "laplace") * first_moment(14) for eta in _ETAS),
             style="dashed",
         ),
     ]
@@ -82,14 +86,14 @@ def _panel() -> Panel:
 
 def _claims() -> tuple[Claim, ...]:
     start = crossing_size(_STANDARD)
-    sharper = scale_for_moment("laplace", _STANDARD, 0.5) * first_moment(14)
+    sharper = moment_scale(_STANDARD, "laplace") * first_moment(14)
     return (
         Claim(
             says="Even for small data sets, and from some eta on (the text at hand has lost both "
             "numbers), MIP needs less noise than differential privacy.",
             found=f"With the published formula from n = {start} records on at eta = {_STANDARD:g}, "
             f"and from n = {crossing_size(_SMALL)} on at {_SMALL:g}. With fewer records it is the "
-            f"other way about: a scale of {paper_scale(_STANDARD, 2):.0f} for "
+            f"other way about: a scale of {published_scale(_STANDARD, 2):.0f} for "
             f"{_dp_noise(14, _STANDARD):.0f} at n = 14 and eta = {_STANDARD:g}.",
             agrees="yes",
         ),
@@ -109,7 +113,7 @@ def run(bench: Bench) -> Outcome:
     bench.advance(0.5)
     values = np.zeros(math.comb(14, 7))
     values[0] = sensitivity(14)
-    sharper = scale_for_moment("laplace", _STANDARD, 0.5) * first_moment(14)
+    sharper = moment_scale(_STANDARD, "laplace") * first_moment(14)
     return Outcome(
         panels=(_panel(),),
         claims=_claims(),
@@ -123,7 +127,7 @@ def run(bench: Bench) -> Outcome:
             ),
             Check(
                 name="multiplier of sigma_2 at eta = 0.1",
-                found=paper_scale(_STANDARD, 2),
+                found=published_scale(_STANDARD, 2),
                 low=3794.5,
                 high=3794.7,
                 why="(6.16 / 0.1)^2",
@@ -146,7 +150,7 @@ def run(bench: Bench) -> Outcome:
         errata=(
             (
                 "The constants are far from needed: at eta = 0.1 the published scale is "
-                f"{paper_scale(_STANDARD, 2) / scale_for_moment('laplace', _STANDARD, 0.5):.0f} "
+                f"{published_scale(_STANDARD, 2) / moment_scale(_STANDARD, 'laplace'):.0f} "
                 "times that of the sharper rule for the same moment; the first moment gains more "
                 "still."
             ),

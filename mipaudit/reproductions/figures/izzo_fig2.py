@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from mipaudit.commands.noise.mechanisms.mechanism import sample_noise, uniforms_from
-from mipaudit.commands.noise.mechanisms.moments import estimate_moment
-from mipaudit.maths.mip import equivalent_mu, paper_scale, scale_for_moment
+import mipaudit
+from mipaudit.reproductions.models.guarantees import equivalent_mu, moment_scale, published_scale
 from mipaudit.reproductions.models.guessing import Mean, curve_of_means, mean_of
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import Array, Bench, Reproduction
@@ -113,14 +113,23 @@ def _by_mip(
 ) -> float:
     gaps = np.abs(released.splits - released.splits.mean(axis=0))
     spreads = (gaps**order).mean(axis=0) ** (1 / order)
-    noise = corollary_8(spreads, paper_scale(eta, order), rng, repaired=repaired)
+    noise = corollary_8(spreads, published_scale(eta, order), rng, repaired=repaired)
     return released.error(released.theta + noise)
 
 
-def _by_moment(released: _Released, eta: float, rng: np.random.Generator) -> float:
-    moment = estimate_moment(released.splits, 1, rng).value
-    scale = moment * scale_for_moment("gaussian", eta, 0.5)
-    noise = sample_noise("gaussian", scale, len(released.theta), uniforms_from(rng))
+def _first_moment(released: _Released) -> float:
+    """Return sigma_1 as ``noise`` estimates it from the splits."""
+    names = [f"entry_{place}" for place in range(len(released.theta))]
+    splits = pd.DataFrame(released.splits, columns=names)
+    found = mipaudit.noise(eta=_STANDARD, splits=splits, shape="isotropic", mechanism="gaussian")
+    assert found.measured is not None  # noqa: S101 - there were splits
+    candidates = found.measured.candidates
+    return next(one.moment.value for one in candidates if one.calibration == "moment")
+
+
+def _by_moment(released: _Released, moment: float, eta: float, rng: np.random.Generator) -> float:
+    scale = moment * moment_scale(eta, "gaussian")
+    noise = rng.normal(scale=scale, size=released.theta.shape)
     return released.error(released.theta + noise)
 
 
@@ -129,6 +138,7 @@ def _errors(bench: Bench, size: int, runs: int, stream: int) -> dict[str, list[M
     for run in range(runs):
         rng = bench.rng(stream + run)
         released = _released(rng, size)
+        moment = _first_moment(released)
         for place, eta in enumerate(_ETAS):
             row = {"DP-SGD": _by_dp_sgd(released, eta, rng)}
             for order in _ORDERS:
@@ -136,7 +146,7 @@ def _errors(bench: Bench, size: int, runs: int, stream: int) -> dict[str, list[M
                     released, eta, order, rng, repaired=False
                 )
             row["MIP, k = 8, radius repaired"] = _by_mip(released, eta, 8.0, rng, repaired=True)
-            row["Gaussian by the first moment"] = _by_moment(released, eta, rng)
+            row["Gaussian by the first moment"] = _by_moment(released, moment, eta, rng)
             for name, error in row.items():
                 found.setdefault(name, [[] for _ in _ETAS])[place].append(error)
     return {name: [mean_of(errors) for errors in rows] for name, rows in found.items()}
@@ -151,7 +161,7 @@ def sampler_accuracy(rng: np.random.Generator, order: float, draws: int) -> floa
     normal = rng.normal(size=draws)
     rest = rng.chisquare(_WIDE - 1, size=draws)
     along = normal / np.sqrt(normal**2 + rest)
-    radius = np.abs(rng.laplace(scale=paper_scale(_STANDARD, order), size=draws))
+    radius = np.abs(rng.laplace(scale=published_scale(_STANDARD, order), size=draws))
     return float((1 + along * radius > 0).mean()) - 0.5
 
 

@@ -7,9 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from mipaudit.maths.normal import cdf
-from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import refuted_epsilon
+from mipaudit.reproductions.models.guarantees import epsilon_of_mu, refuted_epsilon
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel
 from mipaudit.reproductions.reproduction import SIMULATED, Bench, Reproduction
 
@@ -24,7 +22,7 @@ _TRIED: Final = (0.5, 1.0, 2.0)
 def _rates(queries: int, unit: float) -> tuple[float, float]:
     """Return TPR and FPR of the notes' attacker at its threshold k/n."""
     sd = unit * math.sqrt(queries) / _RECORDS
-    return 0.5, cdf(-math.sqrt(queries) / (_RECORDS * sd))
+    return 0.5, math.erfc(math.sqrt(queries) / (_RECORDS * sd) / math.sqrt(2)) / 2
 
 
 def _simulated(
@@ -69,7 +67,7 @@ def _first_panel(tried: Curve) -> Panel:
     bound = [
         math.log((0.5 - _DELTA) / min(0.5 - _DELTA, math.exp(-1 / (2 * u * u)))) for u in _UNITS
     ]
-    exact = [GaussianDP(mu=1 / unit).epsilon_at(_DELTA) for unit in _UNITS]
+    exact = [epsilon_of_mu(1 / unit, _DELTA) for unit in _UNITS]
     return Panel(
         title="Any number of queries: noise in units of sqrt(k) / n",
         x="sigma n / sqrt(k)",

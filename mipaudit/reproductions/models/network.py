@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.maths.bisection import crossing
-from mipaudit.maths.privacy.accountant import account
-from mipaudit.maths.privacy.composition import Composition, DpSgd
-from mipaudit.maths.privacy.mechanism import GaussianDP
+from mipaudit.reproductions.models.guarantees import epsilon_of_dp_sgd, epsilon_of_mu
 
 if TYPE_CHECKING:
     from mipaudit.reproductions.reproduction import Array
@@ -226,8 +223,7 @@ def noise_multiplier(epsilon: float, share: float, steps: int) -> tuple[float, f
     wanted, best = epsilon, (math.inf, 0.0)
     for trial in range(_MOST_TRIALS):
         noise = _by_central_limit(wanted, share, steps)
-        part = DpSgd(noise_multiplier=noise, q=share, steps=steps)
-        found = account(Composition(parts=(part,)), "substitution").epsilon_at(DELTA)
+        found = epsilon_of_dp_sgd(noise, share, steps, DELTA)
         if found <= epsilon and noise < best[0]:
             best = (noise, found)
         if found <= epsilon and (found >= _CLOSE * epsilon or trial >= _ENOUGH):
@@ -238,7 +234,11 @@ def noise_multiplier(epsilon: float, share: float, steps: int) -> tuple[float, f
 
 def _by_central_limit(epsilon: float, share: float, steps: int) -> float:
     """Return the noise at which the limit of many steps has this epsilon."""
-    mu = crossing(lambda mu: GaussianDP(mu=mu).epsilon_at(DELTA) >= epsilon, start=1.0, limit=1e3)
+    low, mu = 0.0, 1.0
+    while epsilon_of_mu(mu, DELTA) < epsilon:
+        low, mu = mu, 2 * mu
+    while (middle := (low + mu) / 2) not in {low, mu}:
+        low, mu = (low, middle) if epsilon_of_mu(middle, DELTA) >= epsilon else (middle, mu)
     # By substitution a record's effect is twice that of adding it.
     return (
         2 / math.sqrt(math.log1p((mu / share) ** 2 / steps))
