@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +34,7 @@ _LARGEST_SHARE: Final = 0.9
 _MOST_SLACKS: Final = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuessCounts:
+class GuessCounts(NamedTuple):
     """Guesses on judged rows, by class; the rows without a guess are abstentions.
 
     Attributes:

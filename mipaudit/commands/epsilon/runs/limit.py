@@ -5,18 +5,24 @@ the rows, the burn-in, and judge it on the rest; two use all rows, with limits t
 at every threshold at once.
 """
 
-from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, NamedTuple, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.report import JudgedAttack
+from mipaudit.commands.epsilon.given import AttackTable
+from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
+from mipaudit.commands.epsilon.runs.counted import (
+    counts_refute_curve,
+    estimate_from_counts,
+    gaussian_estimate,
+    judged_attack,
+    smoothed_rates,
+)
 from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, Split, divide, settled_margin
 from mipaudit.maths.epsilon.bands import RocBand, grid_band, roc_band
-from mipaudit.maths.epsilon.choice import Numerator, choose_attacks, choose_slack
+from mipaudit.maths.epsilon.choice import Attack, Numerator, choose_attacks, choose_slack
 from mipaudit.maths.epsilon.conditional import (
-    GuessCounts,
     Slack,
     conditional_estimate,
     conditional_lower,
@@ -24,55 +30,23 @@ from mipaudit.maths.epsilon.conditional import (
     usual_slack,
 )
 from mipaudit.maths.epsilon.rates import (
+    Criterion,
     choose_threshold,
     clopper_pearson_epsilon,
+    curve_criterion,
     gdp_criterion,
     rate_limits,
     ratio_criterion,
 )
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_mu
 from mipaudit.statements.policy import delta_reason
 
 Method = Literal["conditional", "grid-cp", "split-cp", "bands", "gdp"]
-Validity = Literal["finite-sample", "assumes-gdp"]
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonLimit:
-    """What independent runs say about epsilon at delta.
-
-    Attributes:
-        lower: one-sided lower limit, at least 0, not rounded; infinite only with ``gdp`` at
-            delta 0, where no mu above 0 has an epsilon.
-        estimate: plug-in epsilon of the judged attack, at least 0; no certificate.
-        delta: in [0, 1].
-        confidence: of the lower limit, in (0, 1).
-        method: how it was found.
-        validity: what the confidence means.
-        n_members: members given, burn-in included.
-        n_holdout: holdout records given, burn-in included.
-        attack: None if there were too few rows to choose one.
-        mu: with ``gdp``, the lower limit of mu that ``lower`` is the epsilon of.
-        reason: why the limit is 0; None if it is not.
-    """
-
-    lower: float
-    estimate: float
-    delta: float
-    confidence: float
-    method: Method
-    validity: Validity
-    n_members: int
-    n_holdout: int
-    attack: JudgedAttack | None
-    reason: str | None
-    mu: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Finding:
+class _Finding(NamedTuple):
     lower: float
     pure: float  # the same guesses' limit at delta 0, of a limit that delta can take away
     estimate: float
@@ -89,8 +63,12 @@ def epsilon_runs(
     method: Method,
     rng: np.random.Generator,
     splits: int = 1,
-) -> EpsilonLimit:
+    score: str | None = None,
+) -> EpsilonStatement:
     """Return a lower limit of epsilon at delta from independent runs.
+
+    It is infinite only with ``gdp`` at delta 0, where no mu above 0 has an epsilon. There is
+    no attack where there are too few rows to choose one.
 
     Args:
         members: scores of runs with the record, shape (n1,), n1 above 0; no NaN, ties and
@@ -105,6 +83,7 @@ def epsilon_runs(
         splits: at least 1; more than 1 repeats the split and combines the limits in a
             way that is valid however they depend (Rüger 1978). It makes the answer
             depend less on the split, not greater.
+        score: what the scores are called.
 
     Raises:
         ValueError: ``splits`` above 1 with a method that has no split to repeat, or
@@ -116,19 +95,20 @@ def epsilon_runs(
     needed = (splits + 1) // 2
     alpha = (1 - confidence) * needed / splits
     found = [_find(members, holdout, delta, alpha, method, rng) for _ in range(splits)]
-    chosen = _ranked(found, needed)
-    return EpsilonLimit(
-        lower=chosen.lower if chosen else 0.0,
-        estimate=chosen.estimate if chosen else 0.0,
-        delta=delta,
-        confidence=confidence,
+    made = sorted((one for one in found if one is not None), key=lambda one: -one.lower)
+    chosen = made[needed - 1] if made else None
+    return EpsilonStatement(
+        score=score,
         method=method,
         validity="assumes-gdp" if method == "gdp" else "finite-sample",
-        n_members=members.size,
-        n_holdout=holdout.size,
+        decides=True,
+        lower=chosen.lower if chosen else 0.0,
+        lower_reason=_reason(chosen),
+        estimate=chosen.estimate if chosen else None,
+        mu_lower=chosen.mu if chosen else None,
+        confidence=confidence,
         attack=chosen.attack if chosen else None,
-        reason=_reason(chosen),
-        mu=chosen.mu if chosen else None,
+        guesses=None,
     )
 
 
@@ -160,7 +140,13 @@ def _find(
 
 def _conditional(split: Split, delta: float, alpha: float, rng: np.random.Generator) -> _Finding:
     sizes = split.sizes
-    usual = _usual_slacks(*sizes.judged, delta, alpha)
+    members, holdout = sizes.judged
+    # What delta may have made of right guesses, by the classes that are guessed.
+    usual: dict[Numerator, Slack] = {
+        "member": usual_slack(members, delta, alpha),
+        "holdout": usual_slack(holdout, delta, alpha),
+        "both": usual_slack(members + holdout, delta, alpha),
+    }
     margin = settled_margin(split, usual, rng)
     (attack,) = choose_attacks(*split.burn_in.candidates(), sizes, usual, (margin,))
     counts = split.guesses(attack)
@@ -172,46 +158,38 @@ def _conditional(split: Split, delta: float, alpha: float, rng: np.random.Genera
         lower=conditional_lower(counts, slack),
         pure=conditional_lower(counts, Slack(guesses=0, alpha=alpha)),
         estimate=conditional_estimate(counts, delta, exposed),
-        attack=_described(counts, members_high=attack.members_high, numerator=attack.numerator),
-    )
-
-
-def _usual_slacks(
-    n_members: int, n_holdout: int, delta: float, alpha: float
-) -> dict[Numerator, Slack]:
-    """Return what delta may have made of right guesses, by the classes that are guessed."""
-    return {
-        "member": usual_slack(n_members, delta, alpha),
-        "holdout": usual_slack(n_holdout, delta, alpha),
-        "both": usual_slack(n_members + n_holdout, delta, alpha),
-    }
-
-
-def _rates(split: Split, delta: float, alpha: float) -> _Finding:
-    criterion = ratio_criterion(split.sizes, delta, alpha)
-    attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
-    counts = split.answers(attack)
-    table = counts.tp, counts.fn, counts.fp, counts.tn
-    return _Finding(
-        lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
-        pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
-        estimate=refuted_epsilon(*_smoothed(counts), delta),
-        attack=_described(
-            counts, members_high=attack.members_high, numerator=_numerator(counts, delta)
+        attack=JudgedAttack(
+            direction="high" if attack.members_high else "low",
+            numerator=attack.numerator,
+            **counts._asdict(),
         ),
     )
 
 
-def _gaussian(split: Split, delta: float, alpha: float) -> _Finding:
-    criterion = gdp_criterion(split.sizes, alpha)
+def _answers(split: Split, criterion: Criterion) -> tuple[Attack, AttackTable]:
+    """Return the threshold that the criterion prefers, and its guesses on the judged rows."""
     attack = choose_threshold(*split.burn_in.candidates(), split.sizes, criterion)
-    counts = split.answers(attack)
-    mu = refuted_mu(*rate_limits(counts.tp, counts.fn, counts.fp, counts.tn, alpha=alpha))
+    return attack, split.answers(attack)
+
+
+def _rates(split: Split, delta: float, alpha: float) -> _Finding:
+    attack, table = _answers(split, ratio_criterion(split.sizes, delta, alpha))
+    return _Finding(
+        lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
+        pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
+        estimate=estimate_from_counts(table, delta=delta),
+        attack=_described(table, _numerator(table, delta), members_high=attack.members_high),
+    )
+
+
+def _gaussian(split: Split, delta: float, alpha: float) -> _Finding:
+    attack, table = _answers(split, gdp_criterion(split.sizes, alpha))
+    mu = refuted_mu(*rate_limits(*table, alpha=alpha))
     return _Finding(
         lower=GaussianDP(mu=mu).epsilon_at(delta),
         pure=0.0,
-        estimate=GaussianDP(mu=refuted_mu(*_smoothed(counts))).epsilon_at(delta),
-        attack=_described(counts, members_high=attack.members_high, numerator="both"),
+        estimate=gaussian_estimate(table, delta=delta),
+        attack=_described(table, "both", members_high=attack.members_high),
         mu=mu,
     )
 
@@ -221,58 +199,31 @@ def _from_band(
 ) -> _Finding:
     refuted, pure = band.refuted(delta), band.refuted(0.0)
     best = int((refuted if refuted.any() else pure).argmax())
-    tp, fp = int(band.tp[best]), int(band.fp[best])
-    counts = GuessCounts(
-        tp=tp,
-        fp=fp,
-        tn=holdout.size - fp,
-        fn=members.size - tp,
-        n_members=members.size,
-        n_holdout=holdout.size,
-    )
+    table = _at(band, best, members.size, holdout.size)
+    high = bool(band.members_high[best])
     return _Finding(
         lower=float(refuted[best]),
         pure=float(pure[best]),
-        estimate=refuted_epsilon(*_smoothed(counts), delta),
-        attack=_described(
-            counts,
-            members_high=bool(band.members_high[best]),
-            numerator=_numerator(counts, delta),
-        ),
+        estimate=estimate_from_counts(table, delta=delta),
+        attack=_described(table, _numerator(table, delta), members_high=high),
     )
 
 
-def _described(counts: GuessCounts, *, members_high: bool, numerator: Numerator) -> JudgedAttack:
-    return JudgedAttack(
-        direction="high" if members_high else "low",
-        numerator=numerator,
-        tp=counts.tp,
-        fp=counts.fp,
-        tn=counts.tn,
-        fn=counts.fn,
-        n_members=counts.n_members,
-        n_holdout=counts.n_holdout,
-    )
+def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> AttackTable:
+    """Return the guesses at a point of the ROC."""
+    tp, fp = int(band.tp[place]), int(band.fp[place])
+    return AttackTable(tp=tp, fn=n_members - tp, fp=fp, tn=n_holdout - fp)
 
 
-def _numerator(counts: GuessCounts, delta: float) -> Numerator:
+def _described(table: AttackTable, numerator: Numerator, *, members_high: bool) -> JudgedAttack:
+    return judged_attack(table, direction="high" if members_high else "low", numerator=numerator)
+
+
+def _numerator(table: AttackTable, delta: float) -> Numerator:
     """Return the class whose inequality refutes the greater epsilon."""
-    tpr, fpr = _smoothed(counts)
+    tpr, fpr = smoothed_rates(table)
     found = (tpr - delta) * (1 - tpr)
     return "member" if found >= (1 - fpr - delta) * fpr else "holdout"
-
-
-def _smoothed(counts: GuessCounts) -> tuple[float, float]:
-    """Return TPR and FPR with half a row of each kind added: neither is 0 or 1."""
-    return (counts.tp + 0.5) / (counts.n_members + 1), (counts.fp + 0.5) / (counts.n_holdout + 1)
-
-
-def _ranked(found: list[_Finding | None], place: int) -> _Finding | None:
-    """Return the finding of the ``place``-th greatest limit."""
-    made = [finding for finding in found if finding is not None]
-    if not made:
-        return None
-    return sorted(made, key=lambda finding: finding.lower, reverse=True)[place - 1]
 
 
 def _reason(chosen: _Finding | None) -> str | None:
@@ -285,3 +236,49 @@ def _reason(chosen: _Finding | None) -> str | None:
     if chosen.estimate > 0:
         return "the difference that was found is within chance"
     return "no difference between members and holdout was found on the judged rows"
+
+
+def estimate_of_band(band: RocBand, delta: float, n_members: int, n_holdout: int) -> float:
+    """Return the plug-in epsilon at the point of the ROC that gave the limit."""
+    best = int(band.refuted(delta).argmax())
+    return estimate_from_counts(_at(band, best, n_members, n_holdout), delta=delta)
+
+
+def runs_refute_curve(
+    members: NDArray[np.floating],
+    holdout: NDArray[np.floating],
+    curve: TradeOff,
+    *,
+    confidence: float,
+    rng: np.random.Generator,
+    splits: int = 1,
+) -> bool:
+    """Tell whether the runs contradict that no attacker exceeds ``curve``.
+
+    A random part of the rows chooses a threshold; on the rest the lower limit of its
+    TPR is compared with the curve at the upper limit of its FPR.
+
+    Args:
+        members: scores of runs with the record, shape (n1,), n1 above 0; no NaN.
+        holdout: scores of runs without it, shape (n0,), n0 above 0.
+        curve: symmetric, for the neighbours that the runs differ in.
+        confidence: in (0, 1).
+        rng: settles which rows choose the threshold.
+        splits: repeat the split: half of the tests, at half of the error, must refute
+            (Rüger 1978).
+    """
+    if min(members.size, holdout.size) < LEAST_ROWS:
+        return False
+    needed = (splits + 1) // 2
+    alpha = (1 - confidence) * needed / splits
+    refuted = 0
+    for _ in range(splits):
+        split = divide(members, holdout, rng)
+        gaussian = isinstance(curve, GaussianDP)
+        sizes = split.sizes
+        criterion = (
+            gdp_criterion(sizes, alpha) if gaussian else curve_criterion(sizes, alpha, curve)
+        )
+        _, table = _answers(split, criterion)
+        refuted += counts_refute_curve(table, curve, confidence=1 - alpha)
+    return refuted >= needed

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.commands.epsilon.report import EpsilonStatement, ProfilePoint
-from mipaudit.commands.epsilon.runs.counted import estimate_from_counts, runs_refute_curve
-from mipaudit.commands.epsilon.runs.limit import EpsilonLimit, epsilon_runs
+from mipaudit.commands.epsilon.runs.limit import epsilon_runs, estimate_of_band, runs_refute_curve
 from mipaudit.counting.scores import count_columns
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
-from mipaudit.maths.epsilon.bands import RocBand, roc_band
+from mipaudit.maths.epsilon.bands import roc_band
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mipaudit.commands.epsilon.inputs import ScoredRows
     from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
     from mipaudit.reading.source.source import ScoreSource
@@ -29,14 +30,26 @@ _DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
     """Return a limit for each score, and one under the Gaussian assumption if asked for."""
-    methods: list[MethodName] = [asked.method]
-    if asked.assume_gdp and asked.method != "gdp":
-        methods.append("gdp")
-    return tuple(
-        _statement(name, limit, decides=method == asked.method)
-        for method in methods
-        for name, limit in _limits(rows, asked, method)
-    )
+    beside: list[MethodName] = ["gdp"] if asked.assume_gdp and asked.method != "gdp" else []
+    deciding = _limits(rows, asked, asked.method)
+    others = (one for method in beside for one in _limits(rows, asked, method))
+    return (*deciding, *(replace(one, decides=False) for one in others))
+
+
+def _limits(
+    rows: ScoredRows, asked: EpsilonOptions, method: MethodName
+) -> Iterator[EpsilonStatement]:
+    for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True):
+        yield epsilon_runs(
+            members,
+            holdout,
+            delta=asked.delta,
+            confidence=asked.confidence_of_one(len(rows.names)),
+            method=method,
+            rng=np.random.default_rng(seed),
+            splits=asked.splits,
+            score=safe_name(name),
+        )
 
 
 def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
@@ -67,55 +80,11 @@ def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[ProfilePoint,
                 score=safe_name(name),
                 delta=delta,
                 lower=float(band.epsilon(delta)),
-                estimate=_estimate(band, delta, members.size, holdout.size),
+                estimate=estimate_of_band(band, delta, members.size, holdout.size),
             )
             for delta in deltas
         )
     return tuple(points)
-
-
-def _estimate(band: RocBand, delta: float, n_members: int, n_holdout: int) -> float:
-    """Return the plug-in epsilon at the point of the ROC that gave the limit."""
-    best = int(band.refuted(delta).argmax())
-    tp, fp = int(band.tp[best]), int(band.fp[best])
-    return estimate_from_counts(tp, n_members - tp, fp, n_holdout - fp, delta=delta)
-
-
-def _limits(
-    rows: ScoredRows, asked: EpsilonOptions, method: MethodName
-) -> list[tuple[str, EpsilonLimit]]:
-    confidence = asked.confidence_of_one(len(rows.names))
-    return [
-        (
-            name,
-            epsilon_runs(
-                members,
-                holdout,
-                delta=asked.delta,
-                confidence=confidence,
-                method=method,
-                rng=np.random.default_rng(seed),
-                splits=asked.splits,
-            ),
-        )
-        for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
-    ]
-
-
-def _statement(name: str, limit: EpsilonLimit, *, decides: bool) -> EpsilonStatement:
-    return EpsilonStatement(
-        score=safe_name(name),
-        method=limit.method,
-        validity=limit.validity,
-        decides=decides,
-        lower=limit.lower,
-        lower_reason=limit.reason,
-        estimate=None if limit.attack is None else limit.estimate,
-        mu_lower=limit.mu,
-        confidence=limit.confidence,
-        attack=limit.attack,
-        guesses=None,
-    )
 
 
 def advantage_statements(
@@ -125,11 +94,7 @@ def advantage_statements(
     counts = count_columns(source, seed=seed, workers=Workers(Engine(jobs=asked.jobs)))
     confidence = asked.confidence_of_one(len(source.columns))
     return tuple(
-        _advantage(
-            Evidence(score=column.name, counts=one, prior=0.5, seed=used),
-            asked,
-            confidence,
-        )
+        _advantage(Evidence(score=column.name, counts=one, prior=0.5, seed=used), asked, confidence)
         for column, one, used in zip(source.columns, counts.columns, counts.seeds, strict=True)
     )
 

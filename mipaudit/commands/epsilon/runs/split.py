@@ -7,13 +7,14 @@ classes grows towards the ends (Gaussian noise), it costs. Attacks chosen with o
 the burn-in are tried on the other half, with each degree of caution.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.epsilon.given import AttackTable
 from mipaudit.maths.epsilon.choice import (
     Attack,
     Candidates,
@@ -61,8 +62,7 @@ class BurnIn:
 
     def seen(self, attack: Attack) -> GuessCounts:
         """Return the attack's guesses on these rows; it abstains between its two sets."""
-        found = _ordered_beyond(self.members, attack), _ordered_beyond(self.holdout, attack)
-        return _table(*found, self.rows, members_high=attack.members_high)
+        return _guesses(self.members, self.holdout, attack, _ordered_beyond)
 
     def halves(self, rng: np.random.Generator) -> "tuple[tuple[BurnIn, BurnIn], ...]":
         """Return two random halves, each as the first of a pair; none if a class is spent."""
@@ -95,33 +95,21 @@ class Split:
 
     def guesses(self, attack: Attack) -> GuessCounts:
         """Return the attack's guesses on the judged rows; it abstains between its sets."""
-        members = _less(
-            _beyond(self.members, attack), _ordered_beyond(self.burn_in.members, attack)
-        )
-        holdout = _less(
-            _beyond(self.holdout, attack), _ordered_beyond(self.burn_in.holdout, attack)
-        )
-        return _table(members, holdout, self.sizes.judged, members_high=attack.members_high)
+        whole = _guesses(self.members, self.holdout, attack, _beyond)
+        chosen = self.burn_in.seen(attack)
+        return GuessCounts(*(all_rows - some for all_rows, some in zip(whole, chosen, strict=True)))
 
-    def answers(self, attack: Attack) -> GuessCounts:
+    def answers(self, attack: Attack) -> AttackTable:
         """Return the guesses on the judged rows of an attack that never abstains.
 
         Args:
             attack: has one set; all other rows get the other guess.
         """
         made = self.guesses(attack)
+        tp, fp = made.n_members - made.fn, made.n_holdout - made.tn
         if attack.numerator == "member":
             tp, fp = made.tp, made.fp
-        else:
-            tp, fp = made.n_members - made.fn, made.n_holdout - made.tn
-        return GuessCounts(
-            tp=tp,
-            fp=fp,
-            tn=made.n_holdout - fp,
-            fn=made.n_members - tp,
-            n_members=made.n_members,
-            n_holdout=made.n_holdout,
-        )
+        return AttackTable(tp=tp, fn=made.n_members - tp, fp=fp, tn=made.n_holdout - fp)
 
 
 def divide(
@@ -163,20 +151,15 @@ def _ordered_beyond(rows: NDArray[np.float64], attack: Attack) -> tuple[int, int
     return above, below
 
 
-def _less(total: tuple[int, int], part: tuple[int, int]) -> tuple[int, int]:
-    return total[0] - part[0], total[1] - part[1]
-
-
-def _table(
-    members: tuple[int, int],
-    holdout: tuple[int, int],
-    rows: tuple[int, int],
-    *,
-    members_high: bool,
+def _guesses(
+    members: NDArray[np.floating],
+    holdout: NDArray[np.floating],
+    attack: Attack,
+    beyond: Callable[[NDArray[Any], Attack], tuple[int, int]],
 ) -> GuessCounts:
-    tp, fn = members if members_high else members[::-1]
-    fp, tn = holdout if members_high else holdout[::-1]
-    return GuessCounts(tp=tp, fp=fp, tn=tn, fn=fn, n_members=rows[0], n_holdout=rows[1])
+    found = beyond(members, attack), beyond(holdout, attack)
+    (tp, fn), (fp, tn) = found if attack.members_high else (found[0][::-1], found[1][::-1])
+    return GuessCounts(tp, fp, tn, fn, n_members=members.size, n_holdout=holdout.size)
 
 
 def settled_margin(
@@ -206,18 +189,8 @@ def settled_margin(
             beyond[margin] += usual[attack.numerator].guesses / len(trials)
 
     def found(margin: float) -> float:
-        seen, alpha = _added(tried[margin]), usual["both"].alpha
+        seen = GuessCounts(*map(sum, zip(*tried[margin], strict=True)))
+        alpha = usual["both"].alpha
         return prospect(seen, judged, beyond=beyond[margin], alpha=alpha, trials=_TRIALS)
 
     return max(_MARGINS, key=found)
-
-
-def _added(tables: list[GuessCounts]) -> GuessCounts:
-    return GuessCounts(
-        tp=sum(table.tp for table in tables),
-        fp=sum(table.fp for table in tables),
-        tn=sum(table.tn for table in tables),
-        fn=sum(table.fn for table in tables),
-        n_members=sum(table.n_members for table in tables),
-        n_holdout=sum(table.n_holdout for table in tables),
-    )
