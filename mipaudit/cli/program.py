@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_install_completion_arguments
 
-from mipaudit.cli.completion import finished_words, is_completing, keep_help_on_one_line
-from mipaudit.cli.settings.configured_command import options_of, usage_place
-from mipaudit.cli.settings.policy_file_keys import EveryCommand
+from mipaudit.cli.configured_command import options_of, usage_place
+from mipaudit.cli.setting_names import EveryCommand
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
 from mipaudit.version import __version__
@@ -19,7 +19,8 @@ from mipaudit.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mipaudit.cli.settings.policy_file_keys import Options
+    from mipaudit.cli.setting_names import Options
+
 
 _HELP = """Measure how much a release leaks about who was in its training data.
 
@@ -62,6 +63,10 @@ A score file has one row per record: whether the record was in the training data
 Exit codes: 0 policy met or none given, 1 not met, 2 usage or input error,
 3 inconclusive, 70 internal error.
 """
+# The shell sets it, with the name of the program in it, when the tab key is pressed.
+_ASKED: Final = "_MIPAUDIT_COMPLETE"
+# Wider than any help text: typer has rich wrap them, and shells take each line for a completion.
+_UNWRAPPED: Final = "4096"
 
 
 def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN401, ARG001, FBT001
@@ -71,6 +76,8 @@ def _show_version(context: Any, option: Any, wanted: bool) -> None:  # noqa: ANN
 
 
 COMMANDS: Final = {one.name: one.summary for one in TABLE}
+
+
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 
 
@@ -175,8 +182,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.failure import error_style, show, usage_failure
-    from mipaudit.cli.misplaced import misplaced
+    from mipaudit.cli.failure import error_style, misplaced, show, usage_failure
 
     if type(error).__name__ == "NoArgsIsHelpError":
         # The message is the help itself.
@@ -186,3 +192,28 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))
     return failure.status
+
+
+def is_completing() -> bool:
+    """Tell whether a shell asks for completions, rather than a user for a run."""
+    return _ASKED in os.environ
+
+
+def keep_help_on_one_line() -> None:
+    """Let what the parser answers the shell have one line for each completion."""
+    os.environ["COLUMNS"] = _UNWRAPPED
+
+
+def finished_words() -> list[str]:
+    """Return the words before the one that is being completed, less the program's name.
+
+    The parser reads the shell's line for itself, with its quotes; this is only to find which
+    command's options are wanted, and the name of a command has no quotes.
+    """
+    words = os.environ.get("COMP_WORDS")
+    if words is not None:  # bash
+        at = os.environ.get("COMP_CWORD", "")
+        return words.split()[1 : int(at)] if at.isdecimal() else []
+    line = os.environ.get("_TYPER_COMPLETE_ARGS", "")  # zsh, fish and PowerShell
+    words_of_line = line.split()[1:]
+    return words_of_line if line.endswith(" ") else words_of_line[:-1]

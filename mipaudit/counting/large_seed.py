@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.options.seed_choice import fresh_seed
+from mipaudit.options.groups.working import fresh_seed
 from mipaudit.statements.estimate import Finding
 from mipaudit.summaries.identity.content import DIGEST_BYTES, RowStream
 from mipaudit.summaries.identity.seed import Content, SeedChoice

@@ -7,7 +7,7 @@ import io
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
-from mipaudit.formats.wording import plain
+from mipaudit.formats.document import plain
 from mipaudit.statements.reports.kinds import kind_of
 from mipaudit.statements.text.printable_names import inert_text
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
-from mipaudit.options.spelling import as_typed, flags_of
+from mipaudit.formats.document import plain
+from mipaudit.options.declare import as_typed, flags_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jinja2 import Template
+
     from mipaudit.formats.document import Document, View
     from mipaudit.statements.reports.kinds import AnyReport
 
+
 Form = Literal["csv", "markdown", "html", "junit"]
+_TEMPLATE: Final = "document.html.j2"
 
 
 def report_as(report: AnyReport, form: Form) -> str:
@@ -29,8 +35,6 @@ def report_as(report: AnyReport, form: Form) -> str:
 
             return document_markdown(document)
         case "html":
-            from mipaudit.formats.html import document_html
-
             return document_html(document)
         case "junit":
             from mipaudit.formats.junit import document_junit
@@ -95,3 +99,26 @@ def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a docu
         return part
     parts = [_typed(one, flags) for one in part]
     return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+
+
+def document_html(document: Document) -> str:
+    """Return the document as a page that can be mailed, printed and archived.
+
+    Every text is escaped by the template engine; pictures are drawings by our own
+    plotting, whose texts it has escaped.
+    """
+    return _template().render(document=document)
+
+
+@cache
+def _template() -> Template:
+    from importlib.resources import files
+
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["plain"] = plain
+    environment.filters["kind"] = lambda block: type(block).__name__
+    return environment.from_string(files(__package__).joinpath(_TEMPLATE).read_text("utf-8"))

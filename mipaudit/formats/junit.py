@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mipaudit.formats.document import Bullets, Case, Document, Heading
-from mipaudit.formats.wording import plain
+from mipaudit.formats.document import Bullets, Case, Document, Heading, plain
 
 _FAILING: Final = {"failed": "not_met", "open": "inconclusive"}
 

@@ -16,8 +16,8 @@ from mipaudit.formats.document import (
     Pairs,
     Paragraph,
     Picture,
+    plain,
 )
-from mipaudit.formats.wording import plain
 
 # What would be read as markup. An underscore is so only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")

@@ -14,8 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeVar
 
-from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Mood, Section, framed
-from mipaudit.formats.wording import AT_LEAST, AT_MOST, STATUS, plain, quoted
+from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
+    STATUS,
+    Bullets,
+    Case,
+    Document,
+    Grid,
+    Heading,
+    Mood,
+    Section,
+    framed,
+    plain,
+    quoted,
+)
 from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (

@@ -21,8 +21,8 @@ from mipaudit.formats.document import (
     Pairs,
     Paragraph,
     Picture,
+    plain,
 )
-from mipaudit.formats.wording import plain
 
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24

@@ -31,7 +31,7 @@ class Command(NamedTuple):
     summary: str
     asked: str
     answer: str | None = None
-    write: str = "mipaudit.output.report_written:write_report"
+    write: str = "mipaudit.output.presentation:write_report"
     run: str | None = None
     shown: str = "mipaudit.options.groups.shown:Judged"
     configured: bool = True

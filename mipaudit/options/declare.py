@@ -20,6 +20,7 @@ Annotations are objects in such files, not texts: no ``from __future__ import an
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -44,13 +45,17 @@ from typing import (
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mipaudit.statements.origin import Setting
+
 
 # The type of an option that commands have of several types.
 T = TypeVar("T")
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
 _ANOTHER: Final = "must be another value"
+_NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
 
 
 class Range(NamedTuple):
@@ -372,3 +377,14 @@ _PLAIN: Final[Mapping[Any, tuple[Callable[[Any], Any], str]]] = {
 def _refused(one: Declared, words: str, hint: str | None = None) -> UsageError:
     end = "" if words.endswith((".", "?")) else "."
     return UsageError(one.name, f"`{one.name}` {words}{end}", hint=hint)
+
+
+def flags_of(*classes: type[Options]) -> dict[str, str]:
+    """Return the options of classes as they are typed, by name."""
+    options = [one for kind in classes for one in declared(kind)]
+    return {one.name: one.option.flag.split("/")[-1] for one in options if one.option.flag}
+
+
+def as_typed(text: str, flags: Mapping[str, str]) -> str:
+    """Return a sentence with the options in it as they are typed; other names stay."""
+    return _NAMED.sub(lambda found: flags.get(found[1], found[0]), text)

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import OutputError
-from mipaudit.output.digest_line import DIGEST_SUFFIX, digest_line
 from mipaudit.output.input_guard import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+
 _LONGEST_STEM: Final = 100
 _MODE: Final = 0o666
 _PRIVATE_MODE: Final = 0o600
 _OWN_FILES: Final = Path("/proc/self/fd")
+DIGEST_SUFFIX: Final = ".sha256"
 
 
 class Destination(NamedTuple):
@@ -325,3 +326,19 @@ def _refused(error: OSError | ValueError | RuntimeError, option: str = "-o") -> 
         f"The output cannot be written: {reason}.",
         hint=f"Choose another file for {option}, in a directory that exists and may be written to.",
     )
+
+
+def digest_line(name: str, data: bytes) -> bytes:
+    """Return the line for a file in the same folder.
+
+    Args:
+        name: of the file, without its folder.
+        data: what the file holds.
+    """
+    from hashlib import sha256
+
+    plain = os.fsencode(name)
+    # A name that would break the line is escaped, and the line says so.
+    escaped = plain.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+    mark = b"" if escaped == plain else b"\\"
+    return mark + sha256(data).hexdigest().encode() + b"  " + escaped + b"\n"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from mipaudit.statements.reports.kinds import AnyReport
     from mipaudit.statements.verdict import Verdict, VerdictStatus
+
 
 OK: Final = 0
 NOT_MET: Final = 1
@@ -14,7 +16,6 @@ INCONCLUSIVE: Final = 3
 INTERNAL: Final = 70
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
 CLOSED_PIPE: Final = 141  # 128 + SIGPIPE
-
 _BY_VERDICT: Final = {"not_met": NOT_MET, "inconclusive": INCONCLUSIVE}
 
 
@@ -28,3 +29,16 @@ def verdict_exit(verdict: Verdict) -> int:
     if verdict.status == "inconclusive" and verdict.on_inconclusive != "review":
         return NOT_MET if verdict.on_inconclusive == "fail" else OK
     return verdict_status(verdict.status)
+
+
+def report_exit(report: AnyReport, *, exit_zero: bool) -> int:
+    """Return 0, 1 or 3, as the command that made the report does; always 0 with ``exit_zero``."""
+    if exit_zero:
+        return OK
+    verdict = getattr(report, "verdict", None)
+    if verdict is not None:
+        return verdict_exit(verdict)
+    claim = getattr(report, "claim", None)
+    refuted = claim is not None and claim.status == "refuted"
+    failed = not getattr(report, "passed", True) or not getattr(report, "agrees", True)
+    return NOT_MET if refuted or failed else OK

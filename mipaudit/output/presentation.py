@@ -1,19 +1,26 @@
-"""A report as the bytes that are written, in the form asked for."""
+"""A report, made and written where it was asked for, in the form asked for."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from mipaudit.output.terminal import table_width, use_color
+from mipaudit.output.destination import Destination
+from mipaudit.output.exit_code import report_exit
+from mipaudit.output.progress import progress_bar
+from mipaudit.output.terminal import note_written, table_width, use_color
 
 if TYPE_CHECKING:
-    from mipaudit.options.groups.shown import Format
-    from mipaudit.output.destination import Destination
+    from collections.abc import Callable
+
+    from mipaudit.options.declare import Options
+    from mipaudit.options.groups.shown import Format, Shown
     from mipaudit.statements.reports.kinds import AnyReport
+
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord("─"): "-"}
+AskedT = TypeVar("AskedT", bound="Options")
 
 
 def present(report: AnyReport, format: Format, place: Destination) -> None:  # noqa: A002
@@ -50,3 +57,23 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
         return text.encode(charset)
     except UnicodeEncodeError:
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
+
+
+def write_report(asked: AskedT, shown: Shown, answer: Callable[[AskedT], AnyReport]) -> int:
+    """Write the report that answers; return the exit code.
+
+    Args:
+        asked: what was asked.
+        shown: in which form, and where.
+        answer: makes the report.
+
+    Raises:
+        OutputError: the place cannot be written to, before anything is read.
+    """
+    destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
+    with progress_bar(quiet=shown.quiet) as progress:
+        report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
+    present(report, shown.format, destination)
+    if destination.path is not None:
+        note_written(report, quiet=shown.quiet)
+    return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))

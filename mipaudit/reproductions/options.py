@@ -8,7 +8,7 @@ from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.recorded import FixedSeed
 from mipaudit.options.groups.shown import ListOption, OutputOption, Said
 from mipaudit.options.groups.working import Followed
-from mipaudit.options.texts.files import file_path
+from mipaudit.options.texts import file_path
 
 
 def _complete(incomplete: str) -> list[str]:

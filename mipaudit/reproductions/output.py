@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import MissingExtraError
 from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
 from mipaudit.output.destination import Destination, write_together
-from mipaudit.output.notes import note
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from pathlib import Path

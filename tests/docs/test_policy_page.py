@@ -10,9 +10,7 @@ from typing import get_args
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.policy.keys import check_keys
-from mipaudit.options.policy.limits import check_limits
-from mipaudit.options.policy.waivers import check_waivers
+from mipaudit.options.policy_limits import check_keys, check_limits, check_waivers
 from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.documents import document_of
-from mipaudit.formats.html import document_html
+from mipaudit.formats.documents import document_html, document_of
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)

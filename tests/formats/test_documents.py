@@ -15,12 +15,11 @@ import pytest
 
 import mipaudit
 from mipaudit.formats.csv import report_csv
-from mipaudit.formats.documents import document_of
-from mipaudit.formats.html import document_html
+from mipaudit.formats.documents import document_html, document_of
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
 from mipaudit.options.commands import BY_NAME
-from mipaudit.options.spelling import as_typed, flags_of
+from mipaudit.options.declare import as_typed, flags_of
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.reports.kinds import named
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mipaudit.output.report_exit import report_exit
+from mipaudit.output.exit_code import report_exit
 from mipaudit.statements.verdict import Verdict
 from tests.places import TESTS
 

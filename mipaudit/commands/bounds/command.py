@@ -10,8 +10,8 @@ from mipaudit.commands.bounds.run import answer_bounds
 from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import present
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from mipaudit.commands.bounds.options import BoundsOptions, BoundsShown

@@ -12,7 +12,7 @@ from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import CurveOption, Shown
 from mipaudit.options.ranges import SHARE, above
-from mipaudit.options.texts.operating_limit import operating_point
+from mipaudit.options.texts import operating_point
 
 Question = Literal["guarantee", "target", "attack"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 from mipaudit.commands.epsilon.run import answer_epsilon
 from mipaudit.errors import UsageError
 from mipaudit.output.destination import Destination
-from mipaudit.output.report_written import write_report
+from mipaudit.output.presentation import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,7 +26,7 @@ from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, Shown
 from mipaudit.options.groups.tables import ClaimedCurveOption
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.ranges import NOT_NEGATIVE
-from mipaudit.options.texts.number_list import one_or_two, whole_number
+from mipaudit.options.texts import one_or_two, whole_number
 
 if TYPE_CHECKING:
     from mipaudit.maths.privacy.tradeoff import TradeOff

@@ -19,6 +19,12 @@ from mipaudit.commands.estimate.sections import (
 )
 from mipaudit.commands.estimate.words import blind_line
 from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
+    ATTACKERS,
+    BEST_ESTIMATE,
+    CLAIM_MEANING,
+    STATUS,
     Bullets,
     Case,
     Document,
@@ -28,6 +34,9 @@ from mipaudit.formats.document import (
     Pairs,
     Paragraph,
     bulleted,
+    how_to_read,
+    plain,
+    quoted,
 )
 from mipaudit.formats.origin import taken
 from mipaudit.formats.policy_blocks import (
@@ -38,17 +47,6 @@ from mipaudit.formats.policy_blocks import (
     input_cases,
     limit_name,
     policy_section,
-)
-from mipaudit.formats.wording import (
-    AT_LEAST,
-    AT_MOST,
-    ATTACKERS,
-    BEST_ESTIMATE,
-    CLAIM_MEANING,
-    STATUS,
-    how_to_read,
-    plain,
-    quoted,
 )
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.evidence.scores.rows import FALSE_POSITIVE_RATES
+from mipaudit.formats.document import ATTACKERS, quoted
 from mipaudit.formats.drawing import drawn, plotting
 from mipaudit.formats.policy_blocks import claim_name
-from mipaudit.formats.wording import ATTACKERS, quoted
 from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.text.rounding import (
     lower_text,

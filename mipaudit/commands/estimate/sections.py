@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
-from mipaudit.formats.document import Grid
-from mipaudit.formats.wording import AT_LEAST, AT_MOST, ATTACKERS, BEST_ESTIMATE, plain
+from mipaudit.formats.document import AT_LEAST, AT_MOST, ATTACKERS, BEST_ESTIMATE, Grid, plain
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,

@@ -9,8 +9,8 @@ from mipaudit.commands.noise.run import answer_noise
 from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination, write_together
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode, present
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from mipaudit.commands.noise.options import NoiseOptions, NoiseShown

@@ -12,8 +12,7 @@ from mipaudit.options.groups.shown import Shown
 from mipaudit.options.groups.tables import ColumnsOption, IgnoreOption
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.ranges import PROBABILITY, above
-from mipaudit.options.texts.files import file_path
-from mipaudit.options.texts.number_list import numbers
+from mipaudit.options.texts import file_path, numbers
 
 CalibrationKind = Literal["moment", "swap", "direct", "direct-swap", "paper"]
 ShapeKind = Literal["isotropic", "diagonal", "full"]

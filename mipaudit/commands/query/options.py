@@ -11,7 +11,7 @@ from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Form, OutputOption, Said
 from mipaudit.options.groups.working import ChosenSeed, ChosenSeedOption, Followed
 from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.texts.column_lists import column_list
+from mipaudit.options.texts import column_list
 from mipaudit.reading.rows.output import RowFormat, record_format
 
 Kind = Literal["nn", "kth", "lnr", "mc", "share", "density", "classifier"]

@@ -15,9 +15,9 @@ from mipaudit.formats.document import (
     Section,
     bulleted,
     framed,
+    plain,
 )
 from mipaudit.formats.policy_blocks import no_policy
-from mipaudit.formats.wording import plain
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 

@@ -38,14 +38,14 @@ from mipaudit.commands.query.tables.table import (
 )
 from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
+from mipaudit.options.declare import flags_of
 from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
-from mipaudit.options.spelling import flags_of
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
+from mipaudit.output.terminal import note
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
 from mipaudit.statements.copies import COPY_COLUMN

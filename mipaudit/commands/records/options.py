@@ -12,10 +12,9 @@ from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Score
 from mipaudit.options.groups.shown import ExitZero, Form, OutputOption, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
-from mipaudit.options.policy.limits import check_limits, of_records
-from mipaudit.options.policy.waivers import check_waivers
+from mipaudit.options.policy_limits import check_limits, check_waivers, of_records
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
-from mipaudit.options.texts.column_lists import column_list
+from mipaudit.options.texts import column_list
 from mipaudit.reading.rows.output import RowFormat, record_format, require_csv
 from mipaudit.statements.policy import Limit, Waiver
 

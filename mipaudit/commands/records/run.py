@@ -88,10 +88,10 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
 def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
     from mipaudit.output.destination import Destination
-    from mipaudit.output.notes import note
+    from mipaudit.output.exit_code import report_exit
     from mipaudit.output.presentation import present
     from mipaudit.output.progress import progress_bar
-    from mipaudit.output.report_exit import report_exit
+    from mipaudit.output.terminal import note
 
     report_place = Destination.open(None)
     rows = None

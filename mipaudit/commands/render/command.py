@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.cli.settings.policy_file import read_config
-from mipaudit.cli.settings.policy_file_keys import defaults_of
+from mipaudit.cli.policy_file import read_config
+from mipaudit.cli.setting_names import defaults_of
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note_written
+from mipaudit.output.exit_code import report_exit
 from mipaudit.output.presentation import present
-from mipaudit.output.report_exit import report_exit
+from mipaudit.output.terminal import note_written
 from mipaudit.reading.report_file import read_report
 from mipaudit.statements.origin import Setting, plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mipaudit.cli.settings.policy_file import ConfigFile
+    from mipaudit.cli.policy_file import ConfigFile
     from mipaudit.commands.render.options import RenderShown
 
 # What would have made another audit, with other limits or another verdict.
@@ -90,7 +90,7 @@ def require_same_audit(recorded: Sequence[Setting], audit: Mapping[str, Any]) ->
 def _of_file(config: ConfigFile) -> dict[str, Any]:
     """Return what the file says, as ``estimate`` would read it."""
     from mipaudit.cli.program import every_command
-    from mipaudit.options.policy.keys import listed
+    from mipaudit.options.groups.judging import listed
 
     every = every_command()
     found = defaults_of(config, "estimate", every.load("estimate"), every)

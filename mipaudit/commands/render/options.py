@@ -5,9 +5,8 @@ from typing import Annotated
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.judging import ScorePolicy
-from mipaudit.options.groups.recorded import Recorded
+from mipaudit.options.groups.recorded import Recorded, StoredReport
 from mipaudit.options.groups.shown import Judged
-from mipaudit.options.groups.stored import StoredReport
 
 
 class _MeantFor(Options):

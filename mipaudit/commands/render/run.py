@@ -14,7 +14,7 @@ from mipaudit.evidence.judgement.stored_judgement import Stored, judge_stored, v
 from mipaudit.formats.documents import Form, report_as
 from mipaudit.maths.metrics.names import LEAST_RECALL
 from mipaudit.options.plain_values import one_of, require
-from mipaudit.options.policy.limits import limits_elsewhere
+from mipaudit.options.policy_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
 from mipaudit.reading.bytes.bad_parts import SKIPPED

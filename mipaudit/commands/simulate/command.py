@@ -8,8 +8,8 @@ from mipaudit.commands.simulate.run import list_scenarios, simulation
 from mipaudit.errors import UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode, present
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from mipaudit.commands.simulate.options import SimulateOptions, SimulateShown

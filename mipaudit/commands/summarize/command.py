@@ -8,8 +8,8 @@ from mipaudit.commands.summarize.run import answer_summarize
 from mipaudit.options.plain_values import require
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK
-from mipaudit.output.notes import note
 from mipaudit.output.progress import progress_bar
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown

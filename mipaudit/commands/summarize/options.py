@@ -11,7 +11,7 @@ from mipaudit.options.groups.tables import MinCellOption
 from mipaudit.options.groups.working import Engines, Seeded
 from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import at_least
-from mipaudit.options.texts.number_list import whole_number
+from mipaudit.options.texts import whole_number
 
 
 class _Data(Options, kw_only=False):

@@ -11,9 +11,9 @@ from mipaudit.commands.validate.run import answer_validate
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
+from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,7 @@ from mipaudit.options.groups.game import StrictOption
 from mipaudit.options.groups.recorded import FixedSeed, Recorded
 from mipaudit.options.groups.working import Followed, JobsOption
 from mipaudit.options.ranges import between
-from mipaudit.options.texts.files import file_path
-from mipaudit.options.texts.number_list import numbers, whole_numbers
+from mipaudit.options.texts import file_path, numbers, whole_numbers
 
 _FEWEST_RECORDS: Final = 20
 _MOST_RECORDS: Final = 10_000_000

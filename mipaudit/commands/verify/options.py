@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.recorded import StoredReport
 from mipaudit.options.groups.scores import Classes
 from mipaudit.options.groups.shown import ExitZeroOption, Shown
-from mipaudit.options.groups.stored import StoredReport
 from mipaudit.options.groups.tables import ClaimedCurveOption, ReferenceOption, SyntheticOption
 from mipaudit.options.groups.working import Followed, Jobs
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from mipaudit.options.declare import Option, Options, Range, T
 from mipaudit.options.ranges import CONFIDENCE, NOT_NEGATIVE, PROBABILITY, SHARE, above
-from mipaudit.options.texts.number_list import whole_number
+from mipaudit.options.texts import whole_number
 
 PriorOption = Annotated[
     T,

@@ -3,21 +3,42 @@
 Policies themselves are loaded where one is judged: help is written without them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.game import Game
-from mipaudit.options.policy.keys import listed
-from mipaudit.options.policy.metrics import check_metrics, limits_of
+from mipaudit.options.metric_limits import check_metrics, limits_of
+from mipaudit.options.plain_values import require
 from mipaudit.options.ranges import OPERATING_POINT, at_least
-from mipaudit.options.texts.operating_limit import operating_point
+from mipaudit.options.texts import operating_point
 from mipaudit.statements.estimate import Against
 
 if TYPE_CHECKING:
     from mipaudit.maths.metrics.metric import Metric
     from mipaudit.statements.policy import Policy
+
+
+def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
+    """Return limits or waivers as plain mappings, dates as text: what a report records.
+
+    Args:
+        code: ``limits`` or ``waivers``.
+        given: an iterable of mappings.
+
+    Raises:
+        UsageError: ``code``: another form.
+    """
+    accepted = f"{code} must be a list of mappings, such as {{'quantity': 'advantage', ...}}."
+    require(isinstance(given, Iterable) and not isinstance(given, (str, Mapping)), code, accepted)
+    found: tuple[Any, ...] = tuple(given)  # type: ignore[arg-type]
+    require(all(isinstance(one, Mapping) for one in found), code, accepted)
+    return tuple(
+        {str(key): value.isoformat() if isinstance(value, date) else value for key, value in pairs}
+        for pairs in (one.items() for one in found)
+    )
 
 
 MaxAdvantageOption = Annotated[
@@ -42,7 +63,7 @@ class AdvantageLimit(Game, _MaxAdvantage):
 
     def check(self) -> None:
         """Refuse a limit that is always kept, or never."""
-        from mipaudit.options.policy.limits import check_advantage_limit
+        from mipaudit.options.policy_limits import check_advantage_limit
 
         super().check()
         check_advantage_limit(self.max_advantage, abs(2 * self.prior - 1))
@@ -150,14 +171,14 @@ class ScorePolicy(_ScoreLimits, ListedPolicy):
         Raises:
             UsageError: a limit is always kept, or never, or is of an unknown quantity.
         """
-        from mipaudit.options.policy.limits import (
+        from mipaudit.options.policy_limits import (
             check_advantage_limit,
             check_eta_limit,
             check_limits,
+            check_waivers,
             limited_metrics,
             of_scores,
         )
-        from mipaudit.options.policy.waivers import check_waivers
         from mipaudit.statements.policy import Policy
 
         baseline = abs(2 * prior - 1)

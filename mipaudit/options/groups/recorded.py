@@ -1,6 +1,6 @@
-"""From what an answer can be made again: its settings, and the seed of what is drawn."""
+"""A report that is there, and from what an answer can be made again: settings, and a seed."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, Options, T
 from mipaudit.options.ranges import at_least
@@ -24,3 +24,18 @@ class FixedSeed(Options):
     """The seed of whatever is drawn, used as it is."""
 
     seed: SeedOption[int] = 0
+
+
+class StoredReport(Options, kw_only=False):
+    """What a command wrote, or returned."""
+
+    report: Annotated[
+        Any,
+        Option(
+            "REPORT",
+            "A report as JSON, or - for standard input.",
+            recorded=False,
+            is_input=True,
+            in_python="Or its bytes, or what a command returned.",
+        ),
+    ]

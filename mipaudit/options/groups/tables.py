@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from mipaudit.options.declare import Option, T
 from mipaudit.options.ranges import at_least
-from mipaudit.options.texts.column_lists import column_list
+from mipaudit.options.texts import column_list
 
 MembersOption = Annotated[
     Any,

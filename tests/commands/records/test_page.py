@@ -13,8 +13,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.records.page import records_document
 from mipaudit.formats.csv import report_csv
-from mipaudit.formats.documents import document_of, report_text
-from mipaudit.formats.html import document_html
+from mipaudit.formats.documents import document_html, document_of, report_text
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
 from mipaudit.statements.policy import Waiver

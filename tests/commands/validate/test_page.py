@@ -10,8 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.validate.page import validation_document
-from mipaudit.formats.documents import report_text
-from mipaudit.formats.html import document_html
+from mipaudit.formats.documents import document_html, report_text
 from mipaudit.formats.markdown import document_markdown
 
 

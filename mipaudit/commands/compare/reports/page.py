@@ -10,6 +10,10 @@ from mipaudit.commands.compare.reports.report import (
     ReportComparison,
 )
 from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
+    BEST_ESTIMATE,
+    STATUS,
     Document,
     Grid,
     Heading,
@@ -21,7 +25,6 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.policy_blocks import judged_document
-from mipaudit.formats.wording import AT_LEAST, AT_MOST, BEST_ESTIMATE, STATUS
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (

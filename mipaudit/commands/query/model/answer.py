@@ -14,8 +14,8 @@ from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.notes import note
 from mipaudit.output.presentation import encode, present
+from mipaudit.output.terminal import note
 from mipaudit.reading.rows.output import RowFormat, record_format, table_of, write_rows
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import Form, OutputOption, Said
 from mipaudit.options.plain_values import path_of, require
-from mipaudit.options.texts.column_lists import column_list
+from mipaudit.options.texts import column_list
 
 _EXAMPLE: Final = (
     "For example: mipaudit query losses --logits logits.npy --labels labels.npy "

@@ -1,12 +1,15 @@
-"""Numbers as they are typed, one or several: ``1e4``, ``200,200``, ``1,2.5,3``."""
+"""Values as they are typed: numbers (``1e4``; ``1,2.5,3``), columns (``a,b``), files, ``T@F``."""
 
 from __future__ import annotations
 
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.options.plain_values import path_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
 
 _WHOLE: Final = "must be a whole number"
 _ONE_OR_TWO: Final = "takes one whole number, or two with a comma between"
@@ -86,3 +89,38 @@ def whole_numbers(given: str | Iterable[int]) -> tuple[int, ...]:
     if not all(number.is_integer() for number in found):
         raise ValueError("takes whole numbers, with commas between where typed")
     return tuple(map(int, found))
+
+
+def file_path(given: Any) -> str:  # noqa: ANN401 - a path
+    """Return a path as text.
+
+    Raises:
+        ValueError: it is none.
+    """
+    path = path_of(given)
+    if not isinstance(path, str):
+        raise ValueError("must be a file")  # noqa: TRY004 - how readers refuse
+    return path
+
+
+def column_list(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names in one or more comma lists, one after the other, each once."""
+    texts = (given,) if isinstance(given, str) else given or ()
+    return tuple(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
+
+
+def operating_point(given: str | Sequence[float]) -> tuple[float, float]:
+    """Return (TPR, FPR) from ``"0.02@0.001"``, or from a pair of numbers.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    parts = given.split("@") if isinstance(given, str) else given
+    try:
+        tpr, fpr = (float(part) for part in parts)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "takes a true-positive rate and a false-positive rate, with @ between where typed",
+            "For example 0.02@0.001: at most 2% of members at a false-positive rate of 0.1%.",
+        ) from None
+    return tpr, fpr

@@ -1,36 +1,70 @@
-"""A command whose options may also be set by the environment or by a policy file."""
+"""A command of the parser: no option twice, and set by the environment or a policy file, too."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+import os
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import typer
-from typer.core import TyperOption
+from typer.core import TyperCommand, TyperOption
 
-from mipaudit.cli.settings.environment import (
+from mipaudit.cli.setting_names import (
+    NOT_KEYS,
     PREFIX,
     foreign_variables,
+    key_of,
     require_known,
     variable_name,
 )
-from mipaudit.cli.settings.policy_file_keys import NOT_KEYS, key_of
-from mipaudit.cli.settings.store_options import store_options
-from mipaudit.cli.single_value_command import SingleValueCommand
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from typer.core import TyperCommand
+    from mipaudit.cli.policy_file import ConfigFile
+    from mipaudit.cli.setting_names import EveryCommand, Options
+    from mipaudit.statements.origin import Setting
 
-    from mipaudit.cli.settings.policy_file import ConfigFile
-    from mipaudit.cli.settings.policy_file_keys import EveryCommand, Options
 
 _META: Final = "mipaudit.config"
 # Settings that only a file or the Python API has.
 _BOTH: Final = "--config and --no-config cannot go together."
 _OF_FILES: Final = frozenset({"limits", "waivers"})
 _READ_NOTHING: Final = frozenset({"bounds", "simulate", "validate"})
+Source = Literal["command line", "environment", "file", "default"]
+_SOURCES: Final[dict[str, Source]] = {
+    "COMMANDLINE": "command line",
+    "ENVIRONMENT": "environment",
+    "DEFAULT_MAP": "file",
+}
+_POLICY: Final = "--max-"
+
+
+class SingleValueCommand(TyperCommand):
+    """Refuses what the parser would do: take the last value and drop the others in silence.
+
+    A limit of a policy, or a filter of rows, would be gone without a word.
+
+    Attributes:
+        run: from the parser's context to the exit code.
+        unrecorded: the options that change no answer, by name.
+    """
+
+    run: Callable[[Any], int]
+    unrecorded: frozenset[str]
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
+        """Run it."""
+        return self.run(ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
+        """Parse the words, unless an option with one value is among them twice."""
+        if args and not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            twice = _first_repeated(order)
+            if twice is not None:
+                raise typer.BadParameter(_advice(twice), ctx=ctx, param=twice)
+        return super().parse_args(ctx, args)
 
 
 class ConfiguredCommand(SingleValueCommand):
@@ -59,7 +93,7 @@ class ConfiguredCommand(SingleValueCommand):
             hint = f"{error.hint} {place}" if error.hint else place
             raise error.worded(error.message, hint) from None
         if left:
-            from mipaudit.output.notes import note
+            from mipaudit.output.terminal import note
 
             # At the end: an error stands alone on standard error.
             text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
@@ -80,7 +114,7 @@ def _left_out(context: Any) -> list[str]:  # noqa: ANN401 - the parser's own
     config = config_of(context)
     if not others and config is None:
         return []
-    from mipaudit.cli.settings.unjudged import GATES, check_listed, unjudged
+    from mipaudit.cli.setting_names import GATES, check_listed, unjudged
 
     lists = "on_inconclusive" in context.params
     if config is not None and not lists:
@@ -189,12 +223,12 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
         if _typed(context, "config"):
             raise typer.BadParameter(_BOTH, ctx=context)
         return
-    from mipaudit.cli.settings.policy_file import find_config, read_config
+    from mipaudit.cli.policy_file import find_config, read_config
 
     config = find_config() if value is None else read_config(value)
     if config is None:
         return
-    from mipaudit.cli.settings.policy_file_keys import defaults_of, with_attackers
+    from mipaudit.cli.setting_names import defaults_of, with_attackers
 
     command = context.command
     if "against" not in options_of(command):
@@ -211,3 +245,121 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
 def _typed(context: Any, name: str) -> bool:  # noqa: ANN401
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def settings_of(context: typer.Context) -> tuple[Setting, ...]:
+    """Return every setting of the command that can change its answer."""
+    from mipaudit.statements.origin import Setting, plain_value
+
+    unrecorded = cast("SingleValueCommand", context.command).unrecorded
+    return (
+        *(
+            Setting(
+                name=name,
+                value=plain_value(value),
+                source=_source(context, name),
+                where=setting_place(context, name),
+            )
+            for name, value in context.params.items()
+            if name not in unrecorded
+        ),
+        *_of_file(context),
+    )
+
+
+def _source(context: typer.Context, name: str) -> Source:
+    found = context.get_parameter_source(name)
+    return _SOURCES.get(found.name if found is not None else "", "default")
+
+
+def _of_file(context: typer.Context) -> tuple[Setting, ...]:
+    """Return the policy file, and what it lists that the command judges."""
+    config = config_of(context)
+    if config is None:
+        return ()
+    from mipaudit.statements.origin import Setting, plain_value
+
+    def setting(name: str, value: object, where: str | None) -> Setting:
+        return Setting(name=name, value=plain_value(value), source="file", where=where)
+
+    listed = {"limits": config.limits, "waivers": config.waivers}
+    judges = "on_inconclusive" in context.params
+    return (
+        *(setting(name, rows, config.name) for name, rows in listed.items() if judges),
+        setting("config", config.name, f"sha256 {config.sha256}"),
+    )
+
+
+def store_options() -> list[TyperOption]:
+    """Return the two options; what they say is in the environment while the command runs."""
+    return [
+        TyperOption(
+            param_decls=["allow_scheme", "--allow-scheme"],
+            metavar="NAME",
+            multiple=True,
+            expose_value=False,
+            callback=_allow,
+            help="Read addresses of this scheme too, as sftp, with what fsspec has installed for "
+            "it; repeat for several.",
+        ),
+        TyperOption(
+            param_decls=["store_timeout", "--store-timeout"],
+            metavar="SECONDS",
+            expose_value=False,
+            callback=_wait,
+            help="How long a store may take to connect, and send no byte. [default: 30]",
+        ),
+    ]
+
+
+def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401, ARG001
+    if not value or context.resilient_parsing:
+        return
+    from mipaudit.reading.stores.address import ALLOW_SCHEME, allowed_schemes
+
+    # A name with a blank in it would pass for two.
+    names = ["?" if set(name) & set(" \t\n") else name for name in value]
+    _set(context, ALLOW_SCHEME, " ".join(names))
+    allowed_schemes()
+
+
+def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401, ARG001
+    if value is None or context.resilient_parsing:
+        return
+    from mipaudit.reading.stores.address import STORE_TIMEOUT, store_seconds
+
+    _set(context, STORE_TIMEOUT, value)
+    store_seconds()
+
+
+def _set(context: Any, name: str, value: str) -> None:  # noqa: ANN401
+    """Set a variable until the command has ended."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+
+    def put_back() -> None:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
+
+    context.call_on_close(put_back)
+
+
+def _first_repeated(given: Iterable[object]) -> TyperOption | None:
+    seen = set()
+    for one in given:
+        if not isinstance(one, TyperOption) or one.multiple or one.is_flag:
+            continue
+        if one.name in seen:
+            return one
+        seen.add(one.name)
+    return None
+
+
+def _advice(option: TyperOption) -> str:
+    if "," in (option.metavar or ""):
+        return f"It is given twice. Several values go into one, as {option.metavar}."
+    if option.opts[-1].startswith(_POLICY):
+        return "It is given twice. A policy file holds several limits of a kind."
+    return "It is given twice, and only one value counts."

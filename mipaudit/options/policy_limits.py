@@ -1,20 +1,23 @@
-"""The listed limits of a policy, checked."""
+"""The listed limits and waivers of a policy, checked."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from datetime import date
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from mipaudit.options.plain_values import one_of, require
-from mipaudit.options.policy.keys import check_keys, number_of, quantity_of, share_of, text_of
-from mipaudit.statements.estimate import Against, Finding
-from mipaudit.statements.policy import Limit, restatement
+from mipaudit.errors import UsageError
+from mipaudit.options.plain_values import number, one_of, require
+from mipaudit.statements.estimate import Against, Finding, Quantity
+from mipaudit.statements.policy import Limit, Waiver, restatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mipaudit.maths.metrics.metric import Metric
-    from mipaudit.statements.policy import Waiver
+
 
 # What the commands judge; a policy file is for all of them together.
 OF_SCORES: Final = frozenset(
@@ -27,6 +30,10 @@ LIMIT_NEEDS: Final = ("quantity", "max")
 LIMIT_KEYS: Final = (*LIMIT_NEEDS, "score", "against", "fpr", "metric", "group", "prior")
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
+WAIVER_NEEDS: Final = ("quantity", "reason", "person", "expires")
+WAIVER_KEYS: Final = (*WAIVER_NEEDS, "score", "metric", "fpr", "group")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_QUANTITIES: Final = get_args(Quantity)
 
 
 def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limit, ...]:
@@ -52,7 +59,7 @@ def limited_metrics(
     """
     # Here, since few policies limit metrics, and help is written without their arithmetic.
     from mipaudit.maths.metrics.names import parse_metric
-    from mipaudit.options.policy.metrics import check_metric_limit
+    from mipaudit.options.metric_limits import check_metric_limit
 
     found: dict[str, Metric] = {}
     tidied = []
@@ -216,3 +223,136 @@ def check_eta_limit(limit: float | None, baseline: float) -> None:
         "max_eta",
         f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
     )
+
+
+def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Waiver, ...]:
+    """Return the waivers.
+
+    Args:
+        given: mappings with the keys of `Waiver`.
+        prior: the audit's p in (0, 1), checked; names of metrics are read at it.
+
+    Raises:
+        UsageError: ``waivers``: an unknown or missing key, or a value of the wrong kind.
+    """
+    return tuple(_waiver(f"Waiver {at}", one, prior) for at, one in enumerate(given, start=1))
+
+
+def _waiver(name: str, given: Mapping[str, Any], prior: float) -> Waiver:
+    check_keys("waivers", name, given, WAIVER_KEYS, needed=WAIVER_NEEDS)
+    reason, person = (str(text_of("waivers", name, given, key)) for key in ("reason", "person"))
+    require(
+        all(any(map(str.isalnum, text)) for text in (reason, person)),
+        "waivers",
+        f"{name}: 'reason' and 'person' must say something.",
+    )
+    metric = text_of("waivers", name, given, "metric")
+    if metric is not None:
+        # Here, since most policies waive none.
+        from mipaudit.maths.metrics.names import parse_metric
+
+        metric = parse_metric(metric, prior=prior).name
+    return Waiver(
+        quantity=quantity_of("waivers", name, given),
+        reason=reason,
+        person=person,
+        expires=_day(name, given["expires"]),
+        score=text_of("waivers", name, given, "score"),
+        metric=metric,
+        fpr=share_of("waivers", name, given, "fpr"),
+        group=text_of("waivers", name, given, "group"),
+    )
+
+
+def _day(name: str, value: object) -> str:
+    wanted = f"{name}: 'expires' must be a day, such as 2026-12-31."
+    # `fromisoformat` alone also takes weeks, and days without dashes.
+    require(isinstance(value, str) and _DAY.fullmatch(value) is not None, "waivers", wanted)
+    try:
+        return date.fromisoformat(str(value)).isoformat()
+    except ValueError:
+        raise UsageError("waivers", wanted) from None
+
+
+def quantity_of(code: str, name: str, given: Mapping[str, Any]) -> Quantity:
+    """Return the quantity that is limited, or waived.
+
+    Raises:
+        UsageError: ``code``: there is no such quantity; the nearest is named.
+    """
+    value = given["quantity"]
+    near = get_close_matches(value, _QUANTITIES, n=1) if isinstance(value, str) else []
+    require(
+        value in _QUANTITIES,
+        code,
+        f"{name}: 'quantity' must be one of: {', '.join(_QUANTITIES)}.",
+        f"Did you mean '{near[0]}'?" if near else None,
+    )
+    return value  # type: ignore[no-any-return]
+
+
+def check_keys(
+    code: str,
+    name: str,
+    given: Mapping[str, Any],
+    allowed: tuple[str, ...],
+    *,
+    needed: tuple[str, ...],
+) -> None:
+    """Refuse unknown and missing keys.
+
+    Args:
+        code: of the error.
+        name: of the limit or waiver, such as ``Limit 2``.
+        given: its keys and values.
+        allowed: the known keys.
+        needed: those that must be there.
+
+    Raises:
+        UsageError: ``code``; the nearest known key is named.
+    """
+    for key in given:
+        near = get_close_matches(key, allowed, n=1)
+        require(
+            key in allowed,
+            code,
+            f"{name} has the unknown key '{key}'.",
+            f"Did you mean '{near[0]}'?" if near else f"Known keys: {', '.join(allowed)}.",
+        )
+    missing = [key for key in needed if key not in given]
+    require(not missing, code, f"{name} lacks the key '{''.join(missing[:1])}'.")
+
+
+def text_of(code: str, name: str, given: Mapping[str, Any], key: str) -> str | None:
+    """Return a text, or None where there is none.
+
+    Raises:
+        UsageError: ``code``: something else.
+    """
+    value = given.get(key)
+    require(value is None or isinstance(value, str), code, f"{name}: '{key}' must be a text.")
+    return value
+
+
+def share_of(code: str, name: str, given: Mapping[str, Any], key: str) -> float | None:
+    """Return a number in (0, 1), or None where there is none.
+
+    Raises:
+        UsageError: ``code``: something else.
+    """
+    if given.get(key) is None:
+        return None
+    value = number_of(code, name, given, key)
+    require(0 < value < 1, code, f"{name}: '{key}' must be above 0 and below 1.")
+    return value
+
+
+def number_of(code: str, name: str, given: Mapping[str, Any], key: str) -> float:
+    """Return a number that is there.
+
+    Raises:
+        UsageError: ``code``: something else.
+    """
+    accepted = f"{name}: '{key}' must be a number."
+    require(not isinstance(given[key], bool), code, accepted)
+    return number(code, given[key], accepted)

@@ -1,4 +1,8 @@
-"""Which keys a policy file may have, and what each may hold."""
+"""The names that options are set by beside the command line: keys of a policy file, variables.
+
+None of them is passed over in silence: what is no name of any option is refused, and limits
+that the command does not judge are told.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,31 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from mipaudit.cli.settings.environment import variable_name
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from typer.core import TyperOption
 
-    from mipaudit.cli.settings.policy_file import ConfigFile
+    from mipaudit.cli.policy_file import ConfigFile
+
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
 # The quantity within groups that is that of a class of attackers.
 _OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
+PREFIX: Final = "MIPAUDIT_"
+_NEAR: Final = 0.75
+# They hold for whatever is read, and are no command's option.
+_EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
+# Those whose exit code says whether a limit is kept, and what else they could be thought to judge.
+GATES: Final = frozenset({"estimate", "records", "compare", "epsilon", "attack", "attribute"})
+_LIMITS: Final = (
+    *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies"),
+    *("max_risk", "max_increase", "max_attribute_advantage", "claimed_epsilon"),
+)
 
 
 class EveryCommand(NamedTuple):
@@ -190,3 +204,99 @@ def _one(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - 
 def _too_long(value: float) -> bool:
     """Tell whether a whole number is none as a float: TOML has them of any length."""
     return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
+def variable_name(key: str) -> str:
+    """Return the environment variable that stands for an option, by its key."""
+    return PREFIX + key.upper()
+
+
+def foreign_variables(own: Iterable[str]) -> list[str]:
+    """Return the variables set with our prefix that stand for no option of the command.
+
+    Args:
+        own: the variables of the command's options.
+    """
+    known = frozenset(own) | _EVERYWHERE
+    return sorted(
+        name
+        for name, value in os.environ.items()
+        if value and name.upper().startswith(PREFIX) and name not in known
+    )
+
+
+def require_known(names: Iterable[str], every: Callable[[], Iterable[str]]) -> None:
+    """Refuse variables that stand for no option of any command.
+
+    A limit whose name is misspelt would not be judged, and the run would pass: as with the
+    keys of a file, what is not known is an error.
+
+    Args:
+        names: variables with our prefix.
+        every: returns the variables of all options; asked only if there is need.
+
+    Raises:
+        UsageError: ``environment``; the nearest known variable is named.
+    """
+    wanted = list(names)
+    known = _EVERYWHERE | frozenset(every()) if wanted else frozenset()
+    unknown = next((name for name in wanted if name not in known), None)
+    if unknown is None:
+        return
+    from difflib import get_close_matches
+
+    from mipaudit.statements.text.printable_names import safe_name
+
+    # Without the prefix, which would make all of them alike.
+    keys = sorted(name.removeprefix(PREFIX) for name in known)
+    near = get_close_matches(unknown.upper().removeprefix(PREFIX), keys, n=1, cutoff=_NEAR)
+    raise UsageError(
+        "environment",
+        f"The environment variable {safe_name(unknown)} is unknown.",
+        hint=(f"Did you mean {PREFIX}{near[0]}? " if near else "")
+        + f"Variables that begin with {PREFIX} are the long names of options; unset the others.",
+    )
+
+
+def check_listed(config: ConfigFile) -> None:
+    """Refuse unknown keys in the limits and waivers of a file, where nothing else reads them.
+
+    Raises:
+        UsageError: ``limits`` or ``waivers``.
+    """
+    if not (config.limits or config.waivers):
+        return
+    from mipaudit.options.policy_limits import (
+        LIMIT_KEYS,
+        LIMIT_NEEDS,
+        WAIVER_KEYS,
+        WAIVER_NEEDS,
+        check_keys,
+    )
+
+    for number, limit in enumerate(config.limits, start=1):
+        check_keys("limits", f"Limit {number}", limit, LIMIT_KEYS, needed=LIMIT_NEEDS)
+    for number, waiver in enumerate(config.waivers, start=1):
+        check_keys("waivers", f"Waiver {number}", waiver, WAIVER_KEYS, needed=WAIVER_NEEDS)
+
+
+def unjudged(
+    own: Collection[str], config: ConfigFile | None, variables: Iterable[str], *, lists: bool
+) -> list[str]:
+    """Return what limits are set and not judged, by the names that they were set with.
+
+    Args:
+        own: keys of the command's options.
+        config: the policy file, if any.
+        variables: known ones that stand for options of other commands.
+        lists: whether the command takes listed limits; it says itself which it leaves out.
+    """
+    others = [key for key in _LIMITS if key not in own]
+    set_ = set(variables)
+    found = [variable_name(key) for key in others if variable_name(key) in set_]
+    if config is not None:
+        top = {key.replace("-", "_") for key in config.table}
+        found += [f"'{key}' in {config.name}" for key in others if key in top]
+        if config.limits and not lists:
+            found.append(f"[[limit]] in {config.name}")
+    return found

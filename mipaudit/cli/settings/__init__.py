@@ -1,1 +1,0 @@
-"""Where settings come from: the words typed, the environment, the policy file."""

@@ -1,1 +1,0 @@
-"""The limits and waivers that a policy lists."""

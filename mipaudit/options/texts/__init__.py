@@ -1,1 +1,0 @@
-"""Values in the form in which they are typed."""
