@@ -75,12 +75,22 @@ def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
     return document_text(document, width=width, color=color)
 
 
+def notebook_html(report: AnyReport) -> str:
+    """Return what a notebook shows: the body of the page, with options by their keywords."""
+    page = document_html(_drawn(report, "summary"))
+    return f"<div>{page.partition('<main>')[2].partition('</main>')[0]}</div>"
+
+
 def _document(report: AnyReport, view: View) -> Document:
+    typed: Document = _typed(_drawn(report, view), _flags(report.command))
+    return typed
+
+
+def _drawn(report: AnyReport, view: View) -> Document:
     kind = kind_of(report.command)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
-    typed: Document = _typed(document, _flags(report.command))
-    return typed
+    return document
 
 
 def _flags(command: str) -> Mapping[str, str]:

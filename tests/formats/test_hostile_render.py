@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.estimate.page import notebook_html
 from mipaudit.commands.estimate.sections import methods
-from mipaudit.formats.documents import report_text
+from mipaudit.formats.documents import notebook_html, report_text
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""What a report of ``estimate`` shows, on a page and in a notebook."""
+"""What a report of ``estimate`` shows."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.estimate.pictures import pictures
@@ -21,7 +20,6 @@ from mipaudit.commands.estimate.words import blind_line
 from mipaudit.formats.document import (
     AT_LEAST,
     AT_MOST,
-    ATTACKERS,
     BEST_ESTIMATE,
     CLAIM_MEANING,
     STATUS,
@@ -35,13 +33,11 @@ from mipaudit.formats.document import (
     Paragraph,
     bulleted,
     how_to_read,
-    plain,
     quoted,
 )
 from mipaudit.formats.origin import taken
 from mipaudit.formats.policy_blocks import (
     check_case_status,
-    check_state,
     check_text,
     claim_name,
     input_cases,
@@ -53,13 +49,12 @@ from mipaudit.statements.text.rounding import count_text, lower_text, number_tex
 from mipaudit.statements.verdict import left_out_note, verdict_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Literal
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.formats.document import Section, View
     from mipaudit.statements.claim import Claim
-    from mipaudit.statements.policy import PolicyCheck
 
 _MOODS: Final[Mapping[str, Mood]] = {
     "met": "good",
@@ -259,70 +254,3 @@ def _claim_case(claim: Claim) -> Case:
     elif claim.status in {"not_comparable", "vacuous"}:
         status = "skipped"  # nothing was shown either way
     return Case(group=claim.score, name=claim_name(claim), status=status, text=claim.reason)
-
-
-def notebook_html(report: Report) -> str:
-    """Return the report as an HTML fragment, without scripts or outside resources."""
-    notes = Footnotes()
-    contents = Contents.of(report)
-    sections = [section(contents, score, notes) for score in contents.scores]
-    terms = "; ".join(
-        f"<b>{_safe(term)}</b>: {_safe(text)}" for term, text in how_to_read(report.design)
-    )
-    parts = [
-        f"<p><b>{_safe(headline(report))}</b></p>",
-        f"<p>{_safe(report.summary)}</p>",
-        f"<p><small>{terms}</small></p>",
-        *map(_notebook_section, sections),
-        _list(f"[{number}] {text}" for number, text in enumerate(notes.texts, start=1)),
-        _notebook_policy(report.policy),
-        _list(finding.text for finding in report.findings),
-        _list(report.limitations),
-    ]
-    return "<div>" + "\n".join(part for part in parts if part) + "</div>"
-
-
-def _notebook_section(shown: ScoreSection) -> str:
-    rows = []
-    for table in shown.tables:
-        rows.append(f'<tr><th colspan="4" style="text-align:left">{_safe(table.caption)}</th></tr>')
-        rows += map(_cells, table.rows)
-    drawn = _table(["", AT_LEAST, BEST_ESTIMATE, AT_MOST], rows)
-    return f"<h4>Score {_safe(quoted(shown.score))}</h4>{drawn}{_list(shown.remarks)}"
-
-
-def _notebook_policy(checks: Iterable[PolicyCheck]) -> str:
-    rows = [
-        _cells(
-            [
-                f"{check.quantity} of {quoted(check.score)}, {ATTACKERS[check.against]}",
-                lower_text(check.lower) if check.lower is not None else "",
-                upper_text(check.upper) if check.upper is not None else "",
-                check_state(check),
-            ]
-        )
-        for check in checks
-    ]
-    if not rows:
-        return ""
-    return f"<h4>Policy</h4>{_table(['', AT_LEAST, AT_MOST, 'status'], rows)}"
-
-
-def _table(headers: Iterable[str], rows: Iterable[str]) -> str:
-    head = "".join(f"<th>{_safe(header)}</th>" for header in headers)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _cells(texts: Iterable[str]) -> str:
-    first, *others = texts
-    cells = f'<td style="text-align:left">{_safe(first)}</td>'
-    return f"<tr>{cells}{''.join(f'<td>{_safe(text)}</td>' for text in others)}</tr>"
-
-
-def _list(texts: Iterable[str]) -> str:
-    items = "".join(f"<li><small>{_safe(text)}</small></li>" for text in texts)
-    return f'<ul style="list-style:none">{items}</ul>' if items else ""
-
-
-def _safe(text: str) -> str:
-    return escape(plain(text))

@@ -70,5 +70,5 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the report as HTML: notebooks call this to show it."""
-        text: str = named("mipaudit.commands.estimate.page:notebook_html")(self)
+        text: str = named("mipaudit.formats.documents:notebook_html")(self)
         return text
