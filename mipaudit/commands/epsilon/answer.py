@@ -318,18 +318,23 @@ def _verdict(
     status = _status(asked, found, statements[0])
     name = claim_name(claimed, mu, curve, asked.delta)
     # Whole curves are tested without the assumption that a limit of epsilon may rest on.
-    doubted = statements[0].validity == "if-fair-coins"
-    validity = statements[0].validity if claimed is not None or doubted else "finite-sample"
+    top = statements[0]
+    of_top = claimed is not None or top.validity == "if-fair-coins"
+    power: tuple[DetectionPower, ...] = ()
+    if claimed is not None and status != "not_certifiable":
+        from mipaudit.commands.epsilon.claim import detection_power
+
+        power = detection_power(asked, found.design, top, columns=found.columns)
     return ClaimVerdict(
         epsilon=claimed,
         mu=mu,
         curve=curve,
         status=status,
         p_value=found.p_value,
-        reason=claim_reason(status, found.design, name, validity),
-        power=()
-        if claimed is None or status == "not_certifiable"
-        else _power(asked, found, statements[0]),
+        reason=claim_reason(
+            status, found.design, name, top.validity if of_top else "finite-sample"
+        ),
+        power=power,
     )
 
 
@@ -343,24 +348,3 @@ def _status(asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement
     else:
         refuted = found.curve_refuted
     return "refuted" if refuted else "not_refuted"
-
-
-def _power(
-    asked: EpsilonOptions, found: EpsilonEvidence, top: EpsilonStatement
-) -> tuple[DetectionPower, ...]:
-    from mipaudit.commands.epsilon.claim import one_run_power, runs_power
-
-    if top.guesses is not None:
-        return one_run_power(
-            asked,
-            canaries=top.guesses.canaries,
-            guesses=None if asked.totals is None else asked.totals.guesses,
-            columns=found.columns,
-        )
-    return runs_power(
-        asked,
-        top,
-        n_members=found.design.n_members or 0,
-        n_holdout=found.design.n_holdout or 0,
-        columns=found.columns,
-    )

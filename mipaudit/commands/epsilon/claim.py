@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from mipaudit.commands.epsilon.canaries.power import canaries_needed, one_run_detector
 from mipaudit.commands.epsilon.power import (
     LARGEST_EPSILON,
     USUAL_POWER,
     Mechanism,
+    canaries_needed,
+    curve_with_epsilon,
     independent_runs_detector,
+    one_run_detector,
     runs_needed,
     smallest_refutable_epsilon,
 )
@@ -19,9 +21,12 @@ from mipaudit.commands.epsilon.runs.counted import pooled_limit
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mipaudit.commands.epsilon.options import EpsilonOptions
     from mipaudit.commands.epsilon.power import CountLimit, Detector
-    from mipaudit.commands.epsilon.report import EpsilonStatement
+    from mipaudit.commands.epsilon.report import CanaryGuesses, EpsilonDesign, EpsilonStatement
+    from mipaudit.maths.privacy.tradeoff import TradeOff
 
 _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
 _GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"
@@ -31,99 +36,77 @@ _TWO_DIGITS: Final = 2
 _SEARCH_COST: Final = 2.0
 
 
-def planned_epsilon(asked: EpsilonOptions) -> float:
-    """Return the true epsilon to plan for: twice the claim, or 1, unless it was named."""
-    if asked.true_epsilon is not None:
-        return asked.true_epsilon
-    return 2 * (asked.claimed_epsilon or 0) or 1.0
+class _Plan(NamedTuple):
+    """How often a design refutes the claim, and the size, and guesses, that it takes."""
+
+    detector: Detector
+    needed: Callable[[TradeOff], tuple[int | None, int | None]]
 
 
-def runs_power(
-    asked: EpsilonOptions,
-    statement: EpsilonStatement,
-    *,
-    n_members: int,
-    n_holdout: int,
-    columns: int,
+def detection_power(
+    asked: EpsilonOptions, design: EpsilonDesign, statement: EpsilonStatement, *, columns: int
 ) -> tuple[DetectionPower, ...]:
-    """Return the power of independent runs to refute the claimed epsilon.
+    """Return the power of a design to refute the claimed epsilon.
 
     Args:
         asked: with a claimed epsilon and a delta below 1.
-        statement: the deciding one: how many runs were judged.
-        n_members: runs with the record.
-        n_holdout: runs without it.
+        design: its size.
+        statement: the deciding one: how many runs or canaries were judged.
         columns: score columns that share the error.
     """
-    attack = statement.attack
-    if attack is None:
-        nothing = None, (None, None), (_TOO_FEW, _TOO_FEW)
-        return tuple(_described(asked, mechanism, *nothing) for mechanism in _MECHANISMS)
-    limit, kinds = _limit_of(asked, statement)
-    confidence = asked.confidence_of_one(columns * (2 if _tries_both(asked) else 1))
-    judged = min(attack.n_members, attack.n_holdout)
-    cost = 1.0 if asked.table is not None else _SEARCH_COST
-    worth = max(1, round(kinds * judged / cost))
-    claimed = asked.claimed_epsilon or 0.0
-    detector = independent_runs_detector(
-        limit,
-        n_num=worth,
-        n_den=worth,
-        claimed=claimed,
-        delta=asked.delta,
-        confidence=confidence,
-    )
-    share = judged / min(n_members, n_holdout)
-    true = planned_epsilon(asked)
+    plan = None
+    if statement.guesses is not None:
+        plan = _one_run(asked, statement.guesses, columns)
+    elif statement.attack is not None:
+        judged = min(statement.attack.n_members, statement.attack.n_holdout)
+        share = judged / min(design.n_members or 0, design.n_holdout or 0)
+        plan = _runs(asked, statement, judged, share, columns)
+    return tuple(_power(asked, mechanism, plan) for mechanism in _MECHANISMS)
 
-    def needed(mechanism: Mechanism) -> tuple[int | None, None]:
-        runs = runs_needed(
-            limit,
-            mechanism,
-            claimed=claimed,
-            true=true,
-            delta=asked.delta,
-            confidence=confidence,
-        )
+
+def _runs(
+    asked: EpsilonOptions, statement: EpsilonStatement, judged: int, share: float, columns: int
+) -> _Plan:
+    """Return the plan of independent runs, a share of which are judged."""
+    limit, kinds = _limit_of(asked, statement)
+    # Two classes' right guesses share the error, as counts do by default.
+    counted = asked.table is not None
+    conditional = asked.method == "conditional"
+    both = counted and conditional and asked.counted_class == "either"
+    confidence = asked.confidence_of_one(columns * (2 if both else 1))
+    cost = 1.0 if counted else _SEARCH_COST
+    worth = max(1, round(kinds * judged / cost))
+    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
+
+    def needed(curve: TradeOff) -> tuple[int | None, None]:
+        runs = runs_needed(limit, curve, claimed=claimed, delta=delta, confidence=confidence)
         return (None if runs is None else _rounded_up(runs * cost / kinds / share)), None
 
-    return tuple(_power(asked, kind, detector, needed(kind)) for kind in _MECHANISMS)
+    detector = independent_runs_detector(
+        limit, n_num=worth, n_den=worth, claimed=claimed, delta=delta, confidence=confidence
+    )
+    return _Plan(detector, needed)
 
 
-def one_run_power(
-    asked: EpsilonOptions, *, canaries: int, guesses: int | None, columns: int
-) -> tuple[DetectionPower, ...]:
-    """Return the power of one run to refute the claimed epsilon.
-
-    Args:
-        asked: with a claimed epsilon and a delta below 1.
-        canaries: m.
-        guesses: their number where only totals are known; else the question's count.
-        columns: score columns that share the error.
-    """
+def _one_run(asked: EpsilonOptions, made: CanaryGuesses, columns: int) -> _Plan:
+    """Return the plan of one run; of totals, with the number of guesses that were made."""
     directions = 1 if asked.direction or asked.totals else 2
-    claimed = asked.claimed_epsilon or 0.0
+    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
+
+    def needed(curve: TradeOff) -> tuple[int | None, int | None]:
+        shared = asked.confidence_of_one(columns * directions)
+        size = canaries_needed(curve, claimed=claimed, delta=delta, confidence=shared)
+        return size or (None, None)
+
     detector = one_run_detector(
-        canaries=canaries,
-        guesses=guesses or asked.guesses,
+        canaries=made.canaries,
+        guesses=made.guesses if asked.totals else asked.guesses,
         claimed=claimed,
-        delta=asked.delta,
+        delta=delta,
         confidence=asked.confidence_of_one(columns),
         directions=directions,
     )
-    true = planned_epsilon(asked)
-
-    def needed(mechanism: Mechanism) -> tuple[int | None, int | None]:
-        size = canaries_needed(
-            mechanism,
-            claimed=claimed,
-            true=true,
-            delta=asked.delta,
-            confidence=asked.confidence_of_one(columns * directions),
-        )
-        return (None, None) if size is None else (size.canaries, size.guesses)
-
-    return tuple(_power(asked, kind, detector, needed(kind)) for kind in _MECHANISMS)
+    return _Plan(detector, needed)
 
 
 def _limit_of(
@@ -146,45 +129,30 @@ def _clopper_pearson(
     return clopper_pearson_epsilon(tp, n_num - tp, fp, n_den - fp, delta=delta, alpha=alpha)
 
 
-def _tries_both(asked: EpsilonOptions) -> bool:
-    """Tell whether two classes' right guesses share the error, as counts do by default."""
-    conditional = asked.method == "conditional"
-    return asked.table is not None and conditional and asked.counted_class == "either"
-
-
-def _power(
-    asked: EpsilonOptions,
-    mechanism: Mechanism,
-    detector: Detector,
-    needed: tuple[int | None, int | None],
-) -> DetectionPower:
-    found = smallest_refutable_epsilon(
-        detector, mechanism, claimed=asked.claimed_epsilon or 0.0, delta=asked.delta
-    )
-    reason = f"none up to {LARGEST_EPSILON:g}"
-    unreachable = "no size that was tried does"
-    if mechanism == "gaussian" and asked.delta == 0:
-        reason = unreachable = _GAUSSIAN_AT_ZERO
-    return _described(asked, mechanism, found, needed, (reason, unreachable))
-
-
-def _described(
-    asked: EpsilonOptions,
-    mechanism: Mechanism,
-    found: float | None,
-    needed: tuple[int | None, int | None],
-    reasons: tuple[str, str],
-) -> DetectionPower:
-    """Return what was found and what it takes; where either is missing, with its reason."""
+def _power(asked: EpsilonOptions, mechanism: Mechanism, plan: _Plan | None) -> DetectionPower:
+    """Return what is found and what it takes; where either is missing, with its reason."""
+    claimed, delta = asked.claimed_epsilon or 0.0, asked.delta
+    # The true epsilon to plan for, unless it was named.
+    true = asked.true_epsilon or 2 * claimed or 1.0
+    found = needed = guesses = None
+    reason = unreachable = _TOO_FEW
+    if plan is not None:
+        reason, unreachable = f"none up to {LARGEST_EPSILON:g}", "no size that was tried does"
+        found = smallest_refutable_epsilon(plan.detector, mechanism, claimed=claimed, delta=delta)
+        curve = curve_with_epsilon(mechanism, epsilon=true, delta=delta)
+        if curve is None:
+            reason = unreachable = _GAUSSIAN_AT_ZERO
+        else:
+            needed, guesses = plan.needed(curve)
     return DetectionPower(
         mechanism=mechanism,
         power=USUAL_POWER,
         refutable_epsilon=found,
-        refutable_reason=None if found is not None else reasons[0],
-        true_epsilon=planned_epsilon(asked),
-        needed=needed[0],
-        needed_guesses=needed[1],
-        needed_reason=None if needed[0] is not None else reasons[1],
+        refutable_reason=None if found is not None else reason,
+        true_epsilon=true,
+        needed=needed,
+        needed_guesses=guesses,
+        needed_reason=None if needed is not None else unreachable,
     )
 
 

@@ -1,12 +1,19 @@
 """What a design can refute before it is run: Gaussian and Laplace mechanisms, best attack.
 
 A detector says with what probability a design refutes one claimed epsilon when the
-mechanism's trade-off curve is a given one and the attack is the best threshold. That of one run
-is in `mipaudit.commands.epsilon.canaries.power`, that of independent runs is here. Their limit
-is a function of two counts: how many runs with the canary and how many without score beyond the
-threshold. What it takes to refute a claim is a table, the fewest of the first for each number of
-the second, made once; the probability of it is then a sum over two binomial laws, for whatever
-curve and threshold. Nothing is drawn: every answer is the same each time.
+mechanism's trade-off curve is a given one and the attack is the best threshold. Nothing is drawn:
+every answer is the same each time.
+
+*Independent runs.* Their limit is a function of two counts: how many runs with the canary and how
+many without score beyond the threshold. What it takes to refute a claim is a table, the fewest of
+the first for each number of the second, made once; the probability of it is then a sum over two
+binomial laws, for whatever curve and threshold.
+
+*One run.* Each canary's score comes from one of two laws, by its coin, whose trade-off curve is
+the given one. A share s of all scores is beyond the threshold at one end, and T / (2 s) of
+those are guessed rightly, where (T + F) / 2 = s and T is the curve at F. The share beyond
+the k-th score varies a little, which moves that precision; given it, right guesses are
+binomial.
 """
 
 import math
@@ -16,13 +23,13 @@ from typing import Final, Literal, Protocol, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.epsilon.canaries.guesses import GuessPlan, plan_guesses, settled_shares
 from mipaudit.maths.bisection import crossing
+from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 from mipaudit.maths.privacy.tradeoff import TradeOff
 
 Detector = Callable[[TradeOff], float]
-
-
 Mechanism = Literal["gaussian", "laplace"]
 USUAL_POWER: Final = 0.8
 LARGEST_EPSILON: Final = 100.0
@@ -36,6 +43,10 @@ _DRAWS: Final = 64
 _THRESHOLDS: Final = 24
 _LARGEST_SIZE: Final = 10**7
 _SMALLEST_SIZE: Final = 5
+_NODES: Final = 9
+_STEP: Final = 1e-3
+_HALVINGS: Final = 12
+_FEWEST_GUESSES: Final = 4
 
 
 def curve_with_epsilon(mechanism: Mechanism, *, epsilon: float, delta: float) -> TradeOff | None:
@@ -71,16 +82,14 @@ def smallest_refutable_epsilon(
     *,
     claimed: float,
     delta: float,
-    power: float = USUAL_POWER,
 ) -> float | None:
-    """Return the least true epsilon with which a claim is refuted with probability ``power``.
+    """Return the least true epsilon with which a claim is refuted with probability 0.8.
 
     Args:
         detector: of the claim, by one design.
         mechanism: whose true epsilon is sought.
         claimed: the claimed epsilon, at least 0.
         delta: in [0, 1), of both.
-        power: in (0, 1).
 
     Returns:
         An epsilon at ``delta`` above the claim, to four digits; None where not even 100
@@ -89,7 +98,7 @@ def smallest_refutable_epsilon(
 
     def refuted(epsilon: float) -> bool:
         curve = curve_with_epsilon(mechanism, epsilon=epsilon, delta=delta)
-        return curve is not None and detector(curve) >= power
+        return curve is not None and detector(curve) >= USUAL_POWER
 
     low, high = claimed, max(LARGEST_EPSILON, 2 * claimed)
     if not refuted(high):
@@ -105,29 +114,27 @@ def size_needed(
     *,
     start: int,
     most: int,
-    power: float = USUAL_POWER,
 ) -> int | None:
-    """Return the least size of a design, to two digits, with at least ``power``.
+    """Return the least size of a design, to two digits, with the usual power of 0.8.
 
     Args:
         power_of: size to probability of refuting the claim; rises, up to small jags.
         start: the smallest size to try, at least 1.
         most: the largest.
-        power: in (0, 1).
 
     Returns:
         A size in [start, most] with that power, or None where there is none.
     """
-    if power_of(start) >= power:
+    if power_of(start) >= USUAL_POWER:
         return start
     low, high = start, start
-    while power_of(high) < power:
+    while power_of(high) < USUAL_POWER:
         if high >= most:
             return None
         low, high = high, min(2 * high, most)
     while high - low > max(1, math.floor(_TWO_DIGITS * high)):
         middle = (low + high) // 2
-        low, high = (low, middle) if power_of(middle) >= power else (middle, high)
+        low, high = (low, middle) if power_of(middle) >= USUAL_POWER else (middle, high)
     return high
 
 
@@ -149,7 +156,7 @@ def independent_runs_detector(
     claimed: float,
     delta: float,
     confidence: float,
-) -> Callable[[TradeOff], float]:
+) -> Detector:
     """Return the probability of refuting the claim, as a function of the true curve.
 
     It is that of the best threshold among 24, settled beforehand.
@@ -173,32 +180,20 @@ def independent_runs_detector(
 
 
 def runs_needed(
-    limit: CountLimit,
-    mechanism: Mechanism,
-    *,
-    claimed: float,
-    true: float,
-    delta: float,
-    confidence: float,
-    power: float = USUAL_POWER,
+    limit: CountLimit, curve: TradeOff, *, claimed: float, delta: float, confidence: float
 ) -> int | None:
     """Return how many runs of each kind must be counted to refute the claim, to two digits.
 
     Args:
         limit: of the design.
-        mechanism: its kind.
+        curve: the true one.
         claimed: the claimed epsilon, at least 0.
-        true: the mechanism's epsilon at ``delta``.
         delta: in [0, 1).
         confidence: in (0, 1).
-        power: with what probability.
 
     Returns:
         A number, or None where 10^7 of each kind do not do.
     """
-    curve = curve_with_epsilon(mechanism, epsilon=true, delta=delta)
-    if curve is None or true <= claimed:
-        return None
 
     def power_of(size: int) -> float:
         detector = independent_runs_detector(
@@ -206,7 +201,7 @@ def runs_needed(
         )
         return detector(curve)
 
-    return size_needed(power_of, start=_SMALLEST_SIZE, most=_LARGEST_SIZE, power=power)
+    return size_needed(power_of, start=_SMALLEST_SIZE, most=_LARGEST_SIZE)
 
 
 def _table(
@@ -254,3 +249,125 @@ def _probabilities(
     first = np.where(possible, critical, 1.0)
     reached = betainc(np.maximum(first, 1e-300), n_num - first + 1, tprs[:, None])
     return np.asarray(np.where(possible, np.where(critical <= 0, 1.0, reached), 0.0).mean(axis=1))
+
+
+def one_run_detector(
+    *,
+    canaries: int,
+    guesses: int | tuple[int, int] | None,
+    claimed: float,
+    delta: float,
+    confidence: float,
+    directions: int = 1,
+) -> Detector:
+    """Return the probability of refuting the claim, as a function of the true curve.
+
+    With the default grid of guesses it is that of the best of them alone, so it is a
+    little low.
+
+    Args:
+        canaries: m, at least 1.
+        guesses: as for `plan_guesses`.
+        claimed: the claimed epsilon, at least 0.
+        delta: in [0, 1].
+        confidence: in (0, 1).
+        directions: 2 if the direction of the scores is not known beforehand, else 1.
+    """
+    plans = plan_guesses(canaries, guesses)
+    alpha = (1 - confidence) / directions
+    shares = settled_shares(plans, canaries=canaries, delta=delta, alpha=alpha)
+    useful = []
+    for plan, share in zip(plans, shares, strict=True):
+        critical = None
+        if share > 0:
+            critical = critical_correct(
+                canaries=canaries / 2 if plan.kind else canaries,
+                guesses=plan.guesses,
+                epsilon=claimed,
+                delta=delta,
+                alpha=alpha * share,
+            )
+        if critical is not None:
+            useful.append((plan, critical))
+
+    def detector(curve: TradeOff) -> float:
+        powers = (_reached(curve, canaries, plan, critical) for plan, critical in useful)
+        return max(powers, default=0.0)
+
+    return detector
+
+
+def canaries_needed(
+    curve: TradeOff, *, claimed: float, delta: float, confidence: float
+) -> tuple[int, int] | None:
+    """Return the smallest run that refutes the claim, with the best number of guesses.
+
+    Args:
+        curve: the true one.
+        claimed: the claimed epsilon, at least 0.
+        delta: in [0, 1).
+        confidence: in (0, 1).
+
+    Returns:
+        Canaries, to two digits, and guesses, half of them at each end; None where 10^7 canaries
+        do not do, as it must be where the true epsilon is not above the claim, and may be where
+        one run cannot reach it.
+    """
+
+    def power_of(canaries: int, guesses: int) -> float:
+        detector = one_run_detector(
+            canaries=canaries, guesses=guesses, claimed=claimed, delta=delta, confidence=confidence
+        )
+        return detector(curve)
+
+    def best(canaries: int) -> tuple[float, int]:
+        sizes = (canaries >> halving for halving in range(_HALVINGS))
+        enough = (size for size in sizes if size >= _FEWEST_GUESSES)
+        return max((power_of(canaries, size), size) for size in enough)
+
+    canaries = size_needed(lambda size: best(size)[0], start=_FEWEST_GUESSES, most=_LARGEST_SIZE)
+    return None if canaries is None else (canaries, best(canaries)[1])
+
+
+def _reached(curve: TradeOff, canaries: int, plan: GuessPlan, critical: int) -> float:
+    """Return the probability that at least ``critical`` guesses are right."""
+    from scipy.special import betainc
+
+    guesses = plan.guesses
+    right, spread = _precision(curve, canaries, plan)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    rates = np.clip(right + spread * nodes, 0.5, 1.0)
+    tails = betainc(critical, guesses - critical + 1, rates)
+    return float(weights @ tails / weights.sum())
+
+
+def _precision(curve: TradeOff, canaries: int, plan: GuessPlan) -> tuple[float, float]:
+    """Return the mean share of right guesses and the spread that the thresholds give it."""
+    top, bottom = plan.guessed_in / canaries, plan.guessed_out / canaries
+    in_share = plan.guessed_in / plan.guesses
+    top_rate, top_slope = _rate(curve, top)
+    bottom_rate, bottom_slope = (top_rate, top_slope) if bottom == top else _rate(curve, bottom)
+    first, second = in_share * top_slope, (1 - in_share) * bottom_slope
+    # Shares beyond order statistics; the more is beyond one end, the less at the other.
+    variance = (
+        first**2 * top * (1 - top)
+        + second**2 * bottom * (1 - bottom)
+        - 2 * first * second * top * bottom
+    ) / canaries
+    return in_share * top_rate + (1 - in_share) * bottom_rate, math.sqrt(max(0.0, variance))
+
+
+def _rate(curve: TradeOff, share: float) -> tuple[float, float]:
+    """Return how often guesses about a share of the scores at one end are right, and its slope."""
+    if share == 0:
+        return 1.0, 0.0  # of no weight
+    here, before = _right(curve, share), _right(curve, share * (1 - _STEP))
+    return here, (here - before) / (_STEP * share)
+
+
+def _right(curve: TradeOff, share: float) -> float:
+    """Return T / (T + F) where (T + F) / 2 = ``share``."""
+    fpr = crossing(
+        lambda rate: curve.tpr(rate) + rate >= 2 * share, start=min(share, 0.5), limit=1.0
+    )
+    return min(1.0, 1 - fpr / (2 * share))

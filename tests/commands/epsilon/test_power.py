@@ -35,7 +35,7 @@ def test_a_gaussian_mechanism_has_no_epsilon_at_delta_zero():
 
 def test_the_least_epsilon_is_where_the_power_is_reached():
     found = smallest_refutable_epsilon(
-        lambda curve: min(1.0, curve.shift / 5), "laplace", claimed=1.0, delta=0, power=0.8
+        lambda curve: min(1.0, curve.shift / 5), "laplace", claimed=1.0, delta=0
     )
     assert found == pytest.approx(4.0, rel=3e-4)
     assert smallest_refutable_epsilon(lambda _: 0.79, "laplace", claimed=1.0, delta=0) is None
@@ -105,15 +105,14 @@ def test_more_runs_and_larger_leaks_are_refuted_more_often():
 
 
 def test_the_runs_that_are_needed_are_enough_and_not_many_too_many():
-    needed = runs_needed(conditional, "laplace", true=1.5, **CLAIM)
     curve = LaplaceMechanism(shift=1.5)
+    needed = runs_needed(conditional, curve, **CLAIM)
     assert simulated(curve, needed, 1.0) > 0.75
     assert simulated(curve, round(0.7 * needed), 1.0) < 0.8
 
 
 def test_no_number_of_runs_refutes_a_claim_that_holds():
-    assert runs_needed(conditional, "laplace", true=1.0, **CLAIM) is None
-    assert runs_needed(conditional, "gaussian", true=2.0, **CLAIM) is None  # no epsilon there
+    assert runs_needed(conditional, LaplaceMechanism(shift=1.0), **CLAIM) is None
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 1000), (1000, 1)])

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.epsilon.canaries.guesses import count_guesses, plan_guesses
-from mipaudit.commands.epsilon.canaries.power import canaries_needed, one_run_detector
-from mipaudit.commands.epsilon.power import curve_with_epsilon, smallest_refutable_epsilon
+from mipaudit.commands.epsilon.power import (
+    canaries_needed,
+    curve_with_epsilon,
+    one_run_detector,
+    smallest_refutable_epsilon,
+)
 from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
@@ -77,8 +81,8 @@ def test_searching_costs_power():
 
 @pytest.mark.parametrize(("mechanism", "true"), [("gaussian", 3.0), ("laplace", 1.5)])
 def test_the_run_that_is_needed_is_large_enough_and_not_much_too_large(mechanism, true):
-    needed = canaries_needed(mechanism, true=true, **CLAIM)
     curve = curve_with_epsilon(mechanism, epsilon=true, delta=1e-5)
+    canaries, guesses = canaries_needed(curve, **CLAIM)
 
     def power(canaries):
         return max(
@@ -87,18 +91,18 @@ def test_the_run_that_is_needed_is_large_enough_and_not_much_too_large(mechanism
             if guesses > 3
         )
 
-    assert power(needed.canaries) >= 0.8
-    assert power(round(0.9 * needed.canaries)) < 0.82
-    assert 4 <= needed.guesses <= needed.canaries
+    assert power(canaries) >= 0.8
+    assert power(round(0.9 * canaries)) < 0.82
+    assert 4 <= guesses <= canaries
 
 
 def test_no_run_refutes_a_claim_that_holds():
-    assert canaries_needed("laplace", true=1.0, **CLAIM) is None
+    assert canaries_needed(LaplaceMechanism(shift=1.0), **CLAIM) is None
 
 
 def test_planning_is_quick():
     start = time.process_time()
-    canaries_needed("gaussian", true=2.0, **CLAIM)
+    canaries_needed(curve_with_epsilon("gaussian", epsilon=2.0, delta=1e-5), **CLAIM)
     detector = one_run_detector(canaries=10**6, guesses=None, **CLAIM)
     smallest_refutable_epsilon(detector, "gaussian", claimed=1.0, delta=1e-5)
     assert time.process_time() - start < 1.5
