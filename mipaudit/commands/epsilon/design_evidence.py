@@ -56,7 +56,7 @@ def evidence_from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
     """
     design = _design(asked)
     if asked.totals is not None:
-        from mipaudit.commands.epsilon.canaries.scores import runs_from_totals
+        from mipaudit.commands.epsilon.canaries.limit import runs_from_totals
 
         return _one_run(runs_from_totals(asked.totals, asked), asked, design)
     from mipaudit.commands.epsilon.runs.counted import counts_statements, curve_is_refuted_by_counts
@@ -87,11 +87,7 @@ def evidence_from_scores(
         UsageError: a setting does not fit the input.
     """
     from mipaudit.commands.epsilon.inputs import input_findings, read_scores
-    from mipaudit.commands.epsilon.runs.scores import (
-        curve_is_refuted,
-        runs_profile,
-        runs_statements,
-    )
+    from mipaudit.commands.epsilon.runs.limit import curve_is_refuted, runs_profile, runs_statements
 
     one_run = asked.kind == "one-run"
     rows = read_scores(source, asked, seed)
@@ -107,7 +103,7 @@ def evidence_from_scores(
     findings = input_findings(source, rows, asked.kind)
     seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
     if one_run:
-        from mipaudit.commands.epsilon.canaries.scores import runs_from_scores
+        from mipaudit.commands.epsilon.canaries.limit import runs_from_scores
 
         found = _one_run(runs_from_scores(rows, asked), asked, design)
         return replace(
@@ -118,7 +114,7 @@ def evidence_from_scores(
         )
     statements = runs_statements(rows, asked)
     if asked.kind == "one-model":
-        from mipaudit.commands.epsilon.runs.scores import advantage_statements, hypothetical
+        from mipaudit.commands.epsilon.runs.limit import advantage_statements, hypothetical
 
         implied = advantage_statements(source, asked, seed)
         statements = (*implied, *hypothetical(statements))
@@ -137,8 +133,8 @@ def evidence_from_scores(
 def _one_run(
     runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign
 ) -> EpsilonEvidence:
-    from mipaudit.commands.epsilon.canaries.coins import coin_findings
-    from mipaudit.commands.epsilon.canaries.scores import (
+    from mipaudit.commands.epsilon.canaries.guesses import coin_findings
+    from mipaudit.commands.epsilon.canaries.limit import (
         claim_p_value,
         one_run_statements,
         power_findings,

@@ -84,15 +84,18 @@ def _statement(
         estimate=estimate,
         mu_lower=mu,
         confidence=asked.confidence,
-        attack=judged_attack(table, direction=None, numerator=numerator),
+        attack=judged_attack(table, numerator),
         guesses=None,
     )
 
 
 def judged_attack(
-    table: AttackTable, *, direction: Literal["high", "low"] | None, numerator: Numerator
+    table: AttackTable, numerator: Numerator, *, members_high: bool | None = None
 ) -> JudgedAttack:
-    """Return how the report has an attack that answered on every judged run."""
+    """Return how the report has an attack that answered on every judged run; None for counts."""
+    direction: Literal["high", "low"] | None = None
+    if members_high is not None:
+        direction = "high" if members_high else "low"
     return JudgedAttack(
         direction=direction,
         numerator=numerator,

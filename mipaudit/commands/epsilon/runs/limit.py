@@ -5,13 +5,17 @@ the rows, the burn-in, and judge it on the rest; two use all rows, with limits t
 at every threshold at once.
 """
 
-from typing import Final, Literal, NamedTuple, assert_never
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.given import AttackTable
-from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack
+from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.commands.epsilon.runs.counted import (
     counts_refute_curve,
     estimate_from_counts,
@@ -20,6 +24,9 @@ from mipaudit.commands.epsilon.runs.counted import (
     smoothed_rates,
 )
 from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, Split, divide, settled_margin
+from mipaudit.counting.scores import count_columns
+from mipaudit.engine.workers import Engine, Workers
+from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.maths.epsilon.bands import RocBand, grid_band, roc_band
 from mipaudit.maths.epsilon.choice import Attack, Numerator, choose_attacks, choose_slack
 from mipaudit.maths.epsilon.conditional import (
@@ -39,11 +46,22 @@ from mipaudit.maths.epsilon.rates import (
     ratio_criterion,
 )
 from mipaudit.maths.privacy.mechanism import GaussianDP
-from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_mu
+from mipaudit.maths.privacy.tradeoff import TradeOff, refuted_epsilon, refuted_mu
 from mipaudit.statements.policy import delta_reason
+from mipaudit.statements.text.printable_names import safe_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mipaudit.commands.epsilon.inputs import ScoredRows
+    from mipaudit.commands.epsilon.options import EpsilonOptions, MethodName
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
+
 
 Method = Literal["conditional", "grid-cp", "split-cp", "bands", "gdp"]
 _COMBINABLE: Final = frozenset({"conditional", "split-cp", "gdp"})
+_DELTAS: Final = (0.0, *np.geomspace(1e-10, 0.9, 100).tolist())
 
 
 class _Finding(NamedTuple):
@@ -178,7 +196,7 @@ def _rates(split: Split, delta: float, alpha: float) -> _Finding:
         lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
         pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
         estimate=estimate_from_counts(table, delta=delta),
-        attack=_described(table, _numerator(table, delta), members_high=attack.members_high),
+        attack=judged_attack(table, _numerator(table, delta), members_high=attack.members_high),
     )
 
 
@@ -189,7 +207,7 @@ def _gaussian(split: Split, delta: float, alpha: float) -> _Finding:
         lower=GaussianDP(mu=mu).epsilon_at(delta),
         pure=0.0,
         estimate=gaussian_estimate(table, delta=delta),
-        attack=_described(table, "both", members_high=attack.members_high),
+        attack=judged_attack(table, "both", members_high=attack.members_high),
         mu=mu,
     )
 
@@ -205,7 +223,7 @@ def _from_band(
         lower=float(refuted[best]),
         pure=float(pure[best]),
         estimate=estimate_from_counts(table, delta=delta),
-        attack=_described(table, _numerator(table, delta), members_high=high),
+        attack=judged_attack(table, _numerator(table, delta), members_high=high),
     )
 
 
@@ -213,10 +231,6 @@ def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> AttackTabl
     """Return the guesses at a point of the ROC."""
     tp, fp = int(band.tp[place]), int(band.fp[place])
     return AttackTable(tp=tp, fn=n_members - tp, fp=fp, tn=n_holdout - fp)
-
-
-def _described(table: AttackTable, numerator: Numerator, *, members_high: bool) -> JudgedAttack:
-    return judged_attack(table, direction="high" if members_high else "low", numerator=numerator)
 
 
 def _numerator(table: AttackTable, delta: float) -> Numerator:
@@ -282,3 +296,104 @@ def runs_refute_curve(
         _, table = _answers(split, criterion)
         refuted += counts_refute_curve(table, curve, confidence=1 - alpha)
     return refuted >= needed
+
+
+def runs_statements(rows: ScoredRows, asked: EpsilonOptions) -> tuple[EpsilonStatement, ...]:
+    """Return a limit for each score, and one under the Gaussian assumption if asked for."""
+    beside: list[MethodName] = ["gdp"] if asked.assume_gdp and asked.method != "gdp" else []
+    deciding = _limits(rows, asked, asked.method)
+    others = (one for method in beside for one in _limits(rows, asked, method))
+    return (*deciding, *(replace(one, decides=False) for one in others))
+
+
+def _limits(
+    rows: ScoredRows, asked: EpsilonOptions, method: MethodName
+) -> Iterator[EpsilonStatement]:
+    for (name, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True):
+        yield epsilon_runs(
+            members,
+            holdout,
+            delta=asked.delta,
+            confidence=asked.confidence_of_one(len(rows.names)),
+            method=method,
+            rng=np.random.default_rng(seed),
+            splits=asked.splits,
+            score=safe_name(name),
+        )
+
+
+def curve_is_refuted(rows: ScoredRows, asked: EpsilonOptions) -> bool:
+    """Tell whether the runs refute a claimed mu or trade-off curve, if there is one."""
+    curve = asked.tradeoff
+    return curve is not None and any(
+        runs_refute_curve(
+            members,
+            holdout,
+            curve,
+            confidence=asked.confidence_of_one(len(rows.names)),
+            rng=np.random.default_rng(seed),
+            splits=asked.splits,
+        )
+        for (_, members, holdout), seed in zip(rows.columns(), rows.seeds, strict=True)
+    )
+
+
+def runs_profile(rows: ScoredRows, asked: EpsilonOptions) -> tuple[ProfilePoint, ...]:
+    """Return epsilon at many deltas, the named one among them."""
+    deltas = sorted({*_DELTAS, asked.delta})
+    points: list[ProfilePoint] = []
+    for name, members, holdout in rows.columns():
+        confidence = asked.confidence_of_one(len(rows.names))
+        band = roc_band(members, holdout, alpha=1 - confidence)
+        points.extend(
+            ProfilePoint(
+                score=safe_name(name),
+                delta=delta,
+                lower=float(band.epsilon(delta)),
+                estimate=estimate_of_band(band, delta, members.size, holdout.size),
+            )
+            for delta in deltas
+        )
+    return tuple(points)
+
+
+def advantage_statements(
+    source: ScoreSource, asked: EpsilonOptions, seed: SeedChoice
+) -> tuple[EpsilonStatement, ...]:
+    """Return the epsilon that the lower limit of each score's advantage implies."""
+    counts = count_columns(source, seed=seed, workers=Workers(Engine(jobs=asked.jobs)))
+    confidence = asked.confidence_of_one(len(source.columns))
+    return tuple(
+        _advantage(Evidence(score=column.name, counts=one, prior=0.5, seed=used), asked, confidence)
+        for column, one, used in zip(source.columns, counts.columns, counts.seeds, strict=True)
+    )
+
+
+def hypothetical(statements: tuple[EpsilonStatement, ...]) -> tuple[EpsilonStatement, ...]:
+    """Return limits for independent runs as what they are for the records of one model."""
+    return tuple(
+        replace(statement, validity="if-exchangeable", decides=False) for statement in statements
+    )
+
+
+def _advantage(evidence: Evidence, asked: EpsilonOptions, confidence: float) -> EpsilonStatement:
+    lower = _implied(evidence.lower(1 - confidence), asked.delta)
+    return EpsilonStatement(
+        score=safe_name(evidence.score),
+        method="advantage",
+        validity="if-exchangeable",
+        decides=False,
+        lower=lower,
+        lower_reason=None if lower else "the advantage that was found is within chance",
+        estimate=_implied(evidence.held_out.value, asked.delta),
+        mu_lower=None,
+        confidence=confidence,
+        attack=None,
+        guesses=None,
+    )
+
+
+def _implied(advantage: float, delta: float) -> float | None:
+    """Return log((1 + A - 2 delta) / (1 - A)), at least 0; None at an advantage of 1."""
+    epsilon = refuted_epsilon((1 + advantage) / 2, (1 - advantage) / 2, delta)
+    return epsilon if math.isfinite(epsilon) else None

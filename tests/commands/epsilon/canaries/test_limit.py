@@ -5,16 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.canaries.coins import coin_findings
+from mipaudit.commands.epsilon.canaries.guesses import coin_findings
 from mipaudit.commands.epsilon.canaries.limit import (
     claim_p_value_one_run,
     curve_p_value_one_run,
     gaussian_limit_one_run,
     limit_one_run,
+    needed_guesses,
     one_run_from_counts,
     one_run_from_scores,
 )
-from mipaudit.commands.epsilon.canaries.scores import needed_guesses
 from mipaudit.errors import UsageError
 from mipaudit.maths.one_run.coins import coin_epsilon
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
