@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from mipaudit.commands.simulate.options import SimulateOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.public import public
+from mipaudit.output.destination import Destination
+from mipaudit.output.exit_code import OK
+from mipaudit.output.presentation import present, write_scores
 from mipaudit.validation.truth import LARGEST, ScenarioList, TruthReport
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mipaudit.commands.simulate.options import SimulateShown
     from mipaudit.reading.rows.output import RowFormat
     from mipaudit.validation.scenarios.drawing import Drawing
     from mipaudit.validation.scenarios.scenario import Scenario
@@ -43,13 +47,13 @@ class Simulation:
     """A table that is yet to be drawn, and what will be true of it."""
 
     drawing: Drawing
-    truth: TruthReport
+    report: TruthReport
 
     def write(self, file: BinaryIO, form: RowFormat) -> None:
         """Draw the table and write it, a chunk at a time."""
         from mipaudit.reading.rows.output import write_rows
 
-        write_rows(file, self.drawing.chunks(), form, columns=self.truth.columns)
+        write_rows(file, self.drawing.chunks(), form, columns=self.report.columns)
 
 
 def answer_simulate(asked: SimulateOptions) -> Simulated:
@@ -63,8 +67,29 @@ def answer_simulate(asked: SimulateOptions) -> Simulated:
     from mipaudit.reading.rows.output import table_of
 
     planned = simulation(asked)
-    table = table_of(planned.drawing.chunks(), columns=planned.truth.columns)
-    return Simulated(table=table, truth=planned.truth)
+    table = table_of(planned.drawing.chunks(), columns=planned.report.columns)
+    return Simulated(table=table, truth=planned.report)
+
+
+def run_simulate(asked: SimulateOptions, shown: SimulateShown) -> int:
+    """Draw the file and say what is true of it; return the exit code.
+
+    Raises:
+        UsageError: no scenario is named, or the name of the file stands for no form.
+        OutputError: a place cannot be written to.
+    """
+    if (asked.scenario is None) != shown.show_list:
+        raise UsageError(
+            "scenario",
+            "Give the name of one scenario, or `show_list`.",
+            hint="For example: mipaudit simulate laplace-1 -o scores.parquet",
+        )
+    if shown.show_list or shown.truth_only:
+        report = list_scenarios() if shown.show_list else simulation(asked).report
+        place = Destination.open(shown.output, sha256=shown.sha256)
+        present(report, shown.format, place)
+        return OK
+    return write_scores(asked, shown, simulation, beside=".truth.json")
 
 
 def simulation(asked: SimulateOptions) -> Simulation:
@@ -99,7 +124,7 @@ def simulation(asked: SimulateOptions) -> Simulation:
         provenance=provenance(seed=asked.seed, inputs=(), settings=asked.recorded()),
     )
     drawing = Drawing(scenario=found, rows=rows, order=asked.order, seed=asked.seed)
-    return Simulation(drawing=drawing, truth=truth)
+    return Simulation(drawing=drawing, report=truth)
 
 
 def list_scenarios() -> ScenarioList:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from mipaudit.options.declare import Option, Options, T
+from mipaudit.options.declare import Option, Options, T, but
 
 OutputOption = Annotated[
     T,
@@ -82,3 +82,17 @@ class Shown(Written, Said):
 
 class Judged(Shown, ExitZero):
     """Of a report with a verdict."""
+
+
+class _ScoreFile(Options):
+    output: Annotated[
+        OutputOption[str | None],
+        but(
+            "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
+            "to standard output, the report to stderr."
+        ),
+    ] = None
+
+
+class ScoresShown(Form, _ScoreFile, Said):
+    """The form of the report on scores that are made, and where the scores go."""

@@ -1,10 +1,10 @@
-"""Scores that were made of a model, with their report, and the score file."""
+"""Scores that were made of a model, with their report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +12,16 @@ from numpy.typing import NDArray
 from mipaudit.commands.query.report import ModelQueryReport, WrittenScore
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import size_findings
-from mipaudit.output import exit_code
-from mipaudit.output.destination import Destination
-from mipaudit.output.presentation import encode, present
-from mipaudit.output.terminal import note
-from mipaudit.reading.rows.output import RowFormat, record_format, table_of, write_rows
+from mipaudit.reading.rows.output import RowFormat, table_of, write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mipaudit.commands.query.model.options import ScoresShown
-    from mipaudit.options.declare import Options
     from mipaudit.statements.estimate import Finding
     from mipaudit.statements.origin import Provenance
 
 
 _CHUNK: Final = 1 << 16
-AskedT = TypeVar("AskedT", bound="Options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,32 +124,3 @@ def model_query(  # noqa: PLR0913 - what a report of either kind says
         provenance=provenance,
     )
     return ModelQuery(columns=columns, report=report)
-
-
-def write_scores(asked: AskedT, shown: ScoresShown, answer: Callable[[AskedT], ModelQuery]) -> int:
-    """Make the scores, write them, and show the report; return the exit code.
-
-    To a file, with the report on standard output; or CSV to standard output, with the report
-    on stderr.
-
-    Raises:
-        UsageError: a file name that stands for no form, or that is an input.
-        OutputError: the file cannot be written.
-    """
-    if shown.output is None or shown.output == "-":
-        scores, made = Destination.open(None), answer(asked)
-        with scores.stream() as file:
-            made.write(file, "csv")
-        text = encode(made.report, shown.format, to_file=True).decode().rstrip("\n")
-        note(text, quiet=shown.quiet)
-        return exit_code.OK
-    form = record_format(shown.output, None, what="scores", example="scores")
-    assert form is not None  # noqa: S101 - there is a file
-    scores = Destination.open(shown.output, inputs=asked.inputs(), private=True)
-    report = Destination.open(None)
-    made = answer(asked)
-    with scores.stream() as file:
-        made.write(file, form)
-    present(made.report, shown.format, report)
-    note("The scores are written.", quiet=shown.quiet)
-    return exit_code.OK

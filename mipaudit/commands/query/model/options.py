@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.declare import Option, Options
 from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Form, OutputOption, Said
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.texts import column_list
 
@@ -32,20 +31,6 @@ def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option: 
 
 def _name(given: object) -> str | None:
     return given if given is None or isinstance(given, str) else "in memory"
-
-
-class _Where(Options):
-    output: Annotated[
-        OutputOption[str | None],
-        but(
-            "Write the scores there (.csv, .csv.gz, .parquet), all or nothing. Default: CSV "
-            "to standard output, the report to stderr."
-        ),
-    ] = None
-
-
-class ScoresShown(Form, _Where, Said):
-    """The form of the report, and where the scores go."""
 
 
 class _Model(Options):
