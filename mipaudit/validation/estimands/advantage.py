@@ -9,17 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector
-from mipaudit.validation.estimands.estimand import (
-    Args,
-    Estimand,
-    Interval,
-    one_sided,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, one_sided
 
 if TYPE_CHECKING:
-    from mipaudit.statements.estimate import Attackers, Estimate
-    from mipaudit.validation.laws.law import Law
+    from mipaudit.statements.estimate import Attackers
+    from mipaudit.validation.laws.law import Law, Side
 
 _INTERVALS: Final[Mapping[Attackers, int]] = {"intervals-1": 1, "intervals-4": 4}
 
@@ -32,16 +26,8 @@ class Advantage(Estimand):
     trivial = True
     statements = frozenset({("advantage", "any")})
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return E|f_p|, in [|2p-1|, 1]."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:
         return law.advantage(prior)
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what is stated of any attacker."""
-        for estimate in audited.stated("advantage", "any"):
-            yield self.interval_of(estimate)
 
 
 class _Restated(Advantage):
@@ -50,19 +36,12 @@ class _Restated(Advantage):
     restates = "advantage"
     slope: ClassVar[float]
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the true value on this scale."""
-        return self._moved(super().truth(law, prior, args), prior)
+    def _value(self, law: Law, prior: float) -> float:
+        return self._moved(super()._value(law, prior), prior)
 
     def baseline(self, prior: float, args: Args) -> float:
         """Return the trivial attacker's value on this scale."""
         return self._moved(super().baseline(prior, args), prior)
-
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what is stated on this scale."""
-        for quantity, attackers in self.statements:
-            for estimate in audited.stated(quantity, attackers):
-                yield self.interval_of(estimate)
 
     def _moved(self, advantage: float, prior: float) -> float:
         return self.slope * (advantage - abs(2 * prior - 1))
@@ -98,38 +77,27 @@ class Accuracy(_Restated):
 
 
 class AdvantageThresholds(Advantage):
-    """Of the best threshold, in either direction."""
+    """Of the best threshold, in either direction, or of guessing."""
 
     name = "advantage_thresholds"
     meaning = "advantage of the best threshold"
     statements = frozenset({("advantage", "thresholds")})
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the best advantage of a threshold or of guessing."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:
         return law.advantage_thresholds(prior)
 
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return what is stated of thresholds."""
-        for estimate in audited.stated("advantage", "thresholds"):
-            yield self.interval_of(estimate)
 
-
-class AdvantageIntervals(Advantage):
+class AdvantageIntervals(Estimand):
     """Of the best union of at most k intervals, or its complement; ``args`` is (k,)."""
 
     name = "advantage_intervals"
     meaning = "advantage of the best attacker with few intervals"
+    trivial = True
     statements = frozenset({("advantage", attackers) for attackers in _INTERVALS})
+    takes = ((int,),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the best advantage of at most k intervals."""
-        match args:
-            case (int(k),):
-                return law.advantage_intervals(prior, k)
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, k: int) -> float:
+        return law.advantage_intervals(prior, k)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of one interval, and of up to four."""
@@ -138,16 +106,19 @@ class AdvantageIntervals(Advantage):
                 yield self.interval_of(estimate, args=(k,), label=f"{self.name}({k})")
 
 
-class AdvantageBins(Advantage):
+class AdvantageBins(Estimand):
     """Where only the bin is seen; ``args`` are the cut points, chosen on the burn-in."""
 
     name = "advantage_bins"
     meaning = "advantage of the best attacker who sees one of 16 bins"
+    trivial = True
     statements = frozenset({("advantage", "bins-16")})
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage that these bins allow."""
-        return law.advantage_bins(prior, [float(edge) for edge in args])
+    def _accepts(self, args: Args) -> bool:
+        return not any(isinstance(edge, str) for edge in args)
+
+    def _value(self, law: Law, prior: float, *edges: float) -> float:
+        return law.advantage_bins(prior, edges)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of the bins that were cut."""
@@ -156,21 +127,15 @@ class AdvantageBins(Advantage):
 
 
 class Auc(Estimand):
-    """The area under the ROC curve on the side that was chosen; ``args`` is (side,)."""
+    """P(member above holdout) + P(tie)/2, or below it on the low side; ``args`` is (side,)."""
 
     name = "auc"
     meaning = "area under the ROC curve on the chosen side"
     statements = frozenset({("auc", "thresholds")})
+    takes = ((str,),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return P(member above holdout) + P(tie)/2, or below it on the low side."""
-        match args:
-            case ("high",):
-                return law.auc()
-            case ("low",):
-                return 1 - law.auc()
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, side: str) -> float | None:  # noqa: ARG002
+        return {"high": law.auc(), "low": 1 - law.auc()}.get(side)
 
     def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
         """Return one half."""
@@ -188,16 +153,11 @@ class TprAtFpr(Estimand):
     name = "tpr_at_fpr"
     meaning = "true-positive rate at a false-positive rate"
     statements = frozenset({("tpr_at_fpr", "thresholds")})
+    takes = ((float, str),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the TPR, a coin tossed among ties."""
-        match args:
-            case (float(fpr), "high" | "low" as side):
-                return law.tpr_at_fpr(fpr, side)
-            case (float(fpr), "either"):
-                return max(law.tpr_at_fpr(fpr, "high"), law.tpr_at_fpr(fpr, "low"))
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, fpr: float, side: str) -> float:  # noqa: ARG002
+        sides: tuple[Side, ...] = ("high", "low")
+        return max(law.tpr_at_fpr(fpr, one) for one in sides if side in {one, "either"})
 
     def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
         """Return the FPR itself."""
@@ -206,29 +166,22 @@ class TprAtFpr(Estimand):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the lower limit on the chosen side, and the upper one for both."""
         for estimate in audited.stated("tpr_at_fpr", "thresholds"):
-            yield self._lower(estimate)
-            yield self._upper(estimate)
-
-    def _lower(self, estimate: Estimate) -> Interval:
-        fpr, side = float(estimate.fpr or 0), str(estimate.side)
-        return self.interval(
-            estimate.lower,
-            None,
-            nominal=one_sided(estimate.confidence),
-            value=estimate.value,
-            args=(fpr, side),
-            label=f"tpr@{fpr:g}",
-        )
-
-    def _upper(self, estimate: Estimate) -> Interval:
-        fpr = float(estimate.fpr or 0)
-        return self.interval(
-            None,
-            estimate.upper,
-            nominal=one_sided(estimate.confidence),
-            args=(fpr, "either"),
-            label=f"tpr@{fpr:g}, either side",
-        )
+            fpr, nominal = float(estimate.fpr or 0), one_sided(estimate.confidence)
+            yield self.interval(
+                estimate.lower,
+                None,
+                nominal=nominal,
+                value=estimate.value,
+                args=(fpr, str(estimate.side)),
+                label=f"tpr@{fpr:g}",
+            )
+            yield self.interval(
+                None,
+                estimate.upper,
+                nominal=nominal,
+                args=(fpr, "either"),
+                label=f"tpr@{fpr:g}, either side",
+            )
 
 
 class AdvantageVector(Estimand):
@@ -243,20 +196,10 @@ class AdvantageVector(Estimand):
     trivial = True
     by_name_only = True
     vectorial = True
+    takes = ((), (str, float))
 
-    def applies(self, law: Law) -> bool:
-        """Tell whether the law's scores have several numbers."""
-        return law.width > 1
-
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage of the best of all attackers, or that of the class."""
-        match args:
-            case ():
-                return law.advantage(prior)
-            case (str(), float(value)):
-                return value
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, of: str = "", known: float | None = None) -> float:  # noqa: ARG002
+        return law.advantage(prior) if known is None else known
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated of any attacker, of the learned score and of the grid."""

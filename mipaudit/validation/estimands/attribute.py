@@ -20,7 +20,7 @@ from mipaudit.commands.attribute.guesses import (
 )
 from mipaudit.evidence.named_attackers.named_attack import Limits, weighed
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import DEAR, Args, Estimand, Interval, wrong_arguments
+from mipaudit.validation.estimands.estimand import DEAR, Args, Estimand, Interval
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law
@@ -38,14 +38,11 @@ class AttributeAdvantage(Estimand):
     name = "attribute_advantage"
     meaning = "attribute advantage of guesses (attribute)"
     usual = DEAR
+    takes = ((float,) * len(CUTS),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the sum of the differences of the rates, by the shares."""
-        shares = np.array([share for share in args if isinstance(share, float)])
-        if shares.size != len(CUTS):
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, *shares: float) -> float:  # noqa: ARG002
         right, wrong = _rates(law)
-        return float(shares @ (right - wrong))
+        return float(np.array(shares) @ (right - wrong))
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of the file's guesses."""
@@ -63,10 +60,7 @@ class AttributeMembership(Estimand):
     meaning = "membership advantage of right guesses (attribute)"
     usual = DEAR
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage at the rates of right guesses, over all values."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:
         right, wrong = _rates(law)
         shares = np.array(SHARES)
         return weighed(float(shares @ right), float(shares @ wrong), prior)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, wrong_arguments
+from mipaudit.validation.estimands.estimand import Estimand, Interval
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
 
@@ -42,38 +42,6 @@ _HOST: Final = "null-gaussian"
 _CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1")
 _BLOCKS: Final = 15
 _NULL_QUERIES: Final = 8
-
-
-class ScorePair(Protocol):
-    """Scores of two queries with known advantages."""
-
-    @property
-    def name(self) -> str:
-        """Return the name: stable, lower case, with hyphens."""
-        ...
-
-    @property
-    def apart(self) -> bool:
-        """Return whether the second query was asked about other records."""
-        ...
-
-    def draw(
-        self, rng: np.random.Generator, member: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the scores of records with this membership under both queries."""
-        ...
-
-    def difference(self, prior: float) -> float:
-        """Return the first query's advantage minus the second's, for thresholds."""
-        ...
-
-    def larger_advantage(self, prior: float) -> float:
-        """Return the larger of the two advantages."""
-        ...
-
-    def joint_advantage(self, prior: float) -> float:
-        """Return the advantage of the best attacker who sees both scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +103,7 @@ class RareSwing:
 
     name: str
     share: float
-
-    @property
-    def apart(self) -> bool:
-        """Return whether the second query was asked about other records: it was not."""
-        return False
+    apart: ClassVar[bool] = False
 
     def draw(
         self, rng: np.random.Generator, member: NDArray[np.bool_]
@@ -177,18 +141,13 @@ CORRELATED: Final = tuple(
     for kind, shifts in (("null", (0.0, 0.0)), ("equal", (1.0, 1.0)), ("unequal", (1.5, 0.5)))
     for word, correlation in (("alike", 0.8), ("unrelated", 0.0), ("opposed", -0.8), ("apart", 0.0))
 )
-
-
 # About two such members are expected in a file of 200 and of 1,000 records: the worst for them.
 SWINGS: Final = (
     RareSwing(name="swing-rare", share=0.03),
     RareSwing(name="swing-rarer", share=0.005),
 )
-
-
+ScorePair = PairedScores | RareSwing
 PAIRED_SCORES: Final[tuple[ScorePair, ...]] = (*CORRELATED, *SWINGS)
-
-
 _BY_NAME: Final = {one.name: one for one in PAIRED_SCORES}
 
 
@@ -280,18 +239,12 @@ def compared_pair(
         return Compared(evidence=evidence, cohorts=(cohort,), independent=False)
     cohorts, evidence = [], ()
     for number, scores in enumerate((first, second)):
-        found, _ = _one_query(audited, scores)
+        found, _ = compared_columns(
+            audited.member, [scores], prior=audited.prior, seed=audited.seed, pairs=[]
+        )
         evidence = (*evidence, *found)
         cohorts.append(Cohort(queries=(number,), met=None, meetings=()))
     return Compared(evidence=evidence, cohorts=tuple(cohorts), independent=True)
-
-
-def _one_query(
-    audited: AuditedFile, scores: NDArray[np.float64]
-) -> tuple[tuple[Evidence, ...], Cohort]:
-    return compared_columns(
-        audited.member, [scores], prior=audited.prior, seed=audited.seed, pairs=[]
-    )
 
 
 class _OfPairs(Estimand):
@@ -308,14 +261,11 @@ class Difference(_OfPairs):
     name = "difference"
     meaning = "advantage of one query minus that of another"
     statements = frozenset({("difference", attackers) for attackers in _CLASSES})
+    takes = ((str, str),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the first query's advantage minus the second's."""
-        match args:
-            case (str(pair), str()) if pair in _BY_NAME:
-                return _BY_NAME[pair].difference(prior)
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, pair: str, of: str) -> float | None:  # noqa: ARG002
+        found = _BY_NAME.get(pair)
+        return None if found is None else found.difference(prior)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``compare`` states of every pair and class."""
@@ -338,15 +288,11 @@ class JointGain(_OfPairs):
 
     name = "joint_gain"
     meaning = "advantage of two scores seen together minus the better of either alone"
+    takes = ((str,),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the joint advantage minus the larger of the two."""
-        match args:
-            case (str(pair),) if pair in _BY_NAME:
-                one = _BY_NAME[pair]
-                return one.joint_advantage(prior) - one.larger_advantage(prior)
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, pair: str) -> float | None:  # noqa: ARG002
+        one = _BY_NAME.get(pair)
+        return None if one is None else one.joint_advantage(prior) - one.larger_advantage(prior)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``compare`` states of every pair of the same records."""
@@ -366,10 +312,7 @@ class LargestAdvantage(_OfPairs):
     meaning = "largest advantage among eight queries that leak nothing"
     trivial = True
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the trivial attacker's advantage."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
         return abs(2 * prior - 1)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

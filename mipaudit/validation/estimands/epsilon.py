@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,10 @@ from mipaudit.commands.epsilon.runs.limit import Method, epsilon_runs
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.validation.estimands.audited_file import ATTACK_CUT, CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import (
-    Args,
-    Estimand,
-    Interval,
-    one_sided,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import Estimand, Interval, one_sided
 from mipaudit.validation.scenarios.score_scenarios import mechanism_curve
 
 if TYPE_CHECKING:
-    from mipaudit.commands.bounds.attacks import Refutation, RefutedLimits
     from mipaudit.validation.laws.law import Law
 
 DELTA: Final = 1e-5
@@ -48,16 +41,11 @@ class Epsilon(Estimand):
         """Tell whether the law is a mechanism, or leaks nothing."""
         return _leaks_nothing(law) or mechanism_curve(law.name) is not None
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the mechanism's epsilon."""
+    def _value(self, law: Law, prior: float) -> float | None:  # noqa: ARG002
         curve = mechanism_curve(law.name)
-        if args or not self.applies(law):
-            raise wrong_arguments(self)
-        return 0.0 if curve is None else curve.epsilon_at(DELTA)
-
-    @abstractmethod
-    def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return the one-sided lower limits."""
+        if curve is not None and self.applies(law):
+            return curve.epsilon_at(DELTA)
+        return 0.0 if self.applies(law) else None
 
 
 class EpsilonRuns(Epsilon):
@@ -142,50 +130,35 @@ def _leaks_nothing(law: Law) -> bool:
 
 
 class _RuledOut(Estimand):
-    """A parameter of differential privacy that an attack rules out; it takes no arguments."""
+    """A parameter of differential privacy that an attack rules out."""
+
+    parameter: ClassVar[Literal["epsilon", "mu"]]
 
     def applies(self, law: Law) -> bool:
         """Tell whether the attack leaves any finite value standing."""
         return math.isfinite(self._at(*_rates(law)))
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the attack's own value, from its true rates."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
         return self._at(*_rates(law))
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the Clopper-Pearson limits, two-sided and one-sided."""
-        refuted = audited.refuted
-        for limits in refuted.limits:
-            if limits.method == "clopper-pearson":
-                yield self._interval(refuted, limits)
-
-    def _interval(self, refuted: Refutation, limits: RefutedLimits) -> Interval:
-        lower, upper = self._ends(limits)
-        two_sided = limits.sides == 2  # noqa: PLR2004
-        return self.interval(
-            lower,
-            upper,
-            nominal=one_sided(limits.confidence) if two_sided else limits.confidence,
-            value=self._value(refuted),
-            label=self.name if two_sided else f"{self.name}, one-sided",
-        )
+        for limits in audited.refuted.limits:
+            if limits.method != "clopper-pearson":
+                continue
+            two_sided = limits.sides == 2  # noqa: PLR2004
+            yield self.interval(
+                getattr(limits, f"{self.parameter}_lower"),
+                getattr(limits, f"{self.parameter}_upper"),
+                nominal=one_sided(limits.confidence) if two_sided else limits.confidence,
+                value=getattr(audited.refuted, self.parameter),
+                label=self.name if two_sided else f"{self.name}, one-sided",
+            )
 
     @staticmethod
     @abstractmethod
     def _at(tpr: float, fpr: float) -> float:
         """Return the least value that is consistent with these rates."""
-
-    @staticmethod
-    @abstractmethod
-    def _ends(limits: RefutedLimits) -> tuple[float, float | None]:
-        """Return the two limits."""
-
-    @staticmethod
-    @abstractmethod
-    def _value(refuted: Refutation) -> float | None:
-        """Return the best estimate."""
 
 
 class AttackEpsilon(_RuledOut):
@@ -193,18 +166,11 @@ class AttackEpsilon(_RuledOut):
 
     name = "attack_epsilon"
     meaning = "epsilon that a fixed attack rules out (bounds, from counts)"
+    parameter = "epsilon"
 
     @staticmethod
     def _at(tpr: float, fpr: float) -> float:
         return refuted_epsilon(tpr, fpr, 0.0)
-
-    @staticmethod
-    def _ends(limits: RefutedLimits) -> tuple[float, float | None]:
-        return limits.epsilon_lower, limits.epsilon_upper
-
-    @staticmethod
-    def _value(refuted: Refutation) -> float | None:
-        return refuted.epsilon
 
 
 class AttackMu(_RuledOut):
@@ -212,18 +178,11 @@ class AttackMu(_RuledOut):
 
     name = "attack_mu"
     meaning = "mu that a fixed attack rules out (bounds, from counts)"
+    parameter = "mu"
 
     @staticmethod
     def _at(tpr: float, fpr: float) -> float:
         return refuted_mu(tpr, fpr)
-
-    @staticmethod
-    def _ends(limits: RefutedLimits) -> tuple[float, float | None]:
-        return limits.mu_lower, limits.mu_upper
-
-    @staticmethod
-    def _value(refuted: Refutation) -> float | None:
-        return refuted.mu
 
 
 def _rates(law: Law) -> tuple[float, float]:

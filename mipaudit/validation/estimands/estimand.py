@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
 from mipaudit.validation.report import Source  # noqa: TC001 - part of the public type
@@ -86,6 +86,7 @@ class Estimand(ABC):
             coverage is that of the files that it was tried on.
         vectorial: whether it is about scores of several numbers.
         trivial: whether an attacker who knows nothing reaches |2p-1|.
+        takes: the types of the arguments, in each of the forms that they may have.
     """
 
     name: ClassVar[str]
@@ -96,6 +97,7 @@ class Estimand(ABC):
     usual: ClassVar[Usual | None] = None
     vectorial: ClassVar[bool] = False
     trivial: ClassVar[bool] = False
+    takes: ClassVar[tuple[tuple[type, ...], ...]] = ((),)
 
     def concerns(self, law: Law) -> bool:
         """Tell whether it is asked about this law at all: of one number, or of several."""
@@ -114,11 +116,10 @@ class Estimand(ABC):
             law.name in where.laws and records <= where.records and number % where.every == 0
         )
 
-    def applies(self, law: Law) -> bool:  # noqa: ARG002 - most apply to all
+    def applies(self, law: Law) -> bool:
         """Tell whether it has a true value, and a finite one, under this law."""
-        return True
+        return self.vectorial == (law.width > 1)
 
-    @abstractmethod
     def truth(self, law: Law, prior: float, args: Args) -> float:
         """Return the true value.
 
@@ -130,14 +131,28 @@ class Estimand(ABC):
         Raises:
             ValueError: arguments that it does not take.
         """
+        found = self._value(law, prior, *args) if self._accepts(args) else None
+        if found is None:
+            raise ValueError(f"{self.name} does not take these arguments")
+        return found
+
+    def _accepts(self, args: Args) -> bool:
+        return any(
+            len(args) == len(form) and all(map(isinstance, args, form)) for form in self.takes
+        )
+
+    @abstractmethod
+    def _value(self, *args: Any, **named: Any) -> float | None:  # noqa: ANN401 - as `takes`
+        """Return the truth from law, prior and arguments of these types; None if they are wrong."""
 
     def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002 - few look at them
         """Return its value where nothing leaks: that of the trivial attacker, or 0."""
         return abs(2 * prior - 1) if self.trivial else 0.0
 
-    @abstractmethod
     def intervals(self, audited: AuditedFile) -> Iterable[Interval]:
-        """Return what the tool says about it on a file."""
+        """Return what the tool says about it on a file: by default the rows of a report."""
+        for quantity, attackers in self.statements:
+            yield from map(self.interval_of, audited.stated(quantity, attackers))
 
     def interval(
         self,
@@ -175,8 +190,3 @@ class Estimand(ABC):
 def one_sided(confidence: float) -> float:
     """Return what each limit of a pair promises alone."""
     return 1 - (1 - confidence) / 2
-
-
-def wrong_arguments(estimand: Estimand) -> ValueError:
-    """Return the error to raise for arguments that an estimand does not take."""
-    return ValueError(f"{estimand.name} does not take these arguments")

@@ -25,7 +25,7 @@ from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, sample_size
 from mipaudit.summaries.tally import Tally
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, AuditedVector
-from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, wrong_arguments
+from mipaudit.validation.estimands.estimand import Estimand, Interval
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Estimate
@@ -46,14 +46,10 @@ class AdvantageNoised(Estimand):
     trivial = True
     statements = frozenset({("advantage", "noised-query")})
     by_name_only = True
+    takes = ((float,),)
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage of the score with noise, in [|2p-1|, 1]."""
-        match args:
-            case (float(bandwidth),) if bandwidth > 0:
-                return noised_advantage(law, bandwidth, prior)
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, bandwidth: float) -> float | None:
+        return noised_advantage(law, bandwidth, prior) if bandwidth > 0 else None
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what is stated with each bandwidth, under the name of its first selector."""
@@ -146,20 +142,10 @@ class AdvantageBlind(Estimand):
     name = "advantage_blind"
     meaning = "advantage of attackers who see the records alone"
     vectorial = True
+    takes = ((), (str, float))
 
-    def applies(self, law: Law) -> bool:
-        """Tell whether the law's records have several columns."""
-        return law.width > 1
-
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002 - always 1/2
-        """Return the total variation, or the advantage of the class at prior 1/2."""
-        match args:
-            case ():
-                return law.advantage(PRIOR)
-            case (str(), float(value)):
-                return value
-            case _:
-                raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float, of: str = "", known: float | None = None) -> float:  # noqa: ARG002
+        return law.advantage(PRIOR) if known is None else known
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return what ``shift`` says of any attacker, and of thresholds on what it learned."""

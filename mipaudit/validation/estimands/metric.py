@@ -16,7 +16,7 @@ from mipaudit.maths.metrics.limits import observed_metric
 from mipaudit.maths.metrics.names import parse_metric
 from mipaudit.statements.estimate import Attackers, Estimate
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, wrong_arguments
+from mipaudit.validation.estimands.estimand import Args, Estimand, Interval
 from mipaudit.validation.laws.law import Law, ladder_of
 
 if TYPE_CHECKING:
@@ -42,15 +42,14 @@ class MetricOptimum(Estimand):
     statements = frozenset({("metric", attackers) for attackers in _CLASSES})
     by_name_only = True
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the supremum over the class, at least the trivial attacker's value."""
-        match args:
-            case (str(name), str(attackers), *edges) if attackers in get_args(Attackers):
-                metric = parse_metric(name, prior=prior)
-                best = _optimum(law, metric, attackers, [float(edge) for edge in edges])
-                return max(best, metric.baseline)
-            case _:
-                raise wrong_arguments(self)
+    def _accepts(self, args: Args) -> bool:
+        """Tell whether there are a name, a class and numbers."""
+        numbers = (isinstance(edge, float) for edge in args[2:])
+        return len(args) > 1 and args[1] in get_args(Attackers) and all(numbers)
+
+    def _value(self, law: Law, prior: float, name: str, attackers: str, *edges: float) -> float:
+        metric = parse_metric(name, prior=prior)
+        return max(_optimum(law, metric, attackers, list(edges)), metric.baseline)
 
     def baseline(self, prior: float, args: Args) -> float:
         """Return the trivial attacker's value."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from mipaudit.evidence.named_attackers.named_attack import (
 )
 from mipaudit.summaries.identity.row_rank import micro_blocks, position_bytes
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import DEAR, Args, Estimand, Interval, wrong_arguments
+from mipaudit.validation.estimands.estimand import DEAR, Estimand, Interval
 
 if TYPE_CHECKING:
     from mipaudit.validation.laws.law import Law
@@ -49,9 +49,10 @@ _STEPS: Final = 1 << 16
 
 
 class _Named(Estimand):
-    """About one adversary, called a member at most at ``args`` = (cut, side of the members)."""
+    """About one adversary; ``args`` is (cut, who is called a member, side of the members)."""
 
     usual = DEAR
+    takes = ((float, str, str),)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of each adversary that the file lets learn."""
@@ -91,9 +92,8 @@ class NamedAttack(_Named):
     name = "named_attack"
     meaning = "advantage of a named adversary (attack)"
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage of the threshold that was learned."""
-        return weighed(*_rates(self, law, args), prior)
+    def _value(self, law: Law, prior: float, *cut: Any) -> float:  # noqa: ANN401 - as `takes`
+        return weighed(*_rates(law, *cut), prior)
 
     def _limits(
         self,
@@ -139,9 +139,8 @@ class NamedShortfall(_Shortfall):
     name = "named_shortfall"
     meaning = "what any attacker has more than a named one (attack)"
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the best advantage less that of the threshold that was learned."""
-        return law.advantage(prior) - weighed(*_rates(self, law, args), prior)
+    def _value(self, law: Law, prior: float, *cut: Any) -> float:  # noqa: ANN401 - as `takes`
+        return law.advantage(prior) - weighed(*_rates(law, *cut), prior)
 
     def _side(self, rows: JudgedRows, audited: AuditedFile) -> Ends:
         counts = audited.evidence.counts
@@ -154,9 +153,8 @@ class NamedShortfallThresholds(_Shortfall):
     name = "named_shortfall_thresholds"
     meaning = "what the best threshold has more than a named attacker (attack)"
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the best threshold's advantage less that of the one that was learned."""
-        return law.advantage_thresholds(prior) - weighed(*_rates(self, law, args), prior)
+    def _value(self, law: Law, prior: float, *cut: Any) -> float:  # noqa: ANN401 - as `takes`
+        return law.advantage_thresholds(prior) - weighed(*_rates(law, *cut), prior)
 
     def _side(self, rows: JudgedRows, audited: AuditedFile) -> Ends:
         upper = at_most_short(rows, "thresholds", audited.prior, _ALPHA / 2)
@@ -171,20 +169,16 @@ def _cuts(taught: Labelled, prior: float) -> Iterator[tuple[str, Cut]]:
         yield "mean", mean_cut(float(taught.members.mean()))
 
 
-def _rates(estimand: Estimand, law: Law, args: Args) -> tuple[float, float]:
-    """Return the true TPR and FPR of the threshold that the arguments carry."""
-    match args:
-        case (float(at), "low", "low"):
-            cuts = np.array([at])
-            return float(law.members.cdf(cuts)[0]), float(law.holdout.cdf(cuts)[0])
-        case (float(at), "low", "high"):
-            # Called a member at -score <= at: not below -at.
-            cuts = np.array([np.nextafter(-at, -np.inf)])
-            return 1 - float(law.members.cdf(cuts)[0]), 1 - float(law.holdout.cdf(cuts)[0])
-        case (float(), "nobody", str()):
-            return 0.0, 0.0
-        case _:
-            raise wrong_arguments(estimand)
+def _rates(law: Law, at: float, below: str, side: str) -> tuple[float, float]:
+    """Return the true TPR and FPR of a threshold."""
+    if below == "nobody":
+        return 0.0, 0.0
+    if side == "low":
+        cuts = np.array([at])
+        return float(law.members.cdf(cuts)[0]), float(law.holdout.cdf(cuts)[0])
+    # Called a member at -score <= at: not below -at.
+    cuts = np.array([np.nextafter(-at, -np.inf)])
+    return 1 - float(law.members.cdf(cuts)[0]), 1 - float(law.holdout.cdf(cuts)[0])
 
 
 class GeneralizationGap(Estimand):
@@ -194,10 +188,7 @@ class GeneralizationGap(Estimand):
     meaning = "generalization gap of a bounded loss (attack)"
     usual = DEAR
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:  # noqa: ARG002
-        """Return the difference of the two means."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:  # noqa: ARG002
         return _mean(law.holdout) - _mean(law.members)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
@@ -214,10 +205,8 @@ class BoundedLoss(Estimand):
     meaning = "advantage of the bounded-loss adversary (attack)"
     usual = DEAR
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return its advantage: it calls a record a member with probability 1 - loss/bound."""
-        if args:
-            raise wrong_arguments(self)
+    def _value(self, law: Law, prior: float) -> float:
+        # It calls a record a member with probability 1 - loss/bound.
         return weighed(1 - _mean(law.members) / BOUND, 1 - _mean(law.holdout) / BOUND, prior)
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:

@@ -20,13 +20,7 @@ from mipaudit.summaries.plan import make_plan
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
 from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
-from mipaudit.validation.estimands.estimand import (
-    Args,
-    Estimand,
-    Interval,
-    one_sided,
-    wrong_arguments,
-)
+from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, one_sided
 
 if TYPE_CHECKING:
     from mipaudit.maths.cell_risk import RiskLimits
@@ -77,12 +71,15 @@ class RecordRisk(Estimand):
     meaning = "signed risk of all cells of records together"
     by_name_only = True
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the least distance of a cell's risk from its limits, below 0 if outside."""
-        numbers = _numbers(self, args)
+    def _accepts(self, args: Args) -> bool:
+        return _all_numbers(args)
+
+    def _value(self, law: Law, prior: float, *args: float) -> float:
+        numbers = np.array(args)
         cuts, count = int(numbers[0]), int(numbers[1])
         edges, cell, lower, upper = np.split(numbers[2:], np.cumsum([cuts, cuts + 1, count]))
         risks = true_risks(law, prior, edges, cell.astype(np.int64))
+        # The least distance of a cell's risk from its limits, below 0 if outside.
         return float(np.minimum(risks - lower, upper - risks).min())
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
@@ -91,11 +88,8 @@ class RecordRisk(Estimand):
         yield _margin(self.name, cells, risks, risks.together, label="")
 
 
-def _numbers(estimand: Estimand, args: Args) -> NDArray[np.float64]:
-    """Return arguments that describe cells, all numbers."""
-    if not args or any(isinstance(one, str) for one in args):
-        raise wrong_arguments(estimand)
-    return np.array(args, dtype=np.float64)
+def _all_numbers(args: Args) -> bool:
+    return bool(args) and not any(isinstance(one, str) for one in args)
 
 
 def _margin(
@@ -129,9 +123,11 @@ class LargestRisk(Estimand):
     statements = frozenset({("risk", "any")})
     by_name_only = True
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the largest |f| over the cells in which a record was counted."""
-        numbers = _numbers(self, args)
+    def _accepts(self, args: Args) -> bool:
+        return _all_numbers(args)
+
+    def _value(self, law: Law, prior: float, *args: float) -> float:
+        numbers = np.array(args)
         cuts = int(numbers[0])
         edges, cell, occupied = np.split(numbers[1:], np.cumsum([cuts, cuts + 1]))
         risks = true_risks(law, prior, edges, cell.astype(np.int64))
@@ -164,18 +160,16 @@ class GroupAdvantage(Estimand):
     name = "group_advantage"
     meaning = "advantage of all groups of records together"
     by_name_only = True
+    takes = ((), (str,))
 
-    def truth(self, law: Law, prior: float, args: Args) -> float:
-        """Return the advantage, that of the best threshold, or no difference."""
-        match args:
-            case ():
+    def _value(self, law: Law, prior: float, of: str = "") -> float | None:
+        match of:
+            case "":
                 return law.advantage(prior)
-            case ("thresholds",):
+            case "thresholds":
                 return law.advantage_thresholds(prior)
-            case ("difference",):
-                return 0.0
             case _:
-                raise wrong_arguments(self)
+                return 0.0 if of == "difference" else None
 
     def baseline(self, prior: float, args: Args) -> float:
         """Return the trivial attacker's advantage."""
