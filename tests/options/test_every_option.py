@@ -1,6 +1,6 @@
 """Every declared option, by every way to give it: what is no value of it is refused, by its name.
 
-One test for all of them: a new option is held to it by being declared.
+One test for all options of a command: a new option is held to it by being declared.
 """
 
 import math
@@ -24,10 +24,12 @@ def options_of(command):
     return [one for kind in (command.asked, command.shown) for one in declared(named(kind))]
 
 
-EVERY = [(command, one) for command in TABLE for one in options_of(command)]
-TYPED = [(command, one) for command, one in EVERY if one.option.flag]
-NAMES = [f"{command.name}-{one.name}" for command, one in EVERY]
-TYPED_NAMES = [f"{command.name}-{one.name}" for command, one in TYPED]
+def typed_of(command):
+    return [one for one in options_of(command) if one.option.flag]
+
+
+def of_each(commands):
+    return pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
 
 
 def outside(one):
@@ -71,30 +73,39 @@ def said(monkeypatch, capsys, tmp_path):
     return run
 
 
-@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
-def test_python_refuses_what_is_no_value_and_names_the_option(command, one):
+def no_values_of(one):
+    """Return what is refused as a value of an option in Python."""
     wrong = [object()] if is_number(one) or is_choice(one) or one.kind in {str, bool} else []
     wrong += [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
     wrong += [math.nan] if is_number(one) else []
-    for value in [*wrong, *outside(one)]:
-        with pytest.raises(UsageError) as raised:
-            checked(one, value)
-        assert raised.value.code == one.name
-        assert f"`{one.name}`" in raised.value.message
-        assert MARK not in str(raised.value)
+    return [*wrong, *outside(one)]
 
 
-@pytest.mark.parametrize(("command", "one"), TYPED, ids=TYPED_NAMES)
-def test_the_command_line_refuses_it_in_one_sentence(said, command, one):
-    flag = one.option.flag.split("/")[-1]
-    wrong = [MARK] if is_number(one) or is_choice(one) else []
-    for value in [*wrong, *outside(one)]:
-        status, text = said(*command.name.split(), *needed(command, one), f"{flag}={value}")
+@of_each(TABLE)
+def test_python_refuses_what_is_no_value_and_names_the_option(command):
+    for one in options_of(command):
+        for value in no_values_of(one):
+            case = one.name, value
+            with pytest.raises(UsageError) as raised:
+                pytest.fail(f"{case} is taken for {checked(one, value)!r}")
+            assert raised.value.code == one.name, case
+            assert f"`{one.name}`" in raised.value.message, case
+            assert MARK not in str(raised.value), case
 
-        assert status == 2
-        assert text.startswith("Error: ")
-        assert flag in text
-        assert len(text.splitlines()) <= 2
+
+@of_each(TABLE)
+def test_the_command_line_refuses_it_in_one_sentence(said, command):
+    for one in typed_of(command):
+        flag = one.option.flag.split("/")[-1]
+        wrong = [MARK] if is_number(one) or is_choice(one) else []
+        for value in [*wrong, *outside(one)]:
+            status, text = said(*command.name.split(), *needed(command, one), f"{flag}={value}")
+
+            case = flag, value, text
+            assert status == 2, case
+            assert text.startswith("Error: "), case
+            assert flag in text, case
+            assert len(text.splitlines()) <= 2, case
 
 
 def work(command, left_out):
@@ -107,76 +118,82 @@ def work(command, left_out):
     return ["-v" if left_out.name == "quiet" else "-q"]
 
 
-def is_set_elsewhere(command, one):
-    return command.configured and not is_placed(one)
+CONFIGURED = [command for command in TABLE if command.configured]
 
 
-ELSEWHERE = [(command, one) for command, one in TYPED if is_set_elsewhere(command, one)]
-ELSEWHERE_NAMES = [f"{command.name}-{one.name}" for command, one in ELSEWHERE]
+def set_elsewhere(command):
+    return [one for one in typed_of(command) if not is_placed(one)]
 
 
 def key_of(one):
     return one.option.flag.split("/")[-1].lstrip("-").replace("-", "_")
 
 
-@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
-def test_the_environment_is_refused_like_the_command_line(said, monkeypatch, command, one):
-    variable = f"MIPAUDIT_{key_of(one).upper()}"
-    wrong = [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
-    for value in [*wrong, *outside(one)]:
-        monkeypatch.setenv(variable, str(value))
-        status, text = said(*command.name.split(), *work(command, one))
+@of_each(CONFIGURED)
+def test_the_environment_is_refused_like_the_command_line(said, monkeypatch, command):
+    for one in set_elsewhere(command):
+        variable = f"MIPAUDIT_{key_of(one).upper()}"
+        wrong = [MARK] if is_number(one) or is_choice(one) or one.kind is bool else []
+        for value in [*wrong, *outside(one)]:
+            monkeypatch.setenv(variable, str(value))
+            status, text = said(*command.name.split(), *work(command, one))
 
-        assert status == 2
-        assert variable in text
-        monkeypatch.delenv(variable)
-
-
-@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
-def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command, one):
-    values = [f'"{MARK}"'] if is_number(one) or is_choice(one) or one.kind is bool else ["[[1]]"]
-    values += [str(value) for value in outside(one)]
-    table = f'"{command.name}"' if " " in command.name else command.name
-    for value in values:
-        (tmp_path / "mipaudit.toml").write_text(f"[{table}]\n{key_of(one)} = {value}\n")
-        status, text = said(*command.name.split(), *work(command, one))
-
-        assert status == 2
-        assert "mipaudit.toml" in text
+            assert status == 2, (variable, value, text)
+            assert variable in text, (variable, value, text)
+            monkeypatch.delenv(variable)
 
 
-@pytest.mark.parametrize(("command", "one"), ELSEWHERE, ids=ELSEWHERE_NAMES)
-def test_a_policy_file_has_numbers_without_quotes(said, tmp_path, command, one):
-    if one.many or one.kind not in {int, float}:
-        return
-    table = f'"{command.name}"' if " " in command.name else command.name
-    (tmp_path / "mipaudit.toml").write_text(f"[{table}]\n{key_of(one)} = 1\n")
-
-    _, text = said(*command.name.split(), "no-such-file.csv")
-
-    assert "a text, in quotes" not in text
+def table_of(command):
+    return f'"{command.name}"' if " " in command.name else command.name
 
 
-@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
-def test_what_was_read_is_read_again_as_itself(command, one):
-    read = one.option.read
-    if read is None or one.default in {None, ()}:
-        return
-    assert read(read(one.default)) == read(one.default)
+@of_each(CONFIGURED)
+def test_a_policy_file_is_refused_like_the_command_line(said, tmp_path, command):
+    for one in set_elsewhere(command):
+        marked = is_number(one) or is_choice(one) or one.kind is bool
+        values = [f'"{MARK}"' if marked else "[[1]]", *map(str, outside(one))]
+        for value in values:
+            setting = f"{key_of(one)} = {value}"
+            (tmp_path / "mipaudit.toml").write_text(f"[{table_of(command)}]\n{setting}\n")
+            status, text = said(*command.name.split(), *work(command, one))
+
+            assert status == 2, (setting, text)
+            assert "mipaudit.toml" in text, (setting, text)
 
 
-@pytest.mark.parametrize(("command", "one"), EVERY, ids=NAMES)
-def test_every_option_says_what_it_is(command, one):
-    said = one.option.help
+@of_each(CONFIGURED)
+def test_a_policy_file_has_numbers_without_quotes(said, tmp_path, command):
+    for one in set_elsewhere(command):
+        if not one.many and one.kind in {int, float}:
+            setting = f"{key_of(one)} = 1"
+            (tmp_path / "mipaudit.toml").write_text(f"[{table_of(command)}]\n{setting}\n")
 
-    assert "--" not in said  # other options are named in backticks
-    assert not said[0].islower()
-    assert said.endswith((".", "]"))
-    for other in get_args(one.kind) if is_choice(one) else ():
-        assert isinstance(other, str)
+            _, text = said(*command.name.split(), "no-such-file.csv")
+
+            assert "a text, in quotes" not in text, setting
 
 
-@pytest.mark.parametrize("command", [one for one in TABLE if one.answer], ids=lambda one: one.name)
+@of_each(TABLE)
+def test_what_was_read_is_read_again_as_itself(command):
+    for one in options_of(command):
+        read = one.option.read
+        if read is not None and one.default not in {None, ()}:
+            assert read(read(one.default)) == read(one.default), one.name
+
+
+@of_each(TABLE)
+def test_every_option_says_what_it_is(command):
+    for one in options_of(command):
+        said = one.option.help
+
+        assert "--" not in said, one.name  # other options are named in backticks
+        assert not said[0].islower(), one.name
+        assert said.endswith((".", "]")), one.name
+        for other in get_args(one.kind) if is_choice(one) else ():
+            assert isinstance(other, str), one.name
+
+
+@of_each([command for command in TABLE if command.answer])
 def test_the_public_function_has_the_options_of_the_command(command):
     import inspect
 
