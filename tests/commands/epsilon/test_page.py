@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,9 +46,13 @@ SAMPLES = {
 NAMES = list(SAMPLES)
 
 
-@pytest.fixture(scope="module")
-def page():
-    return lambda name, width=100: report_text(epsilon(**SAMPLES[name]), width=width)
+@cache
+def sample(name):
+    return epsilon(**SAMPLES[name])
+
+
+def page(name, width=100):
+    return report_text(sample(name), width=width)
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +64,12 @@ def coins():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_golden(page, golden, name):
+def test_golden(golden, name):
     assert page(name) == golden
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_golden_at_other_widths(page, golden, width):
+def test_golden_at_other_widths(golden, width):
     assert page("one_run_refuted", width) == golden
 
 
@@ -86,17 +91,17 @@ def test_golden_of_one_model(golden):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_every_limit_is_on_the_page_and_nothing_is_missing(page, name, width):
+def test_every_limit_is_on_the_page_and_nothing_is_missing(name, width):
     text = page(name, width)
-    for statement in epsilon(**SAMPLES[name]).statements:
+    for statement in sample(name).statements:
         if statement.lower is not None:
             assert lower_figure(statement.lower) in text
     for word in ("None", " nan", "inf ", "{", "}"):
         assert word not in text
 
 
-def test_limits_are_rounded_down(page):
-    report = epsilon(**RUNS)
+def test_limits_are_rounded_down():
+    report = sample("runs")
     shown = float(page("runs").split("any epsilon\nbelow ")[1].split(". ")[0])
     assert shown <= report.statements[0].lower < shown + 1e-4
 
