@@ -19,15 +19,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.reports.kinds import AnyReport
 
     class Framed(AnyReport, Protocol):
-        """What a report has around its tables."""
-
-        @property
-        def summary(self) -> str:
-            """The paragraph that can be read alone."""
-
-        @property
-        def findings(self) -> tuple[Finding, ...]:
-            """What the reader must know of the input."""
+        """What a report has around its tables, beside ``summary`` and ``findings`` if any."""
 
         @property
         def limitations(self) -> tuple[str, ...]:
@@ -227,9 +219,10 @@ def framed(
         beside: what stands between the findings and what to keep in mind.
         following: what stands last.
     """
+    findings: Sequence[Finding] = getattr(report, "findings", ())
     whole = (
         *sections,
-        bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in report.findings]),
+        bulleted("Findings", [f"{one.code}: {plain(one.text)}" for one in findings]),
         beside,
         bulleted("Keep in mind", report.limitations),
         following,
@@ -238,7 +231,7 @@ def framed(
         title=title or f"mipaudit {report.command}",
         headline=headline,
         mood=mood,
-        summary=safe_name(report.summary, longest=_LONGEST_SUMMARY),
+        summary=safe_name(getattr(report, "summary", ""), longest=_LONGEST_SUMMARY),
         sections=tuple(section for section in whole if section),
         cases=tuple(cases),
         created=report.provenance.created,

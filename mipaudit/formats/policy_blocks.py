@@ -67,6 +67,10 @@ if TYPE_CHECKING:
             """A check for each limit."""
 
         @property
+        def findings(self) -> tuple[Finding, ...]:
+            """What the reader must know of the input."""
+
+        @property
         def verdict(self) -> Verdict:
             """Of all of them."""
 

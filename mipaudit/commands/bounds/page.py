@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Note, Paragraph
+from mipaudit.formats.document import Case, Document, Grid, Note, Paragraph, framed
 from mipaudit.statements.text.rounding import lower_figure, number_text, percent_text, upper_figure
 
 if TYPE_CHECKING:
@@ -42,15 +42,8 @@ _NONE: Final = "none"
 def bounds_document(report: BoundsReport) -> Document:
     """Return the report as a document; it decides nothing, so no pipeline can wait for it."""
     nothing = "bounds say what could happen, and judge nothing"
-    return Document(
-        title="mipaudit bounds",
-        headline="",
-        mood="plain",
-        summary="",
-        sections=tuple(section for section in _sections(report) if section),
-        cases=(Case(group="bounds", name="verdict", status="skipped", text=nothing),),
-        created=report.provenance.created,
-    )
+    case = Case(group="bounds", name="verdict", status="skipped", text=nothing)
+    return framed(report, _sections(report), cases=(case,))
 
 
 def _sections(report: BoundsReport) -> Iterator[Section]:
@@ -64,7 +57,6 @@ def _sections(report: BoundsReport) -> Iterator[Section]:
         yield _needed(report.target, report.needed)
     if report.refuted is not None:
         yield from _refuted(report.refuted)
-    yield (Heading(text="Keep in mind"), Bullets(texts=report.limitations))
 
 
 def _guarantee(stated: Guarantee) -> Paragraph:

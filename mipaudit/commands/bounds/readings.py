@@ -7,19 +7,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from mipaudit.commands.bounds.options import BoundsOptions
+from mipaudit.commands.bounds.parts import WHOLE
 from mipaudit.maths.privacy.approximate import (
     ApproximateDP,
     published_bounds,
     to_substitution,
     two_steps,
 )
+from mipaudit.maths.privacy.mechanism import (
+    GaussianDP,
+    GeometricMechanism,
+    LaplaceMechanism,
+    RandomizedResponse,
+)
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from mipaudit.maths.privacy.composition import Part
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 Kind = Literal[
@@ -83,12 +92,23 @@ class Guarantee:
     curve: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What an attacker must tell apart, and the curve that limits it."""
+class Stated(NamedTuple):
+    """A guarantee as stated.
 
-    game: str
+    Attributes:
+        kind: what sort.
+        parameters: its numbers, by name.
+        curve: its trade-off curve, for the neighbours that it is stated for.
+        adjacency: these neighbours; None where the caller must say and did not.
+        by_substitution: the curve for a substitution, where it is known better than as a
+            removal and an addition.
+    """
+
+    kind: Kind
+    parameters: dict[str, float]
     curve: TradeOff
+    adjacency: Neighbours | None
+    by_substitution: TradeOff | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,69 +125,36 @@ class Bound:
     tight: bool
 
 
-def guarantee(
-    kind: Kind,
-    parameters: Mapping[str, float],
-    curve: TradeOff,
-    *,
-    delta: float,
-    adjacency: Neighbours | None,
-) -> Guarantee:
-    """Describe a guarantee.
-
-    Args:
-        kind: what sort.
-        parameters: its numbers, by name.
-        curve: its trade-off curve, for the neighbours that it is stated for.
-        delta: in [0, 1].
-        adjacency: these neighbours; None when nobody said.
-    """
-    epsilon = curve.epsilon_at(delta)
+def guarantee(found: Stated, delta: float) -> Guarantee:
+    """Describe a guarantee, at a delta in [0, 1]."""
+    epsilon = found.curve.epsilon_at(delta)
     known = math.isfinite(epsilon)
     return Guarantee(
-        kind=kind,
-        parameters=dict(parameters),
-        adjacency=adjacency or "substitution",
-        adjacency_assumed=adjacency is None,
+        kind=found.kind,
+        parameters=dict(found.parameters),
+        adjacency=found.adjacency or "substitution",
+        adjacency_assumed=found.adjacency is None,
         delta=delta,
         epsilon=epsilon if known else None,
         epsilon_reason=None if known else _UNBOUNDED,
-        curve=_CURVES[kind],
+        curve=_CURVES[found.kind],
     )
 
 
-def readings(
-    curve: TradeOff, adjacency: Neighbours | None, by_substitution: TradeOff | None = None
-) -> tuple[Reading, ...]:
-    """Return how the guarantee can be read; the first reading is the one that counts.
+def readings(found: Stated) -> tuple[tuple[str, TradeOff], ...]:
+    """Return what an attacker may have to tell apart, each with the curve that limits it.
 
-    By add or remove, telling a member from a holdout record takes two steps, telling
-    whether a record is there at all takes one.
-
-    Args:
-        curve: the guarantee, for the neighbours that it is stated for.
-        adjacency: these neighbours; None when nobody said.
-        by_substitution: the curve for a substitution, if it is known better than as two
-            steps.
+    The first reading is the one that counts. By add or remove, telling a member from a holdout
+    record takes two steps, telling whether a record is there at all takes one.
     """
-    match adjacency:
-        case "substitution":
-            return (Reading(game=BY_SUBSTITUTION, curve=curve),)
-        case "add-remove":
-            return (
-                Reading(game=BY_TWO_STEPS, curve=by_substitution or two_steps(curve)),
-                Reading(game=BY_PRESENCE, curve=curve),
-            )
-        case None:
-            return (
-                Reading(game=BY_SUBSTITUTION, curve=curve),
-                Reading(game=BY_TWO_STEPS, curve=two_steps(curve)),
-            )
+    if found.adjacency == "add-remove":
+        two = found.by_substitution or two_steps(found.curve)
+        return (BY_TWO_STEPS, two), (BY_PRESENCE, found.curve)
+    one = (BY_SUBSTITUTION, found.curve)
+    return (one,) if found.adjacency else (one, (BY_TWO_STEPS, two_steps(found.curve)))
 
 
-def bounds_of(
-    stated: Guarantee, curve: TradeOff, *, prior: float, advantage: float
-) -> tuple[Bound, ...]:
+def bounds_of(stated: Guarantee, curve: TradeOff, allowed: Allowance) -> tuple[Bound, ...]:
     """Return every published bound of the advantage, and that of the curve, last.
 
     The published ones see the guarantee through an epsilon at one delta, by substitution.
@@ -175,10 +162,10 @@ def bounds_of(
     Args:
         stated: the guarantee.
         curve: what tells a member from a holdout record.
-        prior: p in (0, 1).
-        advantage: what ``curve`` allows at the prior.
+        allowed: what ``curve`` allows.
     """
     epsilon, delta = _by_substitution(stated, curve)
+    advantage = allowed.advantage
     published = tuple(
         Bound(
             name=bound.name,
@@ -187,7 +174,7 @@ def bounds_of(
             assumes=bound.assumes,
             tight=stated.kind not in _ROUNDED_UP and bound.advantage <= advantage * (1 + _SAME),
         )
-        for bound in published_bounds(epsilon, delta, prior)
+        for bound in published_bounds(epsilon, delta, allowed.prior)
     )
     exact = Bound(
         name="trade-off curve",
@@ -266,3 +253,95 @@ def allowance(curve: TradeOff, *, game: str, prior: float, recall_floor: float) 
         precision=curve.precision(prior, recall_floor),
         posterior_limit=curve.posterior_limit(prior),
     )
+
+
+def stated(asked: BoundsOptions) -> Stated:
+    """Return the one guarantee that is stated.
+
+    Raises:
+        UsageError: a number of a composition is out of its range.
+        MissingExtraError: an accountant is needed and not installed.
+    """
+    match asked:
+        case BoundsOptions(dp_sgd=dict(numbers)):
+            return _accounted("dp-sgd", (("dp-sgd", numbers),), numbers, asked.adjacency)
+        case BoundsOptions(compose=(_, *_) as parts):
+            return _accounted("composition", parts, {"parts": len(parts)}, asked.adjacency)
+    kind, parameters, curve = _in_closed_form(asked)
+    of_substitutions = kind in {"randomized-response", "counting-queries"}
+    return Stated(kind, parameters, curve, "substitution" if of_substitutions else asked.adjacency)
+
+
+def _in_closed_form(asked: BoundsOptions) -> tuple[Kind, dict[str, float], TradeOff]:
+    moved = asked.moved
+    found: tuple[Kind, dict[str, float], TradeOff] | None = None
+    match asked:
+        case BoundsOptions(epsilon=float(epsilon)):
+            numbers = {"epsilon": epsilon, "delta": asked.delta or 0.0}
+            found = "approximate-dp", numbers, ApproximateDP(**numbers)
+        case BoundsOptions(mu=float(mu)):
+            found = "gaussian-dp", {"mu": mu}, GaussianDP(mu=mu)
+        case BoundsOptions(rho=float(rho)):
+            from mipaudit.maths.privacy.concentrated import ZeroConcentrated
+
+            found = "zero-concentrated-dp", {"rho": rho}, ZeroConcentrated(rho=rho)
+        case BoundsOptions(counting_queries={"k": k, "n": n}, noise_sd=float(sd)):
+            numbers = {"queries": k, "records": n, "noise_sd": sd}
+            found = "counting-queries", numbers, GaussianDP(mu=moved / sd)
+        case BoundsOptions(noise_sd=float(sd)):
+            numbers = {"noise_sd": sd, "sensitivity": moved}
+            found = "gaussian-noise", numbers, GaussianDP(mu=moved / sd)
+        case BoundsOptions(scale=float(scale)):
+            numbers = {"scale": scale, "sensitivity": moved}
+            found = "laplace-noise", numbers, LaplaceMechanism(shift=moved / scale)
+        case BoundsOptions(geometric_scale=float(scale)):
+            numbers = {"geometric_scale": scale, "sensitivity": moved}
+            curve = GeometricMechanism(scale=scale, sensitivity=int(moved))
+            found = "geometric-noise", numbers, curve
+        case BoundsOptions(randomized_response=float(truth)):
+            answers = asked.categories or 2
+            response = RandomizedResponse(truth=truth, categories=answers)
+            found = "randomized-response", {"truth": truth, "categories": answers}, response
+    assert found is not None  # noqa: S101 - the options hold one guarantee
+    return found
+
+
+def _accounted(
+    kind: Kind,
+    parts: Sequence[tuple[str, Mapping[str, float]]],
+    parameters: dict[str, float],
+    adjacency: Neighbours | None,
+) -> Stated:
+    """Return what an accountant says of a composition.
+
+    Noise multipliers are stated for adding or removing a record; randomized response only
+    ever protects by substitution.
+    """
+    from mipaudit.maths.privacy.accountant import account
+    from mipaudit.maths.privacy.composition import Composition
+
+    composition = Composition(parts=tuple(_part(*part, adjacency) for part in parts))
+    by_substitution = account(composition, "substitution")
+    responses = any(name == "randomized-response" for name, _ in parts)
+    if adjacency == "substitution" or (responses and adjacency is None):
+        return Stated(kind, parameters, by_substitution, "substitution", by_substitution)
+    added = account(composition, "add-remove")
+    return Stated(kind, parameters, added, "add-remove", by_substitution)
+
+
+def _part(kind: str, numbers: Mapping[str, float], adjacency: Neighbours | None) -> Part:
+    from mipaudit.maths.privacy import composition as c
+
+    makers: dict[str, Callable[..., Part]] = {
+        "gaussian": c.GaussianPart,
+        "laplace": c.LaplacePart,
+        "approximate-dp": c.ApproximatePart,
+        "randomized-response": c.ResponsePart,
+        "dp-sgd": c.DpSgd,
+    }
+    found: dict[str, Any] = {
+        name: int(value) if name in WHOLE else value for name, value in numbers.items()
+    }
+    if kind == "approximate-dp" and adjacency is not None:
+        found["adjacency"] = adjacency
+    return makers[kind](**found)

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
-    from mipaudit.commands.bounds.readings import Allowance
-    from mipaudit.commands.bounds.requirement import Target
-    from mipaudit.commands.bounds.stated import Stated
+    from mipaudit.commands.bounds.readings import Allowance, Stated
+    from mipaudit.commands.bounds.requirement import Quantity, Target
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
 # A delta that nobody gave, where epsilon has to be derived at one.
@@ -101,22 +100,19 @@ def answer_bounds(asked: BoundsOptions) -> BoundsReport:
 
 
 def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
-    from mipaudit.commands.bounds.readings import allowance, bounds_of, guarantee, readings
-    from mipaudit.commands.bounds.stated import stated
+    from mipaudit.commands.bounds import readings
 
-    found = stated(asked)
+    found = readings.stated(asked)
     delta = asked.delta
     if delta is None:
         delta = 0.0 if math.isfinite(found.curve.loss) else _USUAL_DELTA
-    ways = readings(found.curve, found.adjacency, found.by_substitution)
-    description = guarantee(
-        found.kind, found.parameters, found.curve, delta=delta, adjacency=found.adjacency
-    )
+    description = readings.guarantee(found, delta)
+    ways = readings.readings(found)
     first, *others = (
-        allowance(way.curve, game=way.game, prior=asked.prior, recall_floor=asked.recall_floor)
-        for way in ways
+        readings.allowance(way, game=game, prior=asked.prior, recall_floor=asked.recall_floor)
+        for game, way in ways
     )
-    curve = ways[0].curve
+    curve = ways[0][1]
     points = None
     if asked.curves:
         from mipaudit.commands.bounds.curves import curves
@@ -127,7 +123,7 @@ def _allowed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
         guarantee=description,
         attacker=first,
         other_readings=tuple(others),
-        bounds=bounds_of(description, curve, prior=first.prior, advantage=first.advantage),
+        bounds=readings.bounds_of(description, curve, first),
         counting_queries=_averaging_attack(found),
         curves=points,
         limitations=(*_ALLOWED_LIMITATIONS, *_remarks(first, curve)),
@@ -185,17 +181,16 @@ def _needed(asked: BoundsOptions, empty: BoundsReport) -> BoundsReport:
 def _target(asked: BoundsOptions) -> Target:
     from mipaudit.commands.bounds.requirement import Target
 
-    prior = asked.prior
-    match asked:
-        case BoundsOptions(advantage=float(value)):
-            return Target(quantity="advantage", value=value, fpr=None, prior=prior)
-        case BoundsOptions(accuracy=float(value)):
-            return Target(quantity="accuracy", value=value, fpr=None, prior=prior)
-        case BoundsOptions(eta=float(value)):
-            return Target(quantity="eta", value=value, fpr=None, prior=prior)
-        case BoundsOptions(tpr_at_fpr=(value, fpr)):
-            return Target(quantity="tpr_at_fpr", value=value, fpr=fpr, prior=prior)
-    raise AssertionError("no target is asked for")
+    if asked.tpr_at_fpr is not None:
+        value, fpr = asked.tpr_at_fpr
+        return Target(quantity="tpr_at_fpr", value=value, fpr=fpr, prior=asked.prior)
+    given: dict[Quantity, float | None] = {
+        "advantage": asked.advantage,
+        "accuracy": asked.accuracy,
+        "eta": asked.eta,
+    }
+    quantity, value = next((name, one) for name, one in given.items() if one is not None)
+    return Target(quantity=quantity, value=value, fpr=None, prior=asked.prior)
 
 
 def _refuted(asked: BoundsOptions) -> Refutation:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import (
-    Case,
-    Document,
-    Grid,
-    Heading,
-    Note,
-    Pairs,
-    Paragraph,
-    bulleted,
-)
+from mipaudit.formats.document import Case, Document, Grid, Heading, Note, Pairs, Paragraph, framed
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -176,15 +167,8 @@ def exact_text(number: float) -> str:
 def noise_document(report: NoiseReport) -> Document:
     """Return the report as a document; it decides nothing, so no pipeline can wait for it."""
     nothing = "noise says what a promise takes, and judges nothing"
-    return Document(
-        title="mipaudit noise",
-        headline="",
-        mood="plain",
-        summary="",
-        sections=tuple(section for section in _sections(report) if section),
-        cases=(Case(group="noise", name="verdict", status="skipped", text=nothing),),
-        created=report.provenance.created,
-    )
+    case = Case(group="noise", name="verdict", status="skipped", text=nothing)
+    return framed(report, _sections(report), cases=(case,))
 
 
 def _sections(report: NoiseReport) -> Iterator[Section]:
@@ -197,8 +181,6 @@ def _sections(report: NoiseReport) -> Iterator[Section]:
         yield from calibrated_sections(report.measured)
     if report.applied is not None:
         yield (_applied(report.applied, needed=report.equivalent_epsilon is not None),)
-    yield bulleted("Findings", tuple(f"{f.code}: {f.text}" for f in report.findings))
-    yield bulleted("Keep in mind", report.limitations)
 
 
 def _promise(report: NoiseReport) -> Paragraph:

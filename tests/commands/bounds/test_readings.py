@@ -10,11 +10,13 @@ from mipaudit.commands.bounds.readings import (
     BY_PRESENCE,
     BY_SUBSTITUTION,
     BY_TWO_STEPS,
+    Stated,
+    allowance,
     bounds_of,
+    guarantee,
     readings,
 )
-from mipaudit.commands.bounds.readings import guarantee as describe
-from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
+from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism
 
 PURE = ApproximateDP(epsilon=1.0, delta=0.0)
@@ -22,14 +24,14 @@ PURE = ApproximateDP(epsilon=1.0, delta=0.0)
 
 def stated(curve, *, delta, adjacency=None, kind="approximate-dp"):
     parameters = {"epsilon": getattr(curve, "epsilon", 0.0), "delta": delta}
-    return describe(kind, parameters, curve, delta=delta, adjacency=adjacency)
+    return guarantee(Stated(kind, parameters, curve, adjacency), delta)
 
 
 def bounds(curve, *, delta=0.0, prior=0.5, adjacency=None, kind="approximate-dp"):
     description = stated(curve, delta=delta, adjacency=adjacency, kind=kind)
-    first = readings(curve, adjacency)[0].curve
-    found = bounds_of(description, first, prior=prior, advantage=advantage_bound(first, prior))
-    return {bound.name: bound for bound in found}
+    game, first = readings(Stated(kind, {}, curve, adjacency))[0]
+    allowed = allowance(first, game=game, prior=prior, recall_floor=0.01)
+    return {bound.name: bound for bound in bounds_of(description, first, allowed)}
 
 
 @pytest.mark.parametrize(
@@ -41,16 +43,16 @@ def bounds(curve, *, delta=0.0, prior=0.5, adjacency=None, kind="approximate-dp"
     ],
 )
 def test_readings(adjacency, games):
-    found = readings(PURE, adjacency)
-    assert [reading.game for reading in found] == games
-    for reading in found:
-        two = reading.game == BY_TWO_STEPS
-        assert reading.curve == (TwoStepDP(step=PURE) if two else PURE)
+    found = readings(Stated("approximate-dp", {}, PURE, adjacency))
+    assert [game for game, _ in found] == games
+    for game, curve in found:
+        assert curve == (TwoStepDP(step=PURE) if game == BY_TWO_STEPS else PURE)
 
 
 def test_a_curve_by_substitution_that_is_known_better_is_used():
     better = GaussianDP(mu=1.2)
-    assert readings(GaussianDP(mu=1.0), "add-remove", better)[0].curve is better
+    found = Stated("gaussian-dp", {}, GaussianDP(mu=1.0), "add-remove", better)
+    assert readings(found)[0][1] is better
 
 
 def test_an_assumed_adjacency_is_said_to_be():
