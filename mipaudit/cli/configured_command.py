@@ -234,12 +234,7 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
     if "against" not in options_of(command):
         config = with_attackers(config)
     context.meta[_META] = config
-    context.default_map = defaults_of(
-        config,
-        command.name,
-        options_of(command),
-        context.obj,
-    )
+    context.default_map = defaults_of(config, command.name, options_of(command), context.obj)
 
 
 def _typed(context: Any, name: str) -> bool:  # noqa: ANN401

@@ -50,10 +50,7 @@ def key_of(option: TyperOption) -> str:
 
 
 def defaults_of(
-    config: ConfigFile,
-    command: str,
-    options: Options,
-    every: EveryCommand,
+    config: ConfigFile, command: str, options: Options, every: EveryCommand
 ) -> dict[str, Any]:
     """Return what the file says of the options of a command, by parameter.
 
@@ -109,13 +106,7 @@ def with_attackers(config: ConfigFile) -> ConfigFile:
 class _Known:
     """The options of all commands, each loaded when it is first asked for."""
 
-    def __init__(
-        self,
-        file: str,
-        command: str,
-        options: Options,
-        every: EveryCommand,
-    ) -> None:
+    def __init__(self, file: str, command: str, options: Options, every: EveryCommand) -> None:
         self._file = file
         self._commands = every.names
         self._options = {command: options}

@@ -239,12 +239,7 @@ def framed(
 
 
 def class_grids(
-    caption: str,
-    name: str,
-    head: Sequence[str],
-    rows: Sequence[Row],
-    *,
-    classes: str = "attackers",
+    caption: str, name: str, head: Sequence[str], rows: Sequence[Row], *, classes: str = "attackers"
 ) -> Iterator[Grid | Heading]:
     """Yield the tables, each within 80 columns for names of up to 40 characters.
 

@@ -47,10 +47,7 @@ def seed_words(provenance: Provenance) -> str | None:
 def origin_section(provenance: Provenance) -> Section:
     """Return what an auditor needs to run it again and to know that nothing was changed."""
     libraries = ", ".join(f"{name} {version}" for name, version in provenance.libraries.items())
-    pairs = [
-        ("made", f"{provenance.created} (UTC)"),
-        ("by", _by(provenance)),
-    ]
+    pairs = [("made", f"{provenance.created} (UTC)"), ("by", _by(provenance))]
     if libraries:
         pairs.append(("with", libraries))
     if (seed := seed_words(provenance)) is not None:

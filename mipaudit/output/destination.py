@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, cast
 
 from mipaudit.errors import OutputError
-from mipaudit.output.input_guard import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,6 +72,9 @@ class Destination(NamedTuple):
         if name is None or name == "-":
             _require_stdout()
             return cls(path=None, atomic=False)
+        # Here, since most answers go to standard output.
+        from mipaudit.output.input_guard import refuse_inputs
+
         try:
             path = Path(name).resolve()
             if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above

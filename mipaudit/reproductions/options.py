@@ -18,8 +18,7 @@ def _complete(incomplete: str) -> list[str]:
 
 class _Figures(Options, kw_only=False):
     figures: Annotated[
-        Sequence[str],
-        Option("[FIGURE]...", "Ids, or all. Default: list them.", complete=_complete),
+        Sequence[str], Option("[FIGURE]...", "Ids, or all. Default: list them.", complete=_complete)
     ] = ()
 
 

@@ -28,12 +28,10 @@ class _Attribute(Options):
     members: Annotated[MembersOption, but("Guesses of members, with `holdout`.")] = None
     holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
     attribute_column: Annotated[
-        str,
-        Option("--attribute-col", "Holds the attribute as it is.", metavar="NAME"),
+        str, Option("--attribute-col", "Holds the attribute as it is.", metavar="NAME")
     ] = "attribute"
     guess_column: Annotated[
-        str,
-        Option("--guess-col", "Holds what was guessed.", metavar="NAME"),
+        str, Option("--guess-col", "Holds what was guessed.", metavar="NAME")
     ] = "guess"
 
 

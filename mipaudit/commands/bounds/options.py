@@ -141,12 +141,10 @@ class _Target(Options):
 
 class _Attack(Options):
     tpr: Annotated[
-        float | None,
-        Option("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE),
+        float | None, Option("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
     ] = None
     fpr: Annotated[
-        float | None,
-        Option("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE),
+        float | None, Option("--fpr", "An attack's false-positive rate.", metavar="X", within=SHARE)
     ] = None
     tp: game.TruePositivesOption = None
     fn: game.FalseNegativesOption = None

@@ -88,9 +88,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
-            "same_names",
-            "Two queries have the same name.",
-            hint="Name the inputs: name=path.",
+            "same_names", "Two queries have the same name.", hint="Name the inputs: name=path."
         )
     return names
 

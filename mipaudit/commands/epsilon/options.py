@@ -65,10 +65,7 @@ class _Certifying(Options):
             within=NOT_NEGATIVE,
         ),
     ] = None
-    claimed_curve: Annotated[
-        ClaimedCurveOption,
-        but(read=claimed, told=called),
-    ] = None
+    claimed_curve: Annotated[ClaimedCurveOption, but(read=claimed, told=called)] = None
     true_epsilon: Annotated[
         float | None,
         Option(
@@ -86,8 +83,7 @@ class _Certifying(Options):
 
 class _Runs(Options):
     method: Annotated[
-        MethodName,
-        Option("--method", "Independent runs: how. gdp needs `assume_gdp`."),
+        MethodName, Option("--method", "Independent runs: how. gdp needs `assume_gdp`.")
     ] = "conditional"
     splits: Annotated[
         int,

@@ -55,8 +55,7 @@ class _Claim(Neighbours):
         ClaimedEpsilonOption, but("Compare with this differential privacy claim.")
     ] = None
     delta: Annotated[
-        DeltaOption[float],
-        but("The claim's delta.", within=BELOW_ONE, only_with="claimed_epsilon"),
+        DeltaOption[float], but("The claim's delta.", within=BELOW_ONE, only_with="claimed_epsilon")
     ] = 0.0
 
     def check(self) -> None:

@@ -185,18 +185,12 @@ class _Calibration(Options):
     ] = "every-record"
     error_units: Annotated[
         Literal["standardised", "given"],
-        Option(
-            "--error-units",
-            "In what units the total error is made least.",
-            only_with="splits",
-        ),
+        Option("--error-units", "In what units the total error is made least.", only_with="splits"),
     ] = "standardised"
     scaled_by: Annotated[
         Literal["upper", "value"],
         Option(
-            "--scaled-by",
-            "The upper limit of what is estimated, or its value.",
-            only_with="splits",
+            "--scaled-by", "The upper limit of what is estimated, or its value.", only_with="splits"
         ),
     ] = "upper"
     seed: Annotated[
@@ -293,8 +287,7 @@ class _Unlike(Options):
     release_unlike_splits: Annotated[
         Unlike,
         Option(
-            "--release-unlike-splits",
-            "What to do with a release that lies far beyond all splits.",
+            "--release-unlike-splits", "What to do with a release that lies far beyond all splits."
         ),
     ] = "refuse"
 

@@ -218,15 +218,13 @@ class _Tables(Options):
     metric: Annotated[
         Metric,
         Option(
-            "--metric/--distance-metric",
-            "Of the distances; categories are one-hot, or mismatches.",
+            "--metric/--distance-metric", "Of the distances; categories are one-hot, or mismatches."
         ),
     ] = "euclidean"
     scale: Annotated[
         Scale,
         Option(
-            "--scale/--number-scale",
-            "A difference of 1 in numbers: 5% to 95%, or the full range.",
+            "--scale/--number-scale", "A difference of 1 in numbers: 5% to 95%, or the full range."
         ),
     ] = "robust"
     encode_on: Annotated[

@@ -75,8 +75,7 @@ class _Risks(Options):
         ),
     ] = None
     max_risk: Annotated[
-        float | None,
-        Option("--max-risk", "Policy: the largest risk is at most X.", metavar="X"),
+        float | None, Option("--max-risk", "Policy: the largest risk is at most X.", metavar="X")
     ] = None
 
 
@@ -132,10 +131,7 @@ class _Written(Options):
     ] = None
     safe_csv: Annotated[
         bool,
-        Option(
-            "--safe-csv",
-            "Put an apostrophe before keys in CSV that a spreadsheet would run.",
-        ),
+        Option("--safe-csv", "Put an apostrophe before keys in CSV that a spreadsheet would run."),
     ] = False
 
     @cached_property

@@ -25,8 +25,7 @@ class _Cells(Options):
         Option("--estimand", "Only limits of this; repeat. Default: all.", metavar="NAME"),
     ] = ()
     scenarios: Annotated[
-        Sequence[str],
-        Option("--scenario", "Only this distribution; repeat.", metavar="NAME"),
+        Sequence[str], Option("--scenario", "Only this distribution; repeat.", metavar="NAME")
     ] = ()
     replications: Annotated[
         int | None,

@@ -19,8 +19,7 @@ PriorOption = Annotated[
     ),
 ]
 ConfidenceOption = Annotated[
-    T,
-    Option("--confidence", "Confidence of every pair of limits.", metavar="C", within=CONFIDENCE),
+    T, Option("--confidence", "Confidence of every pair of limits.", metavar="C", within=CONFIDENCE)
 ]
 StrictOption = Annotated[
     bool,

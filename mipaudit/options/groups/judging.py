@@ -116,9 +116,7 @@ class _ScoreLimits(_MaxAdvantage):
     max_eta: Annotated[
         float | None,
         Option(
-            "--max-eta",
-            "Policy: accuracy is at most X above guessing (MIP's eta).",
-            metavar="X",
+            "--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).", metavar="X"
         ),
     ] = None
     max_tpr_at_fpr: Annotated[

@@ -67,9 +67,7 @@ class Membership(Options):
     unit_column: Annotated[
         str | None,
         Option(
-            "--unit-col",
-            "The person behind a row; each counts once, in one class.",
-            metavar="NAME",
+            "--unit-col", "The person behind a row; each counts once, in one class.", metavar="NAME"
         ),
     ] = None
     unit_rows: Annotated[

@@ -19,13 +19,7 @@ Variance = Literal["fixed", "per-record"]
 def outputs_file(flag: str, help: str, in_python: str | None = None) -> Option:  # noqa: A002
     """Return the option of a file, or an array, with one row for each record."""
     return Option(
-        flag,
-        help,
-        metavar="FILE",
-        read=path_of,
-        told=_name,
-        is_input=True,
-        in_python=in_python,
+        flag, help, metavar="FILE", read=path_of, told=_name, is_input=True, in_python=in_python
     )
 
 
@@ -60,8 +54,7 @@ class _Model(Options):
     holdout_labels: Annotated[Any, outputs_file("--holdout-labels", "The holdout's.")] = None
 
     reference_logits: Annotated[
-        Any,
-        outputs_file("--reference-logits", "Of a reference model, for the same records."),
+        Any, outputs_file("--reference-logits", "Of a reference model, for the same records.")
     ] = None
     reference_probabilities: Annotated[
         Any, outputs_file("--reference-probabilities", "In place of its logits.")
@@ -189,8 +182,7 @@ class _Lira(Options):
         ),
     ] = None
     target: Annotated[
-        Any,
-        outputs_file("--target", "Confidences of the target model.", "Of shape (records,)."),
+        Any, outputs_file("--target", "Confidences of the target model.", "Of shape (records,).")
     ] = None
     membership: Annotated[
         Any,
