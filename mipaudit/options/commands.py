@@ -71,7 +71,7 @@ TABLE: Final = (
         "summarize",
         "Count scores into a small file that adds up with others.",
         asked="mipaudit.commands.summarize.options:SummarizeOptions",
-        run="mipaudit.commands.summarize.command:run_summarize",
+        run="mipaudit.commands.summarize.run:run_summarize",
         shown="mipaudit.commands.summarize.options:SummarizeShown",
     ),
     Command(

@@ -22,12 +22,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from mipaudit.commands.query.report import (
-        ModelQueryReport,
-        QueriedColumn,
-        QueriedScore,
-        QueryReport,
-    )
+    from mipaudit.commands.query.report import ModelQueryReport, QueryReport
     from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 
 
@@ -64,7 +59,7 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     grid = Grid(
         caption="Which query gave which column",
         head=("column", "members are", "radius", "what it says"),
-        rows=tuple(map(_score, report.scores)),
+        rows=tuple((one.score, one.side, _short(one.radius), one.says) for one in report.scores),
         words=2,
         prose=True,
     )
@@ -75,22 +70,21 @@ def _sections(report: QueryReport) -> Iterator[Section]:
     grid = Grid(
         caption="The columns that were compared",
         head=("column", "taken as", "1 is", "words", "missing", "unseen"),
-        rows=tuple(map(_column, report.columns)),
+        rows=tuple(
+            (
+                safe_name(one.column),
+                one.treated,
+                one.scale,
+                "" if one.levels is None else count_text(one.levels),
+                count_text(one.missing),
+                count_text(one.unseen),
+            )
+            for one in report.columns
+        ),
         words=3,
     )
     yield (Heading(text="How each column was compared"), grid)
     yield bulleted("Not compared", [f"{safe_name(name)}: {why}" for name, why in report.skipped])
-
-
-def _column(one: QueriedColumn) -> tuple[str, ...]:
-    return (
-        safe_name(one.column),
-        one.treated,
-        one.scale,
-        "" if one.levels is None else count_text(one.levels),
-        count_text(one.missing),
-        count_text(one.unseen),
-    )
 
 
 def _approximate(search: ApproximateNeighbours) -> Section:
@@ -115,9 +109,8 @@ def _approximate(search: ApproximateNeighbours) -> Section:
     )
 
 
-def _score(one: QueriedScore) -> tuple[str, ...]:
-    radius = "" if one.radius is None else number_text(float(f"{one.radius:.4g}"))
-    return (one.score, one.side, radius, one.says)
+def _short(radius: float | None) -> str:
+    return "" if radius is None else number_text(float(f"{radius:.4g}"))
 
 
 def _read(report: QueryReport) -> Iterator[tuple[str, str]]:

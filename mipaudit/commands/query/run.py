@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.commands.query.encoding import Encoding, fit_encoding, unseen_rows
 from mipaudit.commands.query.options import QueryOptions
 from mipaudit.commands.query.report import (
     ExactCopies,
@@ -25,8 +26,7 @@ from mipaudit.commands.query.report import (
 from mipaudit.commands.query.scores import Scored, Scoring
 from mipaudit.commands.query.search.approximate import load_faiss
 from mipaudit.commands.query.search.points import Points, SameRecords, same_records
-from mipaudit.commands.query.tables.encoding import Encoding, fit_encoding, unseen_rows
-from mipaudit.commands.query.tables.table import (
+from mipaudit.commands.query.table import (
     CommonColumns,
     RecordTable,
     Role,
@@ -53,8 +53,8 @@ from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 
 if TYPE_CHECKING:
+    from mipaudit.commands.query.columns import RecordColumn
     from mipaudit.commands.query.options import Query, QueryShown
-    from mipaudit.commands.query.tables.columns import RecordColumn
 
 
 _CHUNK: Final = 1 << 17

@@ -57,8 +57,8 @@ def query_says(query: Query) -> str:
 def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore]) -> str:
     """Return the paragraph that can be read alone; exact copies stand first."""
     parts = [
-        f"{count_text(one.copied)} of {count_text(one.rows)} "
-        f"{'members' if one.role == 'members' else 'holdout records'} ({_share(one)})"
+        f"{count_text(one.copied)} of {count_text(one.rows)} {_WHOSE[one.role]}s "
+        f"({percent_text(round(one.copied / one.rows, 4))})"
         for one in copies
     ]
     rows = sum(one.rows for one in copies)
@@ -71,10 +71,6 @@ def query_summary(copies: Sequence[ExactCopies], scores: Sequence[QueriedScore])
 
 def _counted(count: int, noun: str) -> str:
     return f"{count_text(count)} {noun if count == 1 else f'{noun}s'}"
-
-
-def _share(one: ExactCopies) -> str:
-    return percent_text(round(one.copied / one.rows, 4))
 
 
 def query_findings(
@@ -199,14 +195,10 @@ def _approximate(search: ApproximateNeighbours) -> Finding:
         text=f"Neighbours were searched approximately. Of {count_text(one.records)} records that "
         f"were searched exactly as well, the {which} found for {count_text(one.right)} (of all "
         f"records {low} to {high}, at 95% confidence); distances were too long by "
-        f"{_excess(one.excess_mean)} on average.{missed} It is the same search for every record, "
-        "so limits found from the scores hold for it; but it is a weaker query than the exact one, "
-        "which may show more.",
+        f"{percent_text(float(f'{one.excess_mean:.3g}'))} on average.{missed} It is the same "
+        "search for every record, so limits found from the scores hold for it; but it is a weaker "
+        "query than the exact one, which may show more.",
     )
-
-
-def _excess(share: float) -> str:
-    return percent_text(float(f"{share:.3g}"))
 
 
 def _radius(scores: Sequence[QueriedScore]) -> Finding:

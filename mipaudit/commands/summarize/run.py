@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from mipaudit.commands.summarize.options import SummarizeOptions
 from mipaudit.commands.summarize.sites import (
     check_place,
     drawn_seed,
-    hushed_rows,
     own_cuts,
     position_seeds,
     require_large,
     require_own_seed,
-    require_sizes,
     stated_findings,
     told_findings,
+    told_rows,
 )
 from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.errors import InputError
+from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.output.destination import Destination
+from mipaudit.output.exit_code import OK
+from mipaudit.output.progress import progress_bar
+from mipaudit.output.terminal import note
 from mipaudit.reading.rows.units import choose_units
 from mipaudit.reading.source.derived_source import shifted
 from mipaudit.reading.source.request import read_request
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.summarize.options import SummarizeShown
     from mipaudit.reading.source.derived_source import ChangedPartition
     from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
@@ -82,9 +88,9 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
     sites = read_summaries(asked.cuts)
 
     def run(source: ScoreSource) -> SummaryFile:
-        hint = source.rows_hint
-        passes = 1 if asked.cuts or asked.cuts_only else 2
-        rows = None if hint is None else hint * passes
+        rows = source.rows_hint
+        if rows is not None and not (asked.cuts or asked.cuts_only):
+            rows *= 2
         meter = None if asked.progress is None else Meter(rows, asked.progress).advance
         summarizer = Summarizer(source=source, asked=asked, workers=workers, meter=meter)
         if asked.cuts_only:
@@ -96,6 +102,23 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
         return read_input(
             (asked.data, asked.members, asked.holdout), read_request(asked), workers, run
         )
+
+
+def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
+    """Count and write the summary; return the exit code."""
+    require(
+        shown.output is not None,
+        "no_output",
+        "Say where to write the summary.",
+        "For example: -o part.summary, or -o - for standard output.",
+    )
+    destination = Destination.open(shown.output, inputs=asked.inputs())
+    with progress_bar(quiet=shown.quiet) as progress:
+        file = answer_summarize(asked.but(progress=progress))
+    data = file.to_bytes()
+    destination.write(data)
+    note(file.headline(len(data)), quiet=shown.quiet)
+    return OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -187,9 +210,7 @@ class Summarizer:
         return shifted(self.source.partitions(), self.asked.start)
 
     def _drawn(self) -> int:
-        """Return a seed for rows that have none."""
-        asked = self.asked
-        return drawn_seed(asked.stated_seed, asked.start, self._names())
+        return drawn_seed(self.asked.stated_seed, self.asked.start, self._names())
 
     def _seeds(self, sites: Sequence[SummaryFile]) -> SiteSeeds:
         """Return the seed of every row: that of its cuts where there are any.
@@ -262,15 +283,10 @@ class Summarizer:
     def _names(
         self, discrete: Sequence[bool] = (), infinite: Sequence[int] = ()
     ) -> tuple[ScoreName, ...]:
-        columns = self.source.columns
+        columns = zip_longest(self.source.columns, discrete, infinite)
         return tuple(
-            ScoreName(name=one.name, kind=one.kind, discrete=each, infinite=count)
-            for one, each, count in zip(
-                columns,
-                discrete or [False] * len(columns),
-                infinite or [0] * len(columns),
-                strict=True,
-            )
+            ScoreName(name=one.name, kind=one.kind, discrete=bool(each), infinite=count or 0)
+            for one, each, count in columns
         )
 
     def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
@@ -293,10 +309,8 @@ class Summarizer:
         rows = self.source.rows_hint or 0
         inputs = self.source.inputs(hash_all=asked.hash_inputs) if arrays else ()
         if least is not None:
-            require_sizes(sizes, least)
-            rows = hushed_rows(rows, sum(sizes), least)
+            rows = told_rows(rows, sizes, least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
-        extent = Extent(first_row=asked.start, rows=rows)
         return SummaryFile(
             name=_HERE,
             manifest=Manifest(
@@ -308,7 +322,7 @@ class Summarizer:
                 n_members=sizes[0],
                 n_holdout=sizes[1],
                 keyed=asked.keyed,
-                extents=() if asked.keyed else (extent,),
+                extents=() if asked.keyed else (Extent(first_row=asked.start, rows=rows),),
                 seed=seed,
                 burn_in=burn_in,
                 prior=None if content == "cuts" else asked.prior,

@@ -35,42 +35,33 @@ _STATED: Final = "stated_seed"
 
 
 def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that made the cuts at another place: they would train and be judged.
+    """Refuse rows that made the cuts at another place, or under another key.
+
+    They would train and be judged.
 
     Raises:
         InputError: ``moved_rows``.
     """
     own = file.manifest
-    if own.keyed:
-        _check_key(own, sites)
     places = places_of(own.inputs)
     for site in sites:
         other = site.manifest
-        if places & places_of(other.inputs) and own.extents and other.extents:
-            start, end = other.extents[0].first_row, other.extents[0].rows
-            inside = start <= own.extents[0].first_row < start + end
-            if not inside:
-                raise InputError(
-                    "moved_rows",
-                    f"{site.name} was made from the same file with another `first_row`.",
-                    hint="Count with the `first_row` that the cuts were made with.",
-                )
-
-
-def _check_key(own: Manifest, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that another column told apart where their file made the cuts.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    places = places_of(own.inputs)
-    for site in sites:
-        if places & places_of(site.manifest.inputs) and _keys(site.manifest) != _keys(own):
+        if not places & places_of(other.inputs):
+            continue
+        if own.keyed and _keys(other) != _keys(own):
             raise InputError(
                 "moved_rows",
                 f"{site.name} was made from the same file with another key.",
                 hint="Count with the `key_column` or `unit_column` that the cuts were made with.",
             )
+        if own.extents and other.extents:
+            start, end = other.extents[0].first_row, other.extents[0].rows
+            if not start <= own.extents[0].first_row < start + end:
+                raise InputError(
+                    "moved_rows",
+                    f"{site.name} was made from the same file with another `first_row`.",
+                    hint="Count with the `first_row` that the cuts were made with.",
+                )
 
 
 def places_of(inputs: Sequence[InputFile]) -> set[str | None]:
@@ -157,9 +148,9 @@ def own_cuts(
         InputError: ``whose_cuts``: it cannot be told, and rows that trained might be judged.
     """
     places = places_of(inputs)
-    found = [one for one in sites if places & places_of(one.manifest.inputs)]
-    if found:
-        return found[0].manifest
+    for one in sites:
+        if places & places_of(one.manifest.inputs):
+            return one.manifest
     alike = [one for one in sites if _alike(inputs, one.manifest.inputs)]
     for one in alike:
         made = remake(one.manifest)
@@ -202,21 +193,21 @@ def _alike(ours: Sequence[InputFile], theirs: Sequence[InputFile]) -> bool:
     )
 
 
-def require_sizes(sizes: tuple[int, int], least: int) -> None:
-    """Refuse an input of which a class itself is too small to be told."""
+def told_rows(rows: int, sizes: tuple[int, int], least: int) -> int:
+    """Return the rows of the input; where few of them were left out, more than there are.
+
+    What was counted is told, too: the difference must be of nobody or of enough records.
+
+    Raises:
+        InputError: ``too_few_rows``: a class itself is too small to be told.
+    """
     if any(0 < size < least for size in sizes):
         raise InputError(
             "too_few_rows",
             f"One class has fewer than {least} records, and how many there are is told.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
-
-
-def hushed_rows(rows: int, counted: int, least: int) -> int:
-    """Return the rows of the input; where few of them were left out, more than there are.
-
-    What was counted is told, too: the difference must be of nobody or of enough records.
-    """
+    counted = sum(sizes)
     return counted + least if 0 < rows - counted < least else rows
 
 

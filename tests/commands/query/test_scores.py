@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from mipaudit.commands.query.options import parse_queries
-from mipaudit.commands.query.scores import Scoring
+from mipaudit.commands.query.scores import Scoring, fit_classifier, fit_density_ratio
 from mipaudit.commands.query.search.points import Geometry, Points, released_rows
-from mipaudit.commands.query.search.ratios import fit_classifier, fit_density_ratio
 from mipaudit.errors import UsageError
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 
@@ -160,7 +159,7 @@ def test_a_density_is_the_same_wherever_its_record_stands():
 @pytest.mark.parametrize("kind", ["density", "classifier", "mc"])
 def test_no_order_of_the_tables_chooses_a_score(make, monkeypatch, kind):
     # So few rows are taken that who is drawn matters.
-    monkeypatch.setattr("mipaudit.commands.query.search.ratios.MOST_ROWS", 300)
+    monkeypatch.setattr("mipaudit.commands.query.scores.MOST_ROWS", 300)
     rng, levels = np.random.default_rng(81), (3,)
     tables = [make(rng, n, 2, levels, digits=1) for n in (400, 900, 800)]
 

@@ -106,10 +106,7 @@ def answer_query_lira(asked: LiraOptions) -> ModelQuery:
         {"member": member},
         models=int(phi.shape[0]),
         variance=asked.variance,
-        findings=[
-            *([_levelled(outside, inside)] if level else []),
-            *_findings(inside, outside, moved + shadows_moved, asked.variance),
-        ],
+        findings=[*_findings(inside, outside, moved + shadows_moved, asked.variance, level=level)],
         limitations=_LIMITATIONS,
         provenance=provenance(seed=None, inputs=inputs, settings=asked.recorded()),
     )
@@ -158,47 +155,43 @@ def _within(main: ArrayFile, names: tuple[str, ...], name: str) -> ArrayFile:
     return main
 
 
-def _levelled(outside: ShadowLaw, inside: ShadowLaw | None) -> Finding:
-    without = int(outside.count.min())
-    with_it = 0 if inside is None else int(inside.count.min())
-    text = (
-        "Members and holdout records have different numbers of shadow models that were trained "
-        "with them, as where all models, the target among them, share out every record evenly. "
-        "The numbers alone would tell who is a member. So every record is judged by the same: "
-        f"{with_it} models with it and {without} without it."
-    )
-    return Finding(code="counts_tell", text=text)
-
-
 def _findings(
-    inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance
+    inside: ShadowLaw | None, outside: ShadowLaw, moved: int, variance: Variance, *, level: bool
 ) -> Iterator[Finding]:
+    fewest = [int(law.count.min()) for law in (outside, inside) if law is not None]
+    if level:
+        yield Finding(
+            code="counts_tell",
+            text="Members and holdout records have different numbers of shadow models that were "
+            "trained with them, as where all models, the target among them, share out every record "
+            "evenly. The numbers alone would tell who is a member. So every record is judged by the "
+            f"same: {sum(fewest[1:])} models with it and {fewest[0]} without it.",
+        )
     if inside is None:
-        text = (
-            "Some record was in no training set, or in too few: there is no online score, which "
-            "needs models trained with every record."
+        yield Finding(
+            code="offline_only",
+            text="Some record was in no training set, or in too few: there is no online score, "
+            "which needs models trained with every record.",
         )
-        yield Finding(code="offline_only", text=text)
-    counts = [int(law.count.min()) for law in (inside, outside) if law is not None]
-    if min(counts) < _FEW and variance == "per-record":
-        text = (
-            f"Some record has only {min(counts)} models of a kind: its own variance is hardly "
-            "known, and `variance` fixed is likely to tell more."
+    if min(fewest) < _FEW and variance == "per-record":
+        yield Finding(
+            code="few_models",
+            text=f"Some record has only {min(fewest)} models of a kind: its own variance is hardly "
+            "known, and `variance` fixed is likely to tell more.",
         )
-        yield Finding(code="few_models", text=text)
     floored = sum(law.floored for law in (inside, outside) if law is not None)
     if floored:
-        text = (
-            f"{floored:,} deviations of single records were raised to a thousandth of the pooled "
-            "one."
+        yield Finding(
+            code="variance_floored",
+            text=f"{floored:,} deviations of single records were raised to a thousandth of the "
+            "pooled one.",
         )
-        yield Finding(code="variance_floored", text=text)
     if moved:
-        text = (
-            f"{moved:,} confidences are 0 or 1 up to rounding and count as that far away from it: "
-            "phi made of logits would tell them apart."
+        yield Finding(
+            code="saturated",
+            text=f"{moved:,} confidences are 0 or 1 up to rounding and count as that far away from "
+            "it: phi made of logits would tell them apart.",
         )
-        yield Finding(code="saturated", text=text)
 
 
 query_lira = public(LiraOptions, answer_query_lira)

@@ -61,10 +61,9 @@ def odds(values: NDArray[np.float64], kind: Values, name: str) -> tuple[NDArray[
                 hint="Say so with `values` probability.",
             )
         return values, 0
-    low, high = (0.0, 1.0) if kind == "probability" else (0.0, np.inf)
-    wrong = int(np.count_nonzero((values < low) | (values > high)))
+    most, what = (1.0, "from 0 to 1") if kind == "probability" else (np.inf, "of at least 0")
+    wrong = int(np.count_nonzero((values < 0.0) | (values > most)))
     if wrong:
-        what = "from 0 to 1" if kind == "probability" else "of at least 0"
         raise InputError(
             "bad_confidences",
             f"{name}: {wrong:,} confidences are no number {what}.",
@@ -88,10 +87,7 @@ def oriented(
         UsageError: ``rows``: its shape leaves open what a row is.
         InputError: ``rows_differ``.
     """
-    fits = {
-        "models": matrix.shape[1] == records,
-        "records": matrix.shape[0] == records,
-    }
+    fits = {"models": matrix.shape[1] == records, "records": matrix.shape[0] == records}
     if rows is None:
         require(
             not all(fits.values()),
@@ -129,14 +125,12 @@ def refuse_target(
     """
     same = np.isclose(phi, target, rtol=_SAME, atol=_SAME).all(axis=1)
     twins = (included == member).all(axis=1) & (member.size >= _TELLING)
-    if same.any():
-        count = int(same.sum())
-        what = "say what the target says of every record"
-    elif twins.any():
-        count = int(twins.sum())
-        what = "were trained on just the records that the target was trained on"
-    else:
+    if not (same | twins).any():
         return
+    what = "were trained on just the records that the target was trained on"
+    if same.any():
+        what = "say what the target says of every record"
+    count = int((same if same.any() else twins).sum())
     raise InputError(
         "target_among_shadows",
         f"{count} of the shadow models {what}.",

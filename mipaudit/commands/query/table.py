@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from mipaudit.commands.query.tables.columns import MOMENT_KINDS, moment_kind, read_record_column
+from mipaudit.commands.query.columns import MOMENT_KINDS, moment_kind, read_record_column
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.bad_parts import input_changed
 from mipaudit.reading.bytes.blob import describe_blob
@@ -28,7 +28,7 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from mipaudit.commands.query.tables.columns import RecordColumn
+    from mipaudit.commands.query.columns import RecordColumn
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Field
     from mipaudit.reading.source.part import Part

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from mipaudit.commands.query.columns import AS_WRITTEN, PlainWord, number_word, plain_word
 from mipaudit.commands.query.search.points import Geometry, Points
-from mipaudit.commands.query.tables.columns import AS_WRITTEN, PlainWord, number_word, plain_word
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS, rounded_to_bits
 from mipaudit.reading.columns.column import are_days, word_days
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.query.columns import RecordColumn
     from mipaudit.commands.query.options import QueryOptions, Scale
-    from mipaudit.commands.query.tables.columns import RecordColumn
-    from mipaudit.commands.query.tables.table import Role
+    from mipaudit.commands.query.table import Role
 
 Treated = Literal["number", "date", "category"]
 Table = dict[str, "RecordColumn"]

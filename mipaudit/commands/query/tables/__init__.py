@@ -1,1 +1,0 @@
-"""Tables of records, as the queries compare them."""
