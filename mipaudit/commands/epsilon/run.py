@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mipaudit.commands.epsilon.answer import EpsilonEvidence, epsilon_report
 from mipaudit.commands.epsilon.options import EpsilonOptions
+from mipaudit.commands.epsilon.report import EpsilonDesign
 from mipaudit.options.public import public
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
+    from mipaudit.commands.epsilon.canaries.limit import OneRun
     from mipaudit.commands.epsilon.report import EpsilonReport
+    from mipaudit.reading.source.source import ScoreSource
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 
 def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
@@ -24,11 +31,8 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
     curve = asked.named_curve
     read = () if curve is None or curve.source is None else (curve.source,)
     if asked.counted:
-        from mipaudit.commands.epsilon.design_evidence import evidence_from_counts
-
-        seed, inputs, found = asked.chosen_seed, read, evidence_from_counts(asked)
+        seed, inputs, found = asked.chosen_seed, read, _from_counts(asked)
     else:
-        from mipaudit.commands.epsilon.design_evidence import evidence_from_scores
         from mipaudit.counting.large_seed import settle_seed
         from mipaudit.reading.source.any_input import open_input
         from mipaudit.reading.source.request import read_request
@@ -36,10 +40,9 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
         request = read_request(asked, seed=asked.chosen_seed, run_column=asked.run_column)
         with open_input(asked.data, asked.members, asked.holdout, request) as source:
             seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
-            found = evidence_from_scores(source, asked, seed)
+            found = _from_scores(source, asked, seed)
             source.check_unchanged()
             inputs = (*source.inputs(hash_all=asked.hash_inputs), *read)
-    from mipaudit.commands.epsilon.answer import epsilon_report
     from mipaudit.statements.provenance import provenance
 
     return epsilon_report(
@@ -52,6 +55,101 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
             seeds=found.seeds,
             unused_columns=found.unused_columns,
         ),
+    )
+
+
+def _from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
+    design = _design(asked)
+    if asked.totals is not None:
+        from mipaudit.commands.epsilon.canaries.limit import runs_from_totals
+
+        return _one_run(runs_from_totals(asked.totals, asked), asked, design)
+    from mipaudit.commands.epsilon.runs.counted import counts_statements, curve_is_refuted_by_counts
+
+    table = asked.table
+    assert table is not None  # noqa: S101 - the caller chose counts
+    return EpsilonEvidence(
+        design=replace(design, n_members=table.tp + table.fn, n_holdout=table.fp + table.tn),
+        statements=counts_statements(table, asked),
+        curve_refuted=curve_is_refuted_by_counts(table, asked),
+    )
+
+
+def _from_scores(
+    source: ScoreSource,
+    asked: EpsilonOptions,
+    seed: SeedChoice,
+) -> EpsilonEvidence:
+    from mipaudit.commands.epsilon.inputs import input_findings, read_scores
+
+    rows = read_scores(source, asked, seed)
+    design = replace(
+        _design(asked),
+        n_members=rows.members.size,
+        n_holdout=rows.holdout.size,
+        score_columns=tuple(safe_name(name) for name in rows.names),
+        member_column=None if source.member_column is None else safe_name(source.member_column),
+        skipped_columns=tuple(safe_name(name) for name in source.passed_over),
+        runs=rows.runs if rows.runs != 1 else None,
+    )
+    findings = input_findings(source, rows, asked.kind)
+    seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
+    if asked.kind == "one-run":
+        from mipaudit.commands.epsilon.canaries.limit import runs_from_scores
+
+        found = _one_run(runs_from_scores(rows, asked), asked, design)
+        return replace(
+            found,
+            findings=(*found.findings, *findings),
+            seeds=seeds,
+            unused_columns=source.unused,
+        )
+    from mipaudit.commands.epsilon.runs import limit
+
+    statements = limit.runs_statements(rows, asked)
+    if asked.kind == "one-model":
+        implied = limit.advantage_statements(source, asked, seed)
+        statements = (*implied, *limit.hypothetical(statements))
+    return EpsilonEvidence(
+        design=design,
+        statements=statements,
+        columns=len(rows.names),
+        curve_refuted=limit.curve_is_refuted(rows, asked),
+        profile=limit.runs_profile(rows, asked) if asked.curve else None,
+        findings=findings,
+        seeds=seeds,
+        unused_columns=source.unused,
+    )
+
+
+def _one_run(
+    runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign
+) -> EpsilonEvidence:
+    from mipaudit.commands.epsilon.canaries import limit
+    from mipaudit.commands.epsilon.canaries.guesses import coin_findings
+
+    coin, statements = runs[0].coin, limit.one_run_statements(runs, asked)
+    of_coin = coin_findings(coin) if coin else ()
+    return EpsilonEvidence(
+        design=design,
+        statements=statements,
+        columns=len(runs),
+        p_value=limit.claim_p_value(runs, asked),
+        coin=coin,
+        findings=(*of_coin, *limit.power_findings(statements[0], asked.delta)),
+    )
+
+
+def _design(asked: EpsilonOptions) -> EpsilonDesign:
+    return EpsilonDesign(
+        kind=asked.kind,
+        n_members=None,
+        n_holdout=None,
+        delta=asked.delta,
+        confidence=asked.confidence,
+        score_columns=(),
+        member_column=None,
+        skipped_columns=(),
     )
 
 

@@ -1,0 +1,77 @@
+"""Files that a command writes beside its report: places that are checked before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from mipaudit.errors import UsageError
+from mipaudit.output.destination import Destination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Asked(NamedTuple):
+    """A file that may be asked for beside a report.
+
+    Attributes:
+        option: its keyword.
+        what: it holds, for people.
+        forms: the endings of its name, each of which stands for a form.
+        name: of the file; None where it is not asked for.
+    """
+
+    option: str
+    what: str
+    forms: tuple[str, ...]
+    name: str | None
+
+
+class Beside(NamedTuple):
+    """A checked place for such a file, and its form: the ending without its dot."""
+
+    place: Destination
+    form: str
+
+
+def files_beside(
+    asked: Iterable[Asked], *, report: Destination, inputs: Iterable[str | None] = ()
+) -> dict[str, Beside]:
+    """Check the places before anything is computed; return those asked for, by option.
+
+    Args:
+        asked: the files that there may be.
+        report: where the report goes.
+        inputs: what is read: none of it may be overwritten.
+
+    Raises:
+        UsageError: a suffix that stands for no form, one file for two things, or an input.
+        OutputError: a place that cannot be written to.
+    """
+    asked, inputs = list(asked), list(inputs)
+    found: dict[str, Beside] = {}
+    for option, _, forms, name in asked:
+        if name is None:
+            continue
+        suffix = PurePath(name).suffix.lower()
+        if suffix not in forms:
+            raise UsageError(
+                option, f"`{option}` takes a file name that ends in {', '.join(forms)}."
+            )
+        place = Destination.open(name, inputs=inputs, option=f"`{option}`")
+        found[option] = Beside(place, suffix.removeprefix("."))
+    paths = [one.path for one in (report, *(beside.place for beside in found.values())) if one.path]
+    if len(set(paths)) < len(paths):
+        things = _joined(["The report", *(f"the {one.what}" for one in asked)])
+        options = _joined([f"`{option}`" for option in ("output", *(one.option for one in asked))])
+        raise UsageError(
+            "same_file",
+            f"{things} need a file each.",
+            hint=f"Name different files for {options}.",
+        )
+    return found
+
+
+def _joined(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]])
