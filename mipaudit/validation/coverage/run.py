@@ -1,151 +1,171 @@
 """A validation run: every interval that the tool prints, on laws with known truth.
 
-Its outcome says which limits fall short, what was caught, and how tight all is.
+Cells that are finished can be kept in a file, the ledger, so that a run can go on later: one
+JSON object a line, first what the run is, then each finished cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.validation.coverage.crew import Panel, Progress, Task, run_tasks
 from mipaudit.validation.coverage.grid import Cell, Choice, Form, cells_of, control_cell
-from mipaudit.validation.coverage.ledger import Ledger, code_fingerprint, versions
-from mipaudit.validation.coverage.tally import LEVEL, POWER, detectable_coverage, failures
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands, estimand
 from mipaudit.validation.estimands.rivals import ALTERNATIVES
 from mipaudit.validation.laws.catalogue import law
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
-from mipaudit.validation.report import ControlOutcome, CoverageRow, Detectable, LimitSummary, Source
+from mipaudit.validation.report import CoverageRow
+from mipaudit.version import __version__
 
 if TYPE_CHECKING:
     from mipaudit.validation.estimands.estimand import Estimand
 
+_SCHEMA: Final = "mipaudit.validation-cells/1"
+_HINT: Final = "Name another file for `resume`, or delete this one to start anew."
+
+Rows = tuple[CoverageRow, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """All rows, judged."""
+class Ledger:
+    """Finished cells, in memory and, where a run is to be resumable, in a file.
 
-    rows: tuple[CoverageRow, ...]
-    limits: tuple[LimitSummary, ...]
-    failures: tuple[CoverageRow, ...]
-    controls: tuple[ControlOutcome, ...]
-    detectable: tuple[Detectable, ...]
-    tests: int
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing falls short and every invalid method was caught."""
-        return not self.failures and all(control.caught for control in self.controls)
-
-
-def judge_rows(rows: Sequence[CoverageRow], control_rows: Sequence[CoverageRow]) -> Outcome:
-    """Judge a run.
-
-    Holm's correction runs over our rows; over those of other valid methods, which show that
-    the truths are true, it runs apart, and so it does for each invalid method.
-
-    Args:
-        rows: of the grid.
-        control_rows: of the control cell, where invalid methods must be caught.
+    Attributes:
+        path: the file; None keeps nothing.
+        finished: rows by what identifies a task.
     """
-    ours, theirs = _of("mipaudit", rows), _of("valid", rows)
-    short = (*failures(ours), *failures(theirs))
-    short_ids = {id(row) for row in short}
-    # Invalid methods are marked one by one, at the level of the table's first step.
-    level = LEVEL / max(1, len(ours))
-    judged = tuple(
-        replace(row, falls_short=True)
-        if id(row) in short_ids or (row.source == "invalid" and row.p_value <= level)
-        else row
-        for row in rows
-    )
-    return Outcome(
-        rows=judged,
-        limits=_summaries(judged),
-        failures=tuple(replace(row, falls_short=True) for row in short),
-        controls=tuple(
-            _control_outcome(name, control_rows)
-            for name in ALTERNATIVES
-            if any(row.label == name for row in control_rows)
-        ),
-        detectable=_detectable(ours),
-        tests=len(ours),
-    )
+
+    path: Path | None = None
+    finished: dict[str, Rows] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, name: str, identity: Mapping[str, object]) -> Self:
+        """Read what is finished; start the file if there is none.
+
+        A last line that was cut off, as when a machine went down, is dropped.
+
+        Args:
+            name: of the file.
+            identity: of the run: whatever else changes a cell's rows.
+
+        Raises:
+            InputError: the file is of another run or no ledger at all.
+            OutputError: it cannot be read or written.
+        """
+        path, head = Path(name), {"schema": _SCHEMA, **identity}
+        try:
+            lines = _whole_lines(path)
+            if lines:
+                _require_same_run(lines[0], head)
+            else:
+                _append(path, head)
+            return cls(path=path, finished=dict(_entry(line) for line in lines[1:]))
+        except (OSError, ValueError) as error:
+            raise _refused(error) from None
+
+    def find(self, task: Task) -> Rows | None:
+        """Return the rows of a task that is finished."""
+        return self.finished.get(_key(task))
+
+    def add(self, task: Task, rows: Rows) -> None:
+        """Keep the rows of a task, on disk before this returns.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        self.finished[_key(task)] = rows
+        if self.path is not None:
+            try:
+                _append(self.path, {"cell": _key(task), "rows": [asdict(row) for row in rows]})
+            except OSError as error:
+                raise _refused(error) from None
 
 
-def _of(source: Source, rows: Iterable[CoverageRow]) -> list[CoverageRow]:
-    return [row for row in rows if row.source == source]
+def code_fingerprint() -> str:
+    """Return a hash of the package's source: other code, other rows."""
+    root = Path(__file__).parents[2]
+    digest = sha256()
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] not in {"cli", "formats", "reproductions"}:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def _control_outcome(name: str, rows: Iterable[CoverageRow]) -> ControlOutcome:
-    """Judge one invalid method by the worse side of what it said."""
-    worst = min((row for row in rows if row.label == name), key=lambda row: row.p_value)
-    return ControlOutcome(
-        label=name,
-        description=ALTERNATIVES[name].description,
-        replications=worst.replications,
-        misses=worst.misses,
-        nominal=worst.nominal,
-        p_value=worst.p_value,
-        caught=worst.p_value <= LEVEL,
-    )
+def versions() -> dict[str, str]:
+    """Return the versions that rows depend on."""
+    import numpy as np
+    import scipy
+
+    return {"mipaudit": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 
 
-def _detectable(rows: Sequence[CoverageRow]) -> tuple[Detectable, ...]:
-    kinds = sorted({(row.nominal, row.replications) for row in rows}, reverse=True)
-    return tuple(
-        Detectable(
-            nominal=nominal,
-            replications=replications,
-            power=POWER,
-            coverage=detectable_coverage(replications, nominal, LEVEL / len(rows)),
+def _key(task: Task) -> str:
+    return repr((task.cell, task.methods))
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """Return the lines that are complete, and cut off what follows them."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data) and whole:
+        os.truncate(path, whole)
+    elif whole < len(data):
+        raise _foreign()
+    return data[:whole].splitlines()
+
+
+def _append(path: Path, entry: Mapping[str, object]) -> None:
+    with path.open("ab") as file:
+        file.write(json.dumps(entry, allow_nan=False).encode("ascii") + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _entry(line: bytes) -> tuple[str, Rows]:
+    import msgspec
+
+    try:
+        entry = msgspec.json.decode(line, type=dict[str, Any])
+        return msgspec.convert((entry["cell"], entry["rows"]), tuple[str, Rows])
+    except (msgspec.MsgspecError, KeyError):
+        raise _foreign() from None
+
+
+def _require_same_run(line: bytes, head: Mapping[str, object]) -> None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        raise _foreign() from None
+    if not isinstance(found, dict) or found.get("schema") != _SCHEMA:
+        raise _foreign()
+    wanted = json.loads(json.dumps(head))
+    other = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
+    if other:
+        raise InputError(
+            "other_run",
+            f"The file to resume from is of a run with another {' and another '.join(other)}.",
+            hint=_HINT,
         )
-        for nominal, replications in kinds
+
+
+def _foreign() -> InputError:
+    return InputError(
+        "bad_resume_file", "The file to resume from is none of `mipaudit validate`.", hint=_HINT
     )
 
 
-def _summaries(rows: Sequence[CoverageRow]) -> tuple[LimitSummary, ...]:
-    """Return one summary for each limit, side and size: ours first, as in the registry."""
-    groups: dict[tuple[int, int, str, str, int], list[CoverageRow]] = {}
-    for row in rows:
-        records = row.n_members + row.n_holdout
-        groups.setdefault((*_rank(row), row.label, row.side, records), []).append(row)
-    return tuple(_summary(key[-1], groups[key]) for key in sorted(groups))
-
-
-def _rank(row: CoverageRow) -> tuple[int, int]:
-    """Return where the methods and the estimand of a row stand."""
-    theirs = 0 if row.source == "mipaudit" else 1 + list(ALTERNATIVES).index(row.label)
-    return theirs, list(ESTIMANDS).index(row.estimand)
-
-
-def _summary(records: int, rows: Sequence[CoverageRow]) -> LimitSummary:
-    first = rows[0]
-    alarms = [row.false_alarms for row in rows if row.false_alarms is not None]
-    return LimitSummary(
-        estimand=first.estimand,
-        label=first.label,
-        source=first.source,
-        side=first.side,
-        records=records,
-        cells=len(rows),
-        nominal=first.nominal,
-        least_coverage=min(row.coverage for row in rows),
-        false_alarms=max(alarms) if alarms else None,
-        mean_gap=_mean(rows, lambda row: row.mean_gap),
-        median_gap=_mean(rows, lambda row: row.median_gap),
-        median_width=_mean(rows, lambda row: row.median_width),
-        bias=_mean(rows, lambda row: row.bias),
-        falls_short=sum(row.falls_short for row in rows),
-    )
-
-
-def _mean(rows: Iterable[CoverageRow], read: Callable[[CoverageRow], float | None]) -> float | None:
-    known = [value for row in rows if (value := read(row)) is not None]
-    return sum(known) / len(known) if known else None
+def _refused(error: OSError | ValueError) -> OutputError:
+    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "bad name"
+    return OutputError("unusable_resume_file", f"`resume`: {reason}.", hint=_HINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,8 +241,13 @@ def _concern(asked: Sequence[Estimand], cell: Cell) -> bool:
     return any(one.concerns(law(cell.scenario)) for one in asked)
 
 
-def carry_out(run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None) -> Outcome:
-    """Replicate what the ledger does not hold yet, and judge the whole.
+def carry_out(
+    run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None
+) -> tuple[Rows, Rows]:
+    """Replicate what the ledger does not hold yet.
+
+    Returns:
+        The rows of the grid, and those of the control cell, where invalid methods must be caught.
 
     Raises:
         MipauditError: a process was lost.
@@ -232,13 +257,8 @@ def carry_out(run: Run, *, jobs: int, ledger: Ledger, progress: Progress | None)
     tasks = [Task(cell=cell, methods=run.panel) for cell in run.cells]
     missing = [task for task in (control, *tasks) if ledger.find(task) is None]
     run_tasks(missing, seed=run.seed, jobs=jobs, finished=ledger.add, progress=progress)
-    rows = [row for task in tasks for row in _rows(ledger, task)]
-    return judge_rows(rows, _rows(ledger, control))
-
-
-def open_ledger(name: str | None, run: Run) -> Ledger:
-    """Return the ledger of a run; see `Ledger.open`."""
-    return Ledger.open(name, run.identity() if name is not None else {})
+    rows = tuple(row for task in tasks for row in ledger.find(task) or ())
+    return rows, ledger.find(control) or ()
 
 
 def _control(run: Run) -> Task:
@@ -254,7 +274,3 @@ def _control(run: Run) -> Task:
         cell=control_cell(replications),
         methods=Panel(estimands=(), alternatives=tuple(invalid), only_selected=False),
     )
-
-
-def _rows(ledger: Ledger, task: Task) -> tuple[CoverageRow, ...]:
-    return ledger.find(task) or ()

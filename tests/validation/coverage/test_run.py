@@ -1,85 +1,108 @@
-"""What a run's rows amount to."""
+"""Finished cells on disk."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from mipaudit.validation.coverage.run import judge_rows
-from mipaudit.validation.estimands.rivals import ALTERNATIVES
+from mipaudit.errors import InputError, OutputError
+from mipaudit.validation.coverage.crew import Panel, Task
+from mipaudit.validation.coverage.run import Ledger, code_fingerprint
 
-INVALID = [name for name, one in ALTERNATIVES.items() if not one.valid]
-VALID = [name for name, one in ALTERNATIVES.items() if one.valid]
+RUN = {"seed": 1, "version": {"mipaudit": "1"}}
 
 
 @pytest.fixture
-def caught(row):
-    return [row(600, label=name, source="invalid") for name in INVALID]
+def task(cell):
+    return Task(cell=cell(), methods=Panel(estimands=("auc",), alternatives=()))
 
 
-def test_a_clean_run_passes(row, caught):
-    outcome = judge_rows([row(25), row(30, side="upper")], caught)
-    assert outcome.passed
-    assert outcome.failures == ()
-    assert [(one.label, one.caught) for one in outcome.controls] == [(n, True) for n in INVALID]
-    assert outcome.tests == 2
-    (found,) = outcome.detectable
-    assert (found.nominal, found.replications, found.power) == (0.975, 1000, 0.8)
-    assert 0.93 < found.coverage < 0.96
+def test_what_is_kept_is_found_again(tmp_path, task, row):
+    name = str(tmp_path / "cells.jsonl")
+    rows = (row(3, mean_gap=0.1 + 0.2), row(4, side="upper", bias=-1e-17))
+    Ledger.open(name, RUN).add(task, rows)
+    again = Ledger.open(name, RUN)
+    assert again.find(task) == rows
+    other = Task(cell=task.cell, methods=Panel(estimands=("auc",), alternatives=(), strict=True))
+    assert again.find(other) is None
+    assert len((tmp_path / "cells.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_a_limit_that_falls_short_fails_the_run(row, caught):
-    outcome = judge_rows([row(25), row(90, side="upper")], caught)
-    assert not outcome.passed
-    assert [(found.side, found.falls_short) for found in outcome.failures] == [("upper", True)]
-    assert [found.falls_short for found in outcome.rows] == [False, True]
+def test_without_a_file_cells_are_kept_in_memory(task, row):
+    ledger = Ledger()
+    ledger.add(task, (row(1),))
+    assert ledger.find(task) == (row(1),)
+    assert Ledger().find(task) is None
 
 
-@pytest.mark.parametrize("name", INVALID)
-def test_an_invalid_method_that_is_not_caught_fails_the_run(row, caught, name):
-    spared = [row(25, label=name, source="invalid") if r.label == name else r for r in caught]
-    outcome = judge_rows([row(25)], spared)
-    assert not outcome.passed
-    assert outcome.failures == ()
-    assert [one.label for one in outcome.controls if not one.caught] == [name]
+def test_a_line_that_was_cut_off_is_dropped(tmp_path, task, row, cell):
+    path = tmp_path / "cells.jsonl"
+    ledger = Ledger.open(str(path), RUN)
+    ledger.add(task, (row(1),))
+    whole = path.read_bytes()
+    later = Task(cell=cell(prior=0.1), methods=task.methods)
+    ledger.add(later, (row(2),))
+    path.write_bytes(path.read_bytes()[:-20])
+    again = Ledger.open(str(path), RUN)
+    assert (again.find(task), again.find(later)) == ((row(1),), None)
+    assert path.read_bytes() == whole
+    again.add(later, (row(2),))
+    assert Ledger.open(str(path), RUN).find(later) == (row(2),)
 
 
-def test_an_invalid_method_fails_by_either_side(row, caught):
-    fine = row(0, label=INVALID[0], source="invalid", side="upper")
-    assert judge_rows([row(25)], [*caught, fine]).passed
+@pytest.mark.parametrize(
+    ("run", "named"),
+    [
+        ({**RUN, "seed": 2}, "another seed"),
+        ({**RUN, "version": {"mipaudit": "2"}}, "another version"),
+        ({"seed": 2, "version": {}}, "another seed and another version"),
+    ],
+)
+def test_another_run_is_refused_with_what_differs(tmp_path, run, named):
+    name = str(tmp_path / "cells.jsonl")
+    Ledger.open(name, RUN)
+    with pytest.raises(InputError, match=named) as caught:
+        Ledger.open(name, run)
+    assert caught.value.code == "other_run"
 
 
-def test_a_valid_method_that_falls_short_fails_the_run(row, caught):
-    outcome = judge_rows([row(25), row(90, label=VALID[0], source="valid")], caught)
-    assert not outcome.passed
-    assert [found.source for found in outcome.failures] == ["valid"]
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"precious",
+        b"precious\n",
+        b"\x00\xff\n",
+        b"[1]\n",
+        b'{"schema": "mipaudit.report/2"}\n',
+        "head\n[]\n",
+        'head\n{"cell": 1, "rows": []}\n',
+        'head\n{"cell": "a", "rows": [{"misses": "many"}]}\n',
+        "head\n\n",
+    ],
+)
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path, content):
+    path = tmp_path / "cells.jsonl"
+    if isinstance(content, str):
+        Ledger.open(str(path), RUN)
+        content = content.encode().replace(b"head\n", path.read_bytes())
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        Ledger.open(str(path), RUN)
+    assert caught.value.code == "bad_resume_file"
+    assert "many" not in str(caught.value)
+    assert path.read_bytes() == content
 
 
-def test_other_methods_do_not_weaken_the_test_of_ours(row, caught):
-    # p = .0019 passes alone at 1%; among 20 it would not.
-    theirs = [row(25, label=VALID[0], source="valid")] * 20
-    invalid = [row(999, label=INVALID[0], source="invalid")] * 20
-    outcome = judge_rows([row(41), *theirs, *invalid], caught)
-    assert [found.source for found in outcome.failures] == ["mipaudit"]
-    assert all(found.falls_short for found in outcome.rows if found.source == "invalid")
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    for name in (str(tmp_path), str(tmp_path / "no" / "such"), "nul\0byte"):
+        with pytest.raises(OutputError) as caught:
+            Ledger.open(name, RUN)
+        assert caught.value.code == "unusable_resume_file"
 
 
-def test_summaries_are_the_worst_and_the_mean_by_size(row, caught):
-    rows = [
-        row(20, mean_gap=0.1, median_gap=0.2, bias=-0.1, scenario="a"),
-        row(30, mean_gap=0.3, median_gap=None, bias=None, scenario="b", false_alarms=None),
-        row(25, n_members=500, n_holdout=500),
-        row(1, estimand="auc", label="auc", side="upper", false_alarms=None),
-        row(1, label=VALID[0], source="valid"),
-    ]
-    limits = judge_rows(rows, caught).limits
-    keys = [(one.label, one.side, one.records) for one in limits]
-    assert keys == [
-        ("advantage", "lower", 30),
-        ("advantage", "lower", 1000),
-        ("auc", "upper", 30),
-        (VALID[0], "lower", 30),
-    ]
-    first = limits[0]
-    assert (first.cells, first.least_coverage, first.false_alarms) == (2, 0.97, 0.02)
-    assert (first.mean_gap, first.median_gap, first.bias) == pytest.approx((0.2, 0.2, -0.1))
-    assert limits[2].false_alarms is None
+def test_the_file_says_what_it_is(tmp_path):
+    path = tmp_path / "cells.jsonl"
+    Ledger.open(str(path), RUN)
+    assert json.loads(path.read_bytes()) == {"schema": "mipaudit.validation-cells/1", **RUN}
+    assert len(code_fingerprint()) == 16
