@@ -255,20 +255,11 @@ def check_listed(config: ConfigFile) -> None:
     Raises:
         UsageError: ``limits`` or ``waivers``.
     """
-    if not (config.limits or config.waivers):
-        return
-    from mipaudit.options.policy_limits import (
-        LIMIT_KEYS,
-        LIMIT_NEEDS,
-        WAIVER_KEYS,
-        WAIVER_NEEDS,
-        check_keys,
-    )
+    if config.limits or config.waivers:
+        from mipaudit.options.policy_limits import listed_limits, listed_waivers
 
-    for number, limit in enumerate(config.limits, start=1):
-        check_keys("limits", f"Limit {number}", limit, LIMIT_KEYS, needed=LIMIT_NEEDS)
-    for number, waiver in enumerate(config.waivers, start=1):
-        check_keys("waivers", f"Waiver {number}", waiver, WAIVER_KEYS, needed=WAIVER_NEEDS)
+        listed_limits(config.limits)
+        listed_waivers(config.waivers)
 
 
 def unjudged(

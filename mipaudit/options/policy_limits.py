@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
 from mipaudit.options.plain_values import number, one_of, require
@@ -14,7 +14,7 @@ from mipaudit.statements.estimate import Against, Finding, Quantity
 from mipaudit.statements.policy import Limit, Waiver, restatement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mipaudit.maths.metrics.metric import Metric
 
@@ -26,14 +26,104 @@ OF_SCORES: Final = frozenset(
 OF_GROUPS: Final = frozenset({"advantage", "difference"})
 _AT_PRIOR: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 _OF_ONE_THRESHOLD: Final = frozenset({"auc", "tpr_at_fpr", "difference"})
-LIMIT_NEEDS: Final = ("quantity", "max")
-LIMIT_KEYS: Final = (*LIMIT_NEEDS, "score", "against", "fpr", "metric", "group", "prior")
+_LIMIT_NEEDS: Final = ("quantity", "max")
+_LIMIT_KEYS: Final = ("score", "against", "fpr", "metric", "group", "prior")
 _LARGEST_DIFFERENCE: Final = 2.0
 _HALF: Final = 0.5
-WAIVER_NEEDS: Final = ("quantity", "reason", "person", "expires")
-WAIVER_KEYS: Final = (*WAIVER_NEEDS, "score", "metric", "fpr", "group")
+_WAIVER_NEEDS: Final = ("quantity", "reason", "person", "expires")
+_WAIVER_KEYS: Final = ("score", "metric", "fpr", "group")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _QUANTITIES: Final = get_args(Quantity)
+
+
+class Listed(NamedTuple):
+    """A limit or a waiver as it is listed, whose keys are known and all there.
+
+    Attributes:
+        code: of the error where a value is none of its key's: ``limits`` or ``waivers``.
+        name: such as ``Limit 2``.
+        given: its keys and values.
+    """
+
+    code: str
+    name: str
+    given: Mapping[str, Any]
+
+    def require(self, holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
+        """Raise a UsageError with the name before the message, unless a condition holds."""
+        require(holds, self.code, f"{self.name}: {message}", hint)
+
+    def quantity(self) -> Quantity:
+        """Return the quantity; of an unknown one the nearest is named."""
+        value = self.given["quantity"]
+        near = get_close_matches(value, _QUANTITIES, n=1) if isinstance(value, str) else []
+        self.require(
+            value in _QUANTITIES,
+            f"'quantity' must be one of: {', '.join(_QUANTITIES)}.",
+            f"Did you mean '{near[0]}'?" if near else None,
+        )
+        return value  # type: ignore[no-any-return]
+
+    def text(self, key: str) -> str | None:
+        """Return a text, or None where there is none."""
+        value = self.given.get(key)
+        self.require(value is None or isinstance(value, str), f"'{key}' must be a text.")
+        return value
+
+    def share(self, key: str) -> float | None:
+        """Return a number in (0, 1), or None where there is none."""
+        if self.given.get(key) is None:
+            return None
+        value = self.number(key)
+        self.require(0 < value < 1, f"'{key}' must be above 0 and below 1.")
+        return value
+
+    def number(self, key: str) -> float:
+        """Return a number that is there."""
+        accepted = f"{self.name}: '{key}' must be a number."
+        require(not isinstance(self.given[key], bool), self.code, accepted)
+        return number(self.code, self.given[key], accepted)
+
+
+def listed_limits(given: Iterable[Mapping[str, Any]]) -> list[Listed]:
+    """Return limits with known keys.
+
+    Raises:
+        UsageError: ``limits``: an unknown key, whose nearest is named, or one is missing.
+    """
+    return _known("limits", "Limit", given, _LIMIT_NEEDS, _LIMIT_KEYS)
+
+
+def listed_waivers(given: Iterable[Mapping[str, Any]]) -> list[Listed]:
+    """Return waivers with known keys.
+
+    Raises:
+        UsageError: ``waivers``: an unknown key, whose nearest is named, or one is missing.
+    """
+    return _known("waivers", "Waiver", given, _WAIVER_NEEDS, _WAIVER_KEYS)
+
+
+def _known(
+    code: str,
+    kind: str,
+    given: Iterable[Mapping[str, Any]],
+    needed: Sequence[str],
+    more: Sequence[str],
+) -> list[Listed]:
+    allowed = (*needed, *more)
+    found = [Listed(code, f"{kind} {at}", one) for at, one in enumerate(given, start=1)]
+    for one in found:
+        for key in one.given:
+            near = get_close_matches(key, allowed, n=1)
+            require(
+                key in allowed,
+                code,
+                f"{one.name} has the unknown key '{key}'.",
+                f"Did you mean '{near[0]}'?" if near else f"Known keys: {', '.join(allowed)}.",
+            )
+        missing = [key for key in needed if key not in one.given]
+        require(not missing, code, f"{one.name} lacks the key '{''.join(missing[:1])}'.")
+    return found
 
 
 def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limit, ...]:
@@ -46,7 +136,7 @@ def check_limits(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Limi
     Raises:
         UsageError: ``limits``: an unknown key, or a value out of its range.
     """
-    return tuple(_limit(f"Limit {at}", one, prior) for at, one in enumerate(given, start=1))
+    return tuple(_limit(one, prior) for one in listed_limits(given))
 
 
 def limited_metrics(
@@ -74,75 +164,67 @@ def limited_metrics(
     return tuple(tidied), found
 
 
-def _limit(name: str, given: Mapping[str, Any], prior: float) -> Limit:
-    check_keys("limits", name, given, LIMIT_KEYS, needed=LIMIT_NEEDS)
-    quantity = quantity_of("limits", name, given)
-    against = text_of("limits", name, given, "against")
+def _limit(one: Listed, prior: float) -> Limit:
+    quantity, against = one.quantity(), one.text("against")
     if against is not None:
         one_of("limits", against, get_args(Against))
-    fpr = share_of("limits", name, given, "fpr")
-    own = share_of("limits", name, given, "prior")
+    fpr, own = one.share("fpr"), one.share("prior")
     limit = Limit(
         quantity=quantity,
-        max=number_of("limits", name, given, "max"),
-        score=text_of("limits", name, given, "score"),
+        max=one.number("max"),
+        score=one.text("score"),
         against=against,  # type: ignore[arg-type]
         fpr=fpr,
-        metric=text_of("limits", name, given, "metric"),
-        group=text_of("limits", name, given, "group"),
+        metric=one.text("metric"),
+        group=one.text("group"),
         prior=None if own == prior else own,
     )
-    _check_parts(name, limit)
-    _check_range(name, limit, prior if own is None else own)
+    _check_parts(one, limit)
+    _check_range(one, limit, prior if own is None else own)
     return limit
 
 
-def _check_parts(name: str, limit: Limit) -> None:
+def _check_parts(one: Listed, limit: Limit) -> None:
     """Refuse what makes no sense beside the quantity."""
     quantity = limit.quantity
-
-    def needs(holds: bool, message: str, hint: str | None = None) -> None:  # noqa: FBT001
-        require(holds, "limits", f"{name}: {message}", hint)
-
-    needs(
+    one.require(
         (limit.fpr is not None) == (quantity == "tpr_at_fpr"),
         "'fpr' goes with the quantity tpr_at_fpr, and with no other.",
     )
-    needs(
+    one.require(
         (limit.metric is not None) == (quantity == "metric"),
         "'metric' (its name) goes with the quantity metric, and with no other.",
     )
-    needs(
+    one.require(
         limit.group is not None if quantity == "difference" else True,
         "a difference is that of a group from the rest: it needs 'group'.",
         "group = '*' means every group.",
     )
-    needs(
+    one.require(
         limit.group is None or quantity in OF_GROUPS,
         "within a group only 'advantage' and 'difference' can be limited.",
     )
-    needs(
+    one.require(
         limit.prior is None or (quantity in _AT_PRIOR and limit.group is None),
         f"'{quantity}' cannot be judged at another prior than the audit's.",
         "Run an audit at that prior.",
     )
-    needs(
+    one.require(
         limit.against in {None, "thresholds"} or quantity not in {*_OF_ONE_THRESHOLD, "risk"},
         f"'against' cannot be chosen for '{quantity}'.",
     )
-    needs(
+    one.require(
         limit.against is None or quantity != "any_difference",
         "'against' cannot be chosen for 'any_difference'.",
     )
 
 
-def _check_range(name: str, limit: Limit, prior: float) -> None:
+def _check_range(one: Listed, limit: Limit, prior: float) -> None:
     """A limit that a score which says nothing breaks could never be met."""
     if limit.quantity == "any_difference":
-        require(
+        one.require(
             limit.max == 0,
-            "limits",
-            f"{name}: the limit on any_difference must be 0: nothing may show.",
+            "the limit on any_difference must be 0: nothing may show.",
             "How much may show is what the other quantities say.",
         )
         return
@@ -157,10 +239,9 @@ def _check_range(name: str, limit: Limit, prior: float) -> None:
         return  # its ends depend on the metric
     scale, shift = restatement(limit.quantity, prior)
     lowest, highest = ends.get(limit.quantity, (scale * baseline + shift, scale + shift))
-    require(
+    one.require(
         lowest < limit.max <= highest,
-        "limits",
-        f"{name}: the limit on {limit.quantity} must be above {lowest:g}, which blind guessing "
+        f"the limit on {limit.quantity} must be above {lowest:g}, which blind guessing "
         f"reaches, and at most {highest:g}.",
     )
 
@@ -235,124 +316,38 @@ def check_waivers(given: Iterable[Mapping[str, Any]], prior: float) -> tuple[Wai
     Raises:
         UsageError: ``waivers``: an unknown or missing key, or a value of the wrong kind.
     """
-    return tuple(_waiver(f"Waiver {at}", one, prior) for at, one in enumerate(given, start=1))
+    return tuple(_waiver(one, prior) for one in listed_waivers(given))
 
 
-def _waiver(name: str, given: Mapping[str, Any], prior: float) -> Waiver:
-    check_keys("waivers", name, given, WAIVER_KEYS, needed=WAIVER_NEEDS)
-    reason, person = (str(text_of("waivers", name, given, key)) for key in ("reason", "person"))
-    require(
+def _waiver(one: Listed, prior: float) -> Waiver:
+    reason, person = str(one.text("reason")), str(one.text("person"))
+    one.require(
         all(any(map(str.isalnum, text)) for text in (reason, person)),
-        "waivers",
-        f"{name}: 'reason' and 'person' must say something.",
+        "'reason' and 'person' must say something.",
     )
-    metric = text_of("waivers", name, given, "metric")
+    metric = one.text("metric")
     if metric is not None:
         # Here, since most policies waive none.
         from mipaudit.maths.metrics.names import parse_metric
 
         metric = parse_metric(metric, prior=prior).name
     return Waiver(
-        quantity=quantity_of("waivers", name, given),
+        quantity=one.quantity(),
         reason=reason,
         person=person,
-        expires=_day(name, given["expires"]),
-        score=text_of("waivers", name, given, "score"),
+        expires=_day(one),
+        score=one.text("score"),
         metric=metric,
-        fpr=share_of("waivers", name, given, "fpr"),
-        group=text_of("waivers", name, given, "group"),
+        fpr=one.share("fpr"),
+        group=one.text("group"),
     )
 
 
-def _day(name: str, value: object) -> str:
-    wanted = f"{name}: 'expires' must be a day, such as 2026-12-31."
+def _day(one: Listed) -> str:
+    value, wanted = one.given["expires"], "'expires' must be a day, such as 2026-12-31."
     # `fromisoformat` alone also takes weeks, and days without dashes.
-    require(isinstance(value, str) and _DAY.fullmatch(value) is not None, "waivers", wanted)
+    one.require(isinstance(value, str) and _DAY.fullmatch(value) is not None, wanted)
     try:
-        return date.fromisoformat(str(value)).isoformat()
+        return date.fromisoformat(value).isoformat()
     except ValueError:
-        raise UsageError("waivers", wanted) from None
-
-
-def quantity_of(code: str, name: str, given: Mapping[str, Any]) -> Quantity:
-    """Return the quantity that is limited, or waived.
-
-    Raises:
-        UsageError: ``code``: there is no such quantity; the nearest is named.
-    """
-    value = given["quantity"]
-    near = get_close_matches(value, _QUANTITIES, n=1) if isinstance(value, str) else []
-    require(
-        value in _QUANTITIES,
-        code,
-        f"{name}: 'quantity' must be one of: {', '.join(_QUANTITIES)}.",
-        f"Did you mean '{near[0]}'?" if near else None,
-    )
-    return value  # type: ignore[no-any-return]
-
-
-def check_keys(
-    code: str,
-    name: str,
-    given: Mapping[str, Any],
-    allowed: tuple[str, ...],
-    *,
-    needed: tuple[str, ...],
-) -> None:
-    """Refuse unknown and missing keys.
-
-    Args:
-        code: of the error.
-        name: of the limit or waiver, such as ``Limit 2``.
-        given: its keys and values.
-        allowed: the known keys.
-        needed: those that must be there.
-
-    Raises:
-        UsageError: ``code``; the nearest known key is named.
-    """
-    for key in given:
-        near = get_close_matches(key, allowed, n=1)
-        require(
-            key in allowed,
-            code,
-            f"{name} has the unknown key '{key}'.",
-            f"Did you mean '{near[0]}'?" if near else f"Known keys: {', '.join(allowed)}.",
-        )
-    missing = [key for key in needed if key not in given]
-    require(not missing, code, f"{name} lacks the key '{''.join(missing[:1])}'.")
-
-
-def text_of(code: str, name: str, given: Mapping[str, Any], key: str) -> str | None:
-    """Return a text, or None where there is none.
-
-    Raises:
-        UsageError: ``code``: something else.
-    """
-    value = given.get(key)
-    require(value is None or isinstance(value, str), code, f"{name}: '{key}' must be a text.")
-    return value
-
-
-def share_of(code: str, name: str, given: Mapping[str, Any], key: str) -> float | None:
-    """Return a number in (0, 1), or None where there is none.
-
-    Raises:
-        UsageError: ``code``: something else.
-    """
-    if given.get(key) is None:
-        return None
-    value = number_of(code, name, given, key)
-    require(0 < value < 1, code, f"{name}: '{key}' must be above 0 and below 1.")
-    return value
-
-
-def number_of(code: str, name: str, given: Mapping[str, Any], key: str) -> float:
-    """Return a number that is there.
-
-    Raises:
-        UsageError: ``code``: something else.
-    """
-    accepted = f"{name}: '{key}' must be a number."
-    require(not isinstance(given[key], bool), code, accepted)
-    return number(code, given[key], accepted)
+        raise UsageError("waivers", f"{one.name}: {wanted}") from None
