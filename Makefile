@@ -78,7 +78,7 @@ validate-short: setup
 	$(BIN)/mipaudit validate --quick
 
 validate: setup
-	$(BIN)/python tests/docs/validation_page.py --full
+	$(BIN)/python tests/docs/validation_page.py --long
 
 truths: setup
 	$(BIN)/python benchmarks/truths.py
@@ -96,7 +96,7 @@ bench: setup
 lock:
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(PYTHON) -m venv "$$dir"; "$$dir/bin/pip" install --quiet --disable-pip-version-check uv; \
-	"$$dir/bin/uv" pip compile pyproject.toml --extra dev --extra bench --universal \
+	"$$dir/bin/uv" pip compile pyproject.toml --extra dev --extra sklearn --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade \
 		--custom-compile-command 'make lock' --quiet -o requirements-dev.lock; \
 	echo hatchling | "$$dir/bin/uv" pip compile pyproject.toml - --extra plot --universal \

@@ -101,7 +101,7 @@ def sentences(path):
 
 
 # Other questions by the same word: which distance and which metric, a scale of numbers and one
-# of noise, how runs and how scores are judged, and `--quick`, which is the opposite of `--full`.
+# of noise, how runs and how scores are judged, and `--quick`, which is the opposite of `--long`.
 SAME_WORD = {"--metric", "--scale", "--method", "--quick"}
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _STATED: Final = Finding(
     code="stated_seed",
+    serious=True,
     text="The seed was stated (`seed`) for an input that is too large for its rows to decide, and "
     "of which no digest was made: whoever ordered the rows could have chosen which of them only "
     "train. Leave `seed` out to have one drawn, or add `hash_inputs` to let every row decide.",

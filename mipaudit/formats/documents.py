@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.formats.document import plain
+from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.declare import as_typed, flags_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Template
 
+    from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, View
     from mipaudit.statements.reports.kinds import AnyReport
 
@@ -46,8 +48,6 @@ def report_as(report: AnyReport, form: Form) -> str:
 
 def document_of(report: AnyReport, view: View = "summary") -> Document:
     """Return all that a report shows, and where it comes from."""
-    from mipaudit.formats.origin import origin_section
-
     document = _document(report, view)
     return document._replace(sections=(*document.sections, origin_section(report.provenance)))
 
@@ -57,8 +57,44 @@ def headline_of(report: AnyReport) -> str:
     return _document(report, "text").headline
 
 
+def answer_of(report: AnyReport) -> str:
+    """Return the answer in a line, with what can make it untrue."""
+    brief = _brief(report)
+    return " ".join([brief.answer, *brief.warnings])
+
+
+def brief_report(report: AnyReport, *, width: int, color: bool = False) -> str:
+    """Return the answer of a report in a screenful, for a terminal.
+
+    Args:
+        report: of any command.
+        width: characters in a line, where tables allow; prose is up to 80 wide.
+        color: whether to use terminal colours.
+    """
+    from mipaudit.formats.brief import brief_text
+
+    return brief_text(_brief(report), width=width, color=color)
+
+
+def _brief(report: AnyReport) -> Brief:
+    """Return the few lines of a report, with its findings and its seed."""
+    from mipaudit.formats.brief import brief_of, first_sentence
+
+    kind = kind_of(report.command)
+    brief: Brief = named(kind.brief)(report) if kind.brief else brief_of(_document(report, "text"))
+    findings = getattr(report, "findings", ())
+    notes = [*brief.notes, *(first_sentence(one.text) for one in findings if not one.serious)]
+    seed = short_seed(report.provenance)
+    if seed is not None:
+        notes.append(f"Seed {seed}{brief.moves}.")
+    warnings = tuple(one.text for one in findings if one.serious)
+    whole = brief._replace(warnings=(*brief.warnings, *warnings), notes=tuple(notes))
+    typed: Brief = _typed(whole, _flags(report.command))
+    return typed
+
+
 def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
-    """Return the report as text for a terminal.
+    """Return all of the report as text for a terminal.
 
     Args:
         report: of any command.
@@ -69,8 +105,6 @@ def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
 
     document = _document(report, "text")
     if report.provenance.seeds or report.provenance.seed is not None:
-        from mipaudit.formats.origin import seed_section
-
         document = document._replace(sections=(*document.sections, seed_section(report.provenance)))
     return document_text(document, width=width, color=color)
 

@@ -10,6 +10,7 @@ What was read, as terms and texts: files, rows, membership, score columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +43,13 @@ def seed_words(provenance: Provenance) -> str | None:
     more = len(provenance.seeds) - _MOST_SEEDS
     others = f" and {count_text(more)} more" if more > 0 else ""
     return f"{', '.join(shown)}{others}; {source}" if shown else source
+
+
+def short_seed(provenance: Provenance) -> str | None:
+    """Return where the seed in use comes from, and the seed if it is one; None without any."""
+    if len(provenance.seeds) <= 1:
+        return seed_words(provenance)
+    return seed_words(replace(provenance, seeds=()))
 
 
 def origin_section(provenance: Provenance) -> Section:

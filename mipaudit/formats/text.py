@@ -29,8 +29,7 @@ _NARROWEST_TEXT: Final = 24
 _LONGEST_WORD: Final = 32  # names of columns may be longer; they are broken where they must
 _WIDEST_PROSE: Final = 100  # longer lines are hard to read
 # Select Graphic Rendition: bold, and what good, bad and open outcomes are drawn in.
-_BOLD: Final = "1"
-_INK: Final[Mapping[Mood, str]] = {"good": "1;32", "bad": "1;31", "open": "1;33", "plain": _BOLD}
+_INK: Final[Mapping[Mood, str]] = {"good": "1;32", "bad": "1;31", "open": "1;33", "plain": "1"}
 
 
 def columns(
@@ -210,21 +209,22 @@ def document_text(document: Document, *, width: int, color: bool = False) -> str
     prose = min(width, _WIDEST_PROSE)
     headline = "" if document.leads else document.headline
     lead = [paragraph(plain(headline), width=prose)] if headline else []
-    lead = [_inked(text, _INK[document.mood]) for text in lead] if color else lead
+    lead = [inked(text, document.mood) for text in lead] if color else lead
     if document.summary:
         lead.append(paragraph(plain(document.summary), width=prose, hyphens=False))
-    drawn = partial(_bold, width=width) if color else partial(_block, width=width)
+    drawn = partial(_emphatic, width=width) if color else partial(_block, width=width)
     sections = ("".join(map(drawn, section)) for section in document.sections)
     return "\n".join([*lead, *(section for section in sections if section)])
 
 
-def _inked(text: str, ink: str) -> str:
-    return "".join(f"\x1b[{ink}m{line}\x1b[0m\n" for line in text.splitlines())
+def inked(text: str, mood: Mood = "plain") -> str:
+    """Return lines in the colour of an outcome, or bold, for a terminal."""
+    return "".join(f"\x1b[{_INK[mood]}m{line}\x1b[0m\n" for line in text.splitlines())
 
 
-def _bold(block: Block, width: int) -> str:
+def _emphatic(block: Block, width: int) -> str:
     text = _block(block, width)
-    return _inked(text, _BOLD) if isinstance(block, Heading) else text
+    return inked(text) if isinstance(block, Heading) else text
 
 
 def _block(block: Block, width: int) -> str:  # noqa: PLR0911 - one for each kind

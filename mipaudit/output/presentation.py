@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
+from mipaudit.errors import UsageError
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
 from mipaudit.output.progress import progress_bar
 from mipaudit.output.terminal import note, note_written, table_width, use_color
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from mipaudit.options.declare import Options
-    from mipaudit.options.groups.shown import Format, ScoresShown, Shown
+    from mipaudit.options.groups.shown import Format, ScoresShown
+    from mipaudit.options.groups.shown import Shown as ReportShown
     from mipaudit.reading.rows.output import RowFormat
     from mipaudit.statements.reports.kinds import AnyReport
 
 
 # What the tables draw with, where the terminal's character set lacks it.
-_PLAIN: Final = {ord("─"): "-"}
+_PLAIN: Final = {ord(drawn): plain for drawn, plain in zip("─├┤→●┃·…", "-[]>o|.~", strict=True)}
+_ENDINGS: Final[dict[str, Format]] = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".xml": "junit",
+}
+Length = Literal["full", "brief", "line"]
 AskedT = TypeVar("AskedT", bound="Options")
 
 
@@ -37,16 +49,48 @@ class Scores(Protocol):
         ...
 
 
-def present(report: AnyReport, format: Format, place: Destination) -> None:  # noqa: A002
-    """Write the report to its place, in the form asked for.
+class Shown(Protocol):
+    """How a report is shown, by the options of its command."""
+
+    @property
+    def format(self) -> Format | None:
+        """The form, where it is said."""
+
+    @property
+    def full(self) -> bool:
+        """Whether a terminal is shown all of it."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is shown one line."""
+
+
+def present(report: AnyReport, shown: Shown, place: Destination) -> None:
+    """Write the report to its place, in the form asked for, or that its file's ending says.
+
+    A file has all of it; a terminal the answer, unless all was asked for.
 
     Raises:
         OutputError: the system refused.
     """
-    place.write(encode(report, format, to_file=place.path is not None))
+    path = place.path
+    form = shown.format or (_ENDINGS.get(path.suffix.lower(), "table") if path else "table")
+    place.write(encode(report, form, to_file=path is not None, length=_length(shown, path)))
 
 
-def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noqa: A002
+def _length(shown: Shown, path: Path | None) -> Length:
+    if path is not None or shown.full:
+        return "full"
+    return "line" if shown.quiet else "brief"
+
+
+def encode(
+    report: AnyReport,
+    format: Format,  # noqa: A002 - the option
+    *,
+    to_file: bool,
+    length: Length = "full",
+) -> bytes:
     """Return the report in the form asked for.
 
     Args:
@@ -54,18 +98,26 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
         format: ``table`` and ``html`` are for people, ``markdown`` for job summaries, ``json``
             and ``csv`` for programs, ``junit`` for servers that run pipelines.
         to_file: whether it goes to a file: UTF-8, no colour, fixed width.
+        length: of a table: all of it, the answer in a screenful, or in a line.
     """
     if format == "json":
         from mipaudit.statements.reports.codec import to_json
 
         return to_json(report)
+    from mipaudit.formats import documents
+
     if format != "table":
-        from mipaudit.formats.documents import report_as
-
-        return report_as(report, format).encode()
-    from mipaudit.formats.documents import report_text
-
-    text = report_text(report, width=table_width(to_file=to_file), color=use_color(to_file=to_file))
+        return documents.report_as(report, format).encode()
+    width, color = table_width(to_file=to_file), use_color(to_file=to_file)
+    match length:
+        case "full":
+            text = documents.report_text(report, width=width, color=color)
+        case "brief":
+            text = documents.brief_report(report, width=width, color=color)
+        case "line":
+            text = f"{documents.answer_of(report)}\n"
+        case _:
+            assert_never(length)
     charset = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
     try:
         return text.encode(charset)
@@ -73,7 +125,7 @@ def encode(report: AnyReport, format: Format, *, to_file: bool) -> bytes:  # noq
         return text.translate(_PLAIN).encode(charset, errors="backslashreplace")
 
 
-def write_report(asked: AskedT, shown: Shown, answer: Callable[[AskedT], AnyReport]) -> int:
+def write_report(asked: AskedT, shown: ReportShown, answer: Callable[[AskedT], AnyReport]) -> int:
     """Write the report that answers; return the exit code.
 
     Args:
@@ -87,15 +139,39 @@ def write_report(asked: AskedT, shown: Shown, answer: Callable[[AskedT], AnyRepo
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     with progress_bar(quiet=shown.quiet) as progress:
         report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
-    present(report, shown.format, destination)
+    present(report, shown, destination)
     if destination.path is not None:
         note_written(report, quiet=shown.quiet)
     return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
 
 
+def open_beside(
+    name: str | None, data: Destination | None, *, inputs: Iterable[str | None]
+) -> Destination:
+    """Return the checked place of a report whose command writes data, too.
+
+    Args:
+        name: the file; None is standard output.
+        data: where the data go; None: nowhere.
+        inputs: what is read.
+
+    Raises:
+        UsageError: both would be one file.
+        OutputError: the place cannot be written to.
+    """
+    place = Destination.open(name, inputs=inputs, option="`report`")
+    if data is not None and place.path is not None and place.path == data.path:
+        raise UsageError(
+            "same_file",
+            "The data and the report need a file each.",
+            hint="Name different files for `output` and `report`.",
+        )
+    return place
+
+
 def write_scores(
     asked: AskedT,
-    shown: ScoresShown | Shown,
+    shown: ScoresShown | ReportShown,
     answer: Callable[[AskedT], Scores],
     *,
     beside: str = "",
@@ -122,17 +198,17 @@ def write_scores(
     form = record_format(output, None, what="scores", example="scores") or "csv"
     scores = Destination.open(output, inputs=asked.inputs(), private=not beside)
     sidecar = Destination.open(f"{output}{beside}") if output is not None and beside else None
-    place = Destination.open(None)
+    place = open_beside(getattr(shown, "report", None), scores, inputs=asked.inputs())
     made = answer(asked)
     with scores.stream() as file:
         made.write(file, form)
         if sidecar is not None:
             sidecar.write(encode(made.report, "json", to_file=True))
-    if output is None:
-        text = encode(made.report, shown.format, to_file=True).decode()
+    if output is None and place.path is None:
+        text = encode(made.report, shown.format or "table", to_file=True).decode()
         note(text.rstrip("\n"), quiet=shown.quiet)
         return OK
-    present(made.report, shown.format, place)
+    present(made.report, shown, place)
     end = "." if sidecar is None else ", and their truth beside them."
     note(f"The scores are written{end}", quiet=shown.quiet)
     return OK

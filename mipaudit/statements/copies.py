@@ -48,7 +48,7 @@ def copy_findings(copies: Copies | None) -> tuple[Finding, ...]:
         f"{_of(copies.holdout, copies.told_holdout, 'holdout records')} stand in the release word "
         "for word. No limit on a score speaks for them; `max_copies` 0 forbids it."
     )
-    return (Finding(code=COPIES, text=text),)
+    return (Finding(code=COPIES, serious=True, text=text),)
 
 
 def _of(count: int, told: int, noun: str) -> str:

@@ -104,7 +104,11 @@ class Design:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that the reader must know; ``code`` is stable, ``text`` a sentence."""
+    """Something that the reader must know; ``code`` is stable, ``text`` a sentence.
+
+    ``serious``: the answer may be untrue because of it, so that no view leaves it out.
+    """
 
     code: str
     text: str
+    serious: bool = False

@@ -1,6 +1,6 @@
 """Writes the table of ``docs/validation.md``: runs the command and puts in what it prints.
 
-Run as ``python tests/docs/validation_page.py --full`` from anywhere, with the options of
+Run as ``python tests/docs/validation_page.py --long`` from anywhere, with the options of
 ``mipaudit validate``; exits as that does. Stopped and run again, it goes on.
 """
 

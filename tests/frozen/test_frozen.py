@@ -90,6 +90,7 @@ def said(monkeypatch, capsysbinary):
         monkeypatch.delenv(name)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("MIPAUDIT_FULL", "true")
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*words):

@@ -45,7 +45,7 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
         place, form = files["plot"]
         place.write(draw_bounds(report, form))
     short = replace(report, curves=None)  # they have a file of their own
-    present(short, shown.format, destination)
+    present(short, shown, destination)
     if destination.path is not None:
         note("The report is written.", quiet=shown.quiet)
     return exit_code.OK

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.commands.bounds.readings import BY_PRESENCE, BY_SUBSTITUTION, BY_TWO_STEPS
+from mipaudit.formats.brief import Brief
 from mipaudit.formats.document import Case, Document, Grid, Note, Paragraph, framed
 from mipaudit.statements.text.rounding import lower_figure, number_text, percent_text, upper_figure
 
@@ -36,6 +38,11 @@ _NEIGHBOURS: Final = {
     "substitution": "one record is exchanged for another",
     "add-remove": "one record is added or removed",
 }
+_READINGS: Final = {
+    BY_SUBSTITUTION: "one record exchanged",
+    BY_TWO_STEPS: "added or removed",
+    BY_PRESENCE: "present or absent",
+}
 _NONE: Final = "none"
 
 
@@ -57,6 +64,32 @@ def _sections(report: BoundsReport) -> Iterator[Section]:
         yield _needed(report.target, report.needed)
     if report.refuted is not None:
         yield from _refuted(report.refuted)
+
+
+def bounds_brief(report: BoundsReport) -> Brief:
+    """Return the answer to the question that was asked, and its figures."""
+    sections = [part for part in _sections(report) if part]
+    tables = tuple(block for part in sections for block in part if isinstance(block, Grid))
+    if report.guarantee is None or report.attacker is None:
+        said = (block for part in sections for block in part if isinstance(block, Paragraph))
+        return Brief(answer=next(said).text, mood="plain", tables=tables)
+    prior = number_text(report.attacker.prior)
+    most = " or ".join(
+        upper_figure(one.advantage) + (f" ({_READINGS[one.game]})" if report.other_readings else "")
+        for one in (report.attacker, *report.other_readings)
+    )
+    answer = f"No attacker exceeds a membership advantage of {most} at prior {prior}."
+    tight = ", ".join(bound.name for bound in report.bounds if bound.tight)
+    return Brief(
+        answer=answer,
+        mood="plain",
+        about=_guarantee(report.guarantee).text,
+        tables=(tables[0]._replace(caption=""),),
+        notes=(
+            f"Published bounds that say as much: {tight}." if tight else "",
+            "The release was not looked at: this holds if the guarantee does.",
+        ),
+    )
 
 
 def _guarantee(stated: Guarantee) -> Paragraph:
@@ -97,23 +130,19 @@ def _allowances(allowances: tuple[Allowance, ...]) -> Section:
         ("certainty about one record, at worst", lambda a: a.posterior_limit),
     ]
     several = len(allowances) > 1
-    numbers = [_reading(i) if several else "" for i in range(1, len(allowances) + 1)]
+    numbers = [_READINGS[a.game] if several else "" for a in allowances]
     table = Grid(
         caption="What the guarantee allows",
         head=("no attacker can exceed", *numbers),
         rows=tuple((name, *(upper_figure(read(a)) for a in allowances)) for name, read in readings),
         words=1,
     )
-    notes = (Note(text=f"{_reading(i)} {a.game}") for i, a in enumerate(allowances, 1) if several)
+    notes = (Note(text=f"{_READINGS[a.game]}: {a.game}") for a in allowances if several)
     return (table, *notes)
 
 
 def _tpr(fpr: str) -> Callable[[Allowance], float]:
     return lambda allowed: allowed.tpr_at_fpr[fpr]
-
-
-def _reading(number: int) -> str:
-    return f"({number})"
 
 
 def _bounds(report: BoundsReport) -> Grid:

@@ -190,7 +190,7 @@ def _doubtful(source: ScoreSource, design: DesignKind) -> tuple[Finding, ...]:
         )
     else:
         return ()
-    return (Finding(code="design_doubtful", text=text),)
+    return (Finding(code="design_doubtful", serious=True, text=text),)
 
 
 def _score_findings(

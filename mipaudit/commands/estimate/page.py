@@ -95,7 +95,7 @@ def estimate_document(report: Report, view: View) -> Document:
     return Document(
         title="mipaudit estimate",
         headline=headline(report),
-        mood=_mood(report),
+        mood=mood(report),
         summary=report.summary,
         sections=tuple(part for part in _sections(report, illustrated=view == "page") if part),
         cases=tuple(_cases(report)),
@@ -104,7 +104,8 @@ def estimate_document(report: Report, view: View) -> Document:
     )
 
 
-def _mood(report: Report) -> Mood:
+def mood(report: Report) -> Mood:
+    """Return how the outcome is shown."""
     status: str = report.verdict.status
     if status == "no_policy" and report.claims:
         status = claim_status(report)

@@ -26,7 +26,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     _refuse_idle_choice(asked)
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     report = answer_noise(asked)
-    present(report, shown.format, destination)
+    present(report, shown, destination)
     return exit_code.OK
 
 
@@ -74,12 +74,10 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             "`output` leads to the file that the report is written to.",
             hint="Choose another file for `output`.",
         )
-    place = Destination.open(None)
     found = noised_release(asked, release, form=form, unlike=shown.release_unlike_splits)
-    text = encode(found.report, shown.format, to_file=False)
     sidecar_text = encode(found.report, "json", to_file=True)
     write_together([(sidecar, sidecar_text), (noised, found.content)])
-    place.write(text)
+    present(found.report, shown, Destination.open(None))
     for one in found.findings:
         # On stderr alone: it is about the release without its noise.
         note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)

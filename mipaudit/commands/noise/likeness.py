@@ -167,7 +167,7 @@ def _findings(found: Likeness, splits: Splits) -> list[Finding]:
             "them, its training set is not independent of theirs: leave that row out and "
             "calibrate again. Releases of few values can be equal by chance."
         )
-        told.append(Finding(code="release_among_splits", text=text))
+        told.append(Finding(code="release_among_splits", serious=True, text=text))
     if found.beyond:
         odd = f"; all splits agree{_where(found.odd, splits)}, and the release does not"
         text = (
@@ -175,7 +175,7 @@ def _findings(found: Likeness, splits: Splits) -> list[Finding]:
             f"{_where(found.far, splits)}{odd if found.odd.size else ''}. One more split of the "
             f"same algorithm does so in at most 2 of {found.splits + 1} tables. {_TRY}"
         )
-        told.append(Finding(code="release_beyond_splits", text=text))
+        told.append(Finding(code="release_beyond_splits", serious=True, text=text))
     return told
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.formats.brief import Brief
 from mipaudit.formats.document import Case, Document, Grid, Heading, Note, Pairs, Paragraph, framed
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -169,6 +170,60 @@ def noise_document(report: NoiseReport) -> Document:
     nothing = "noise says what a promise takes, and judges nothing"
     case = Case(group="noise", name="verdict", status="skipped", text=nothing)
     return framed(report, _sections(report), cases=(case,))
+
+
+def noise_brief(report: NoiseReport) -> Brief:
+    """Return how much noise the promise takes, by each calibration."""
+    if report.measured is not None:
+        return _measured_brief(report, report.measured)
+    rows = [
+        (row.calibration, row.mechanism, _figure(row.multiplier), f"x {row.of}")
+        for row in report.calibrations
+    ]
+    tables = (
+        Grid(caption="", head=("calibration", "noise", "scale", ""), rows=tuple(rows), words=4),
+    )
+    needs = dict.fromkeys((row.of, row.needs) for row in report.calibrations)
+    return Brief(
+        answer=_promise_kept(report),
+        mood="plain",
+        about=_promise(report).text,
+        tables=tables if rows else (),
+        notes=tuple(f"{of}: {what}." for of, what in needs),
+    )
+
+
+def _promise_kept(report: NoiseReport) -> str:
+    """Return the answer in a sentence: the least noise of a calibration for every release."""
+    known = [one for one in report.calibrations if one.calibration == "dp" and one.multiplier]
+    least = min(known, key=lambda one: one.multiplier or 0.0, default=None)
+    if least is None:
+        return "Every release keeps this promise: no noise is needed."
+    return (
+        f"{least.mechanism.capitalize()} noise of scale {_figure(least.multiplier)} x {least.of} "
+        f"keeps eta = {number_text(report.eta)} for any data; less does if splits measure it."
+    )
+
+
+def _measured_brief(report: NoiseReport, measured: Measured) -> Brief:
+    chosen = next((one for one in measured.candidates if one.chosen), None)
+    answer = "No calibration of these splits keeps the promise."
+    if chosen is not None:
+        answer = (
+            f"{chosen.mechanism.capitalize()} noise of scale {upper_figure(chosen.scale)} keeps "
+            f"eta = {number_text(report.eta)} ({chosen.calibration}, {chosen.shape} shape)."
+        )
+    notes = [] if chosen is None else [_grounds(chosen)]
+    if report.applied is not None:
+        notes.insert(0, _applied(report.applied, needed=report.equivalent_epsilon is not None).text)
+    blocks = [block for part in calibrated_sections(measured) for block in part]
+    return Brief(
+        answer=answer,
+        mood="plain",
+        about=_promise(report).text,
+        tables=tuple(block for block in blocks if isinstance(block, Grid))[:1],
+        notes=tuple(notes),
+    )
 
 
 def _sections(report: NoiseReport) -> Iterator[Section]:

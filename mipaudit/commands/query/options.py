@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups import tables
 from mipaudit.options.groups.recorded import Recorded
-from mipaudit.options.groups.shown import Form, OutputOption, Said
+from mipaudit.options.groups.shown import Beside, OutputOption, Said
 from mipaudit.options.groups.working import ChosenSeed, ChosenSeedOption, Followed
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.texts import column_list
@@ -265,8 +265,8 @@ class _Search(ChosenSeed):
     ] = ()
 
 
-class QueryShown(Form, Said):
-    """The form of the report."""
+class QueryShown(Beside, Said):
+    """How the report is shown, and where."""
 
 
 class QueryOptions(_Kinds, _Tables, _Search, Followed, Recorded):

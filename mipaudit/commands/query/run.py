@@ -43,7 +43,7 @@ from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
-from mipaudit.output.presentation import present
+from mipaudit.output.presentation import open_beside, present
 from mipaudit.output.progress import progress_bar
 from mipaudit.output.terminal import note
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
@@ -94,15 +94,15 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         raise UsageError(
             "output", "Say where the scores go.", hint="For example: -o scores.parquet"
         )
-    place = Destination.open(None)
     scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
+    place = open_beside(shown.report, scores, inputs=asked.inputs())
     with (
         progress_bar(quiet=shown.quiet, doing="comparing", estimate=True) as progress,
         scores.stream() as file,
     ):
         answer = query_tables(asked.but(progress=progress))
         answer.write(file, form)
-    present(answer.report, shown.format, place)
+    present(answer.report, shown, place)
     note("The scores are written.", quiet=shown.quiet)
     return exit_code.OK
 

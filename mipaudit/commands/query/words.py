@@ -120,6 +120,7 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
             beside = f"{_counted(holdout.copied, 'holdout record')}: some copies may be chance"
         yield Finding(
             code="exact_copies",
+            serious=True,
             text=f"The synthetic table holds, word for word, {_counted(members.copied, 'member')} "
             f"and {beside}.",
         )
@@ -132,6 +133,7 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
     if shared:
         yield Finding(
             code="shared_records",
+            serious=True,
             text=f"Among the holdout records is a copy, in all columns that were compared, of "
             f"{_counted(shared, 'member')}: no query can tell those apart. Remove them from the "
             "holdout if they are the same people.",
@@ -146,6 +148,7 @@ def _of_reference(referenced: tuple[int, ...], scores: Sequence[QueriedScore]) -
         names = " and ".join(quoted_name(score.score) for score in taught)
         yield Finding(
             code="reference_overlap",
+            serious=True,
             text=f"The reference table holds {members} and {holdout}. {names} learned from them "
             "that they are not synthetic, which is no leak of the "
             "release. Remove them from the reference if they are the same people.",

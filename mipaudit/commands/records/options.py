@@ -9,7 +9,7 @@ from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.judging import ListedPolicy
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
-from mipaudit.options.groups.shown import ExitZero, Form, OutputOption, Said
+from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.policy_limits import check_limits, check_waivers, of_records
@@ -169,5 +169,5 @@ Examples:
 """
 
 
-class RecordsShown(Form, Said, ExitZero):
-    """How the report is shown, on standard output."""
+class RecordsShown(Beside, Said, ExitZero):
+    """How the report is shown, and where."""

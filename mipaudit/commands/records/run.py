@@ -89,20 +89,20 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
     from mipaudit.output.destination import Destination
     from mipaudit.output.exit_code import report_exit
-    from mipaudit.output.presentation import present
+    from mipaudit.output.presentation import open_beside, present
     from mipaudit.output.progress import progress_bar
     from mipaudit.output.terminal import note
 
-    report_place = Destination.open(None)
     rows = None
     if asked.output is not None:
         rows = Destination.open(asked.output, inputs=asked.inputs(), private=True)
+    report_place = open_beside(shown.report, rows, inputs=asked.inputs())
     with (
         progress_bar(quiet=shown.quiet) as progress,
         nullcontext() if rows is None else rows.stream() as file,
     ):
         report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
-    present(report, shown.format, report_place)
+    present(report, shown, report_place)
     if rows is not None:
         note("The records are written.", quiet=shown.quiet)
     return report_exit(report, exit_zero=shown.exit_zero)

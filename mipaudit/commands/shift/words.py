@@ -223,7 +223,7 @@ def copy_findings(copies: SharedRecords) -> Iterator[Finding]:
     ):
         if count:
             of = f"{count_text(count)} of {searched} holdout records"
-            yield Finding(code=code, text=f"{of} {text}")
+            yield Finding(code=code, serious=True, text=f"{of} {text}")
 
 
 def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Finding]:
@@ -269,7 +269,7 @@ def repeated_findings(copies: SharedRecords, design: ShiftDesign) -> list[Findin
         "another copy in the holdout. Where these are rows of one person, rows are not "
         "independent and the lower limit can be too high: give `id_column`."
     )
-    return [Finding(code="repeated_rows", text=text)]
+    return [Finding(code="repeated_rows", serious=True, text=text)]
 
 
 def column_findings(
@@ -313,5 +313,5 @@ def column_findings(
             f"{count_text(dropped)} rows are of a person with another row in the same class: one "
             "row for each person and class is kept."
         )
-        found.append(Finding(code="rows_of_a_person", text=text))
+        found.append(Finding(code="rows_of_a_person", serious=True, text=text))
     return found

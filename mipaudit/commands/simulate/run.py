@@ -87,7 +87,7 @@ def run_simulate(asked: SimulateOptions, shown: SimulateShown) -> int:
     if shown.show_list or shown.truth_only:
         report = list_scenarios() if shown.show_list else simulation(asked).report
         place = Destination.open(shown.output, sha256=shown.sha256)
-        present(report, shown.format, place)
+        present(report, shown, place)
         return OK
     return write_scores(asked, shown, simulation, beside=".truth.json")
 

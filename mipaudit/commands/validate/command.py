@@ -31,7 +31,7 @@ def run_validate(asked: ValidateOptions, shown: Shown) -> int:
         progress_bar(quiet=shown.quiet, doing="validating", estimate=True) as progress,
     ):
         report = answer_validate(asked.but(progress=progress))
-    present(report, shown.format, destination)
+    present(report, shown, destination)
     if destination.path is not None:
         note(headline(report), quiet=shown.quiet)
     return exit_code.OK if report.passed else exit_code.NOT_MET

@@ -17,7 +17,7 @@ _MOST_JOBS: Final = 1_024
 
 
 class _Cells(Options):
-    full: Annotated[bool, Option("--full", "The long form, or the short one.", off="--quick")] = (
+    long: Annotated[bool, Option("--long", "The long form, or the short one.", off="--quick")] = (
         False
     )
     estimands: Annotated[
@@ -99,7 +99,7 @@ no limit covers less than it promises; 1: one does, or an invalid method was not
 Examples:
   mipaudit validate
       The short form: at most three minutes on two processors.
-  mipaudit validate --full --resume cells.jsonl -f markdown -o validation.md
+  mipaudit validate --long --resume cells.jsonl -f markdown -o validation.md
       The long form, about an hour; stop it when you like, and run it again to go on.
   mipaudit validate --scenario comb-64 --sizes 200,5000 --priors 0.5 --replications 2000
       Your own cells.

@@ -46,7 +46,7 @@ def _run(asked: ValidateOptions) -> Run:
         replications=asked.replications,
     )
     return make_run(
-        "full" if asked.full else "quick",
+        "full" if asked.long else "quick",
         choice,
         estimands=tuple(asked.estimands),
         strict=asked.strict,

@@ -36,6 +36,7 @@ def size_findings(n_members: int, n_holdout: int) -> list[Finding]:
     return [
         Finding(
             code="small_class",
+            serious=True,
             text=f"There are only {count} {label}: limits will be wide.",
         )
         for count, label in ((n_members, "members"), (n_holdout, "holdout records"))
@@ -86,7 +87,7 @@ def _sentinel(name: str, value: int, rows: int) -> Finding:
         "an extreme score. If it stands for a missing one, leave those cells empty and say with "
         "`nan` what becomes of them."
     )
-    return Finding(code="sentinel_values", text=text)
+    return Finding(code="sentinel_values", serious=True, text=text)
 
 
 def crossing_findings(name: str, score: str, estimates: Sequence[Estimate]) -> list[Finding]:

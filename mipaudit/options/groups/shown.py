@@ -1,15 +1,21 @@
 """How a report is shown: options of the command line alone."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from mipaudit.options.declare import Option, Options, T, but
+from mipaudit.options.declare import Option, Options, Range, T, but
 
+_NO_PDF: Final = Range(
+    lambda name: not str(name).lower().endswith(".pdf"),
+    "of another form than PDF: browsers print .html",
+)
 OutputOption = Annotated[
     T,
     Option(
         "-o/--output",
-        "Write the report there, all of it or nothing.",
+        "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
+        ".csv, .md, .xml (JUnit) or .txt.",
         metavar="FILE",
+        within=_NO_PDF,
         recorded=False,
     ),
 ]
@@ -17,7 +23,12 @@ CurveOption = Annotated[
     str | None, Option("--curve", "Write the curves there, as .csv or .json.", metavar="FILE")
 ]
 QuietOption = Annotated[
-    bool, Option("-q/--quiet", "No progress bar and no notes on stderr.", recorded=False)
+    bool,
+    Option(
+        "-q/--quiet",
+        "The answer in a line; no progress bar and no notes on stderr.",
+        recorded=False,
+    ),
 ]
 ListOption = Annotated[bool, Option("--list", "Show all there are.")]
 ExitZeroOption = Annotated[
@@ -45,14 +56,38 @@ class Said(Quiet):
 class Form(Options):
     """The form of the report."""
 
-    format: Annotated[
-        Format,
+    full: Annotated[
+        bool,
         Option(
-            "-f/--format",
-            "The form of the report. csv has the figures alone; errors follow json.",
+            "--full",
+            "Show all of it in the terminal: every table, every limitation.",
             recorded=False,
         ),
-    ] = "table"
+    ] = False
+    format: Annotated[
+        Format | None,
+        Option(
+            "-f/--format",
+            "The form of the report, where the ending of its file does not say it. csv has the "
+            "figures alone; errors follow json.",
+            recorded=False,
+        ),
+    ] = None
+
+
+class Beside(Form):
+    """Where the report goes, of a command whose `output` is data."""
+
+    report: Annotated[
+        str | None,
+        Option(
+            "--report",
+            "Write the report there; without it, it is shown.",
+            metavar="FILE",
+            within=_NO_PDF,
+            recorded=False,
+        ),
+    ] = None
 
 
 class Written(Form):
@@ -94,5 +129,5 @@ class _ScoreFile(Options):
     ] = None
 
 
-class ScoresShown(Form, _ScoreFile, Said):
+class ScoresShown(Beside, _ScoreFile, Said):
     """The form of the report on scores that are made, and where the scores go."""

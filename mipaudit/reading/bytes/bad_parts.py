@@ -120,6 +120,7 @@ def skipped_finding(names: Sequence[str], files: int) -> Finding:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Finding(
         code=SKIPPED,
+        serious=True,
         text=(
             f"{len(names):,} of {files:,} input files cannot be read and are left out: "
             f"{listed}{more}. The records in them are missing, and perhaps not by chance: "

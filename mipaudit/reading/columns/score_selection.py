@@ -358,6 +358,7 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
             found.append(
                 Finding(
                     code=LEFT_OUT,
+                    serious=True,
                     text=f"{what} with {reason} may hold scores, not audited: "
                     f"{shown_names(left)}. Write the numbers as columns of their own and name them "
                     "(`score_columns` a,b is one score of several numbers), or name the other "
@@ -368,6 +369,7 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
         found.append(
             Finding(
                 code=LEFT_OUT,
+                serious=True,
                 text=f"{what} {shown_names(left)} may be a score and was not audited ({reason})."
                 " If it is one, name it with `score_columns`; if not, name those that are."
                 if len(left) == 1

@@ -71,7 +71,7 @@ def check_copies(source: ScoreSource, request: ReadRequest) -> tuple[Finding, ..
     if request.rows_are != "independent":
         raise found
     text = f"{found.message} They are taken for independent because `rows_are` independent says so."
-    return (Finding(code=ROWS_TAKEN, text=text),)
+    return (Finding(code=ROWS_TAKEN, serious=True, text=text),)
 
 
 def _fine_places(source: ScoreSource) -> tuple[int, ...]:

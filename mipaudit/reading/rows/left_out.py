@@ -259,24 +259,20 @@ def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
 
 
 def _rounded(name: str, fault: Fault) -> Finding:
-    return Finding(
-        code="decimals_rounded",
-        text=(
-            f"Column {quoted_name(name)} holds decimals of more than 15 digits in {_rows(fault)}: "
-            "they are rounded to the nearest 64-bit float, where two may become one."
-        ),
+    text = (
+        f"Column {quoted_name(name)} holds decimals of more than 15 digits in {_rows(fault)}: "
+        "they are rounded to the nearest 64-bit float, where two may become one."
     )
+    return Finding(code="decimals_rounded", serious=True, text=text)
 
 
 def _met(name: str, fault: Fault) -> Finding:
-    return Finding(
-        code=DIGITS_LOST,
-        text=(
-            f"Column {quoted_name(name)}: in {_rows(fault)} the digits that a 64-bit float cannot "
-            "hold may be all that tells the score from that of another row. They are not seen, so "
-            "that no policy is met. Write fewer digits, or replace the scores by their ranks."
-        ),
+    text = (
+        f"Column {quoted_name(name)}: in {_rows(fault)} the digits that a 64-bit float cannot "
+        "hold may be all that tells the score from that of another row. They are not seen, so "
+        "that no policy is met. Write fewer digits, or replace the scores by their ranks."
     )
+    return Finding(code=DIGITS_LOST, serious=True, text=text)
 
 
 def _rows(fault: Fault) -> str:
@@ -285,13 +281,11 @@ def _rows(fault: Fault) -> str:
 
 def types_finding(name: str) -> Finding:
     """Return that a column is stored in different ways in different files."""
-    return Finding(
-        code="types_differ",
-        text=(
-            f"Column {quoted_name(name)} has different types in different files: "
-            "values rounded differently can tell the classes apart by themselves."
-        ),
+    text = (
+        f"Column {quoted_name(name)} has different types in different files: "
+        "values rounded differently can tell the classes apart by themselves."
     )
+    return Finding(code="types_differ", serious=True, text=text)
 
 
 def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Finding]:
@@ -310,7 +304,7 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
             f"rows) and more finely in others: all scores were rounded to that, or the storage "
             "would tell the classes apart."
         )
-        found.append(Finding(code="scores_rounded", text=text))
+        found.append(Finding(code="scores_rounded", serious=True, text=text))
         if name in blunted:
             moved = intake.of("moved")[name].count
             text = (
@@ -319,7 +313,7 @@ def precision_findings(intake: Intake, coarse: Mapping[str, Coarse]) -> list[Fin
                 "What the others tell beyond that is not seen, so that no policy is met. Store "
                 "those rows like the others, or leave the file out."
             )
-            found.append(Finding(code=BLUNTED, text=text))
+            found.append(Finding(code=BLUNTED, serious=True, text=text))
     return found
 
 

@@ -257,6 +257,7 @@ def _taken(found: Repetition) -> Finding:
     where = "in both classes" if found.both else f"in up to {found.most:,} rows of one class"
     return Finding(
         code=ROWS_TAKEN,
+        serious=True,
         text=(
             f"{_values(found)} {where}, and the rows are taken for independent because "
             "`rows_are` independent says so. If they are not, no limit here is true: give "

@@ -230,6 +230,7 @@ def made_findings(
         found.append(
             Finding(
                 code="unit_rows_unlike",
+                serious=True,
                 text=(
                     f"Members and holdout differ in how many rows they have by column "
                     f"{quoted_name(column)} (rank test, p = {p:.3f}), and their {made} shows that "

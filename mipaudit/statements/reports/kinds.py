@@ -38,6 +38,7 @@ class Kind(NamedTuple):
         commands: those that write it, as its field ``command`` has them.
         report: its type, as ``module:name``.
         document: what draws it, likewise: from a report to a document.
+        brief: what makes the few lines of a terminal of it, likewise; empty: its document does.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         views: whether a terminal is shown another document than a page.
         function: the public function that makes it.
@@ -49,6 +50,7 @@ class Kind(NamedTuple):
     report: str
     document: str
     tables: tuple[str, ...]
+    brief: str = ""
     views: bool = False
     function: str | None = None
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
@@ -64,6 +66,7 @@ KINDS: Final = (
         commands=("estimate",),
         report="mipaudit.commands.estimate.report:Report",
         document="mipaudit.commands.estimate.page:estimate_document",
+        brief="mipaudit.commands.estimate.brief:estimate_brief",
         tables=("estimates",),
         views=True,
         function="mipaudit.commands.estimate.run:estimate",
@@ -83,6 +86,7 @@ KINDS: Final = (
         commands=("bounds",),
         report="mipaudit.commands.bounds.report:BoundsReport",
         document="mipaudit.commands.bounds.page:bounds_document",
+        brief="mipaudit.commands.bounds.page:bounds_brief",
         # Of these, one answer has few.
         tables=(
             *("attacker", "other_readings", "bounds", "needed"),
@@ -148,6 +152,7 @@ KINDS: Final = (
         commands=("noise",),
         report="mipaudit.commands.noise.report:NoiseReport",
         document="mipaudit.commands.noise.page:noise_document",
+        brief="mipaudit.commands.noise.page:noise_brief",
         tables=("calibrations", "measured.candidates"),
         function="mipaudit.commands.noise.run:noise",
         made_of="nothing",

@@ -132,7 +132,7 @@ def test_hostile_arguments_are_usage_errors(mipaudit, arguments, code):
 def test_help_names_examples_and_costs(mipaudit):
     done = mipaudit("validate", "--help")
     assert done.returncode == 0
-    assert re.search(r"^ +mipaudit validate --full", done.stdout, flags=re.MULTILINE)
+    assert re.search(r"^ +mipaudit validate --long", done.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")

@@ -189,6 +189,7 @@ def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Fin
     if _hashes(old) & _hashes(new):
         yield Finding(
             code="same_input",
+            serious=True,
             text=f"{both} were made from the same input file, or share one.",
         )
 

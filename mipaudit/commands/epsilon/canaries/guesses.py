@@ -288,7 +288,7 @@ def _unlikely(coin: CoinCheck) -> tuple[Finding, ...]:
             f"Coins of the stated rate {number_text(coin.rate)} include so many or so few "
             f"canaries with probability {chance}, so nothing is certified."
         )
-    return (Finding(code="inclusion_not_fair", text=text),)
+    return (Finding(code="inclusion_not_fair", serious=True, text=text),)
 
 
 def _fixed_half(canaries: int, included: int) -> tuple[Finding, ...]:

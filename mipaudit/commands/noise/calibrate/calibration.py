@@ -338,6 +338,7 @@ def _findings(bench: Workbench, yardsticks: list[Yardstick]) -> Iterator[Finding
     if repeated and len(bench.constant) < dimension:
         yield Finding(
             code="repeated_splits",
+            serious=True,
             text=f"{repeated} of {count} splits repeat an earlier one. Few records may"
             " explain it; if rows were copied, the splits are not independent and no limit"
             " holds.",
@@ -371,6 +372,7 @@ def _pair_findings(yardsticks: list[Yardstick], pairs: SwapPairs) -> Iterator[Fi
     if pairs.record is None:
         yield Finding(
             code="records_not_named",
+            serious=True,
             text="The pairs do not name their records: the swap calibration holds for the"
             " average record only, and only if the record of every pair was drawn at random,"
             " afresh for each.",

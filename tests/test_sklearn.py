@@ -1,0 +1,195 @@
+"""Audits of real scikit-learn models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from mipaudit import InputError, MipauditError, UsageError, estimate
+from mipaudit.sklearn import audit_classifier, membership_scorer, shadow_scores
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Return records whose classes nothing tells, so that whoever fits them knows them by heart."""
+    random = np.random.default_rng(8)
+    return random.normal(size=(800, 6)), random.integers(0, 3, 800)
+
+
+@pytest.fixture(scope="module")
+def real():
+    data = load_breast_cancer()
+    order = np.random.default_rng(2).permutation(data.target.size)
+    return data.data[order], data.target_names[data.target[order]]
+
+
+def test_a_tree_that_knows_its_records_by_heart_gives_them_away(noise):
+    X, y = noise
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:400], y[:400])
+    report = audit_classifier(tree, X[:400], y[:400], X[400:], y[400:], max_advantage=0.1)
+    right = np.mean(tree.predict(X[400:]) == y[400:])
+    assert report.verdict.status == "not_met"
+    assert report.estimates[0].lower > 0.5
+    # All members have no loss; of the holdout those have none that are guessed by luck.
+    assert report.estimates[0].lower <= 1 - right + 0.1
+
+
+def test_the_loss_is_that_of_the_model_and_the_report_that_of_estimate(real):
+    X, y = real
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(X[:300], y[:300])
+    report = audit_classifier(model, X[:300], y[:300], X[300:], y[300:], confidence=0.9)
+    columns = [np.flatnonzero(model.classes_ == one)[0] for one in y]
+    loss = -np.log(model.predict_proba(X)[np.arange(y.size), columns])
+    by_hand = estimate(members=loss[:300], holdout=loss[300:], confidence=0.9)
+    assert report.design.confidence == 0.9
+    assert report.estimates[0].plugin == pytest.approx(by_hand.estimates[0].plugin, abs=1e-9)
+
+
+def test_frames_and_a_decision_function_are_taken(real):
+    X, y = real
+    frame = pd.DataFrame(X / X.std(axis=0))
+    model = LinearSVC(dual=False).fit(frame[:300], y[:300])
+    report = audit_classifier(model, frame[:300], y[:300], frame[300:], y[300:])
+    assert (report.design.n_members, report.design.n_holdout) == (300, y.size - 300)
+
+
+def test_a_class_that_the_model_never_saw_is_refused_with_their_number(noise):
+    X, y = noise
+    two = y[:400] < 2
+    model = DecisionTreeClassifier().fit(X[:400][two], y[:400][two])
+    with pytest.raises(InputError, match=r"`y_holdout`: [0-9]+ records are of a class"):
+        audit_classifier(model, X[:400][two], y[:400][two], X[400:], y[400:])
+
+
+def test_what_gives_no_outputs_for_classes_is_refused(noise):
+    X, y = noise
+    with pytest.raises(UsageError, match="no outputs"):
+        audit_classifier(object(), X[:9], y[:9], X[9:], y[9:])
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_the_members_of_a_fold_are_those_that_its_model_was_trained_on(noise, framed):
+    X, y = noise
+    X = pd.DataFrame(X) if framed else X
+    folds = StratifiedKFold(4)
+    found = cross_validate(
+        DecisionTreeClassifier(random_state=1), X, y, cv=folds, scoring=membership_scorer(X, y)
+    )
+    trained, held = next(folds.split(X, y))
+    rows = (lambda places: X.iloc[places]) if framed else (lambda places: X[places])
+    model = DecisionTreeClassifier(random_state=1).fit(rows(trained), y[trained])
+    by_hand = audit_classifier(model, rows(trained), y[trained], rows(held), y[held])
+    assert found["test_advantage_at_least"][0] == by_hand.estimates[0].lower
+    assert np.all(found["test_advantage_at_least"] > 0.4)
+    assert np.all(found["test_auc"] > 0.7)
+
+
+def test_records_that_stand_in_both_are_nobodys_members(noise):
+    X, y = noise
+    twice, classes = np.concatenate([X, X[:50]]), np.concatenate([y, y[:50]])
+    model = DecisionTreeClassifier(random_state=1).fit(twice[100:], classes[100:])
+    found = membership_scorer(twice, classes)(model, X[:100], y[:100])
+    report = audit_classifier(model, X[100:], y[100:], X[:100], y[:100])
+    assert found["advantage"] == report.estimates[0].value
+
+
+def test_a_scorer_of_other_records_says_so(noise):
+    X, y = noise
+    model = DecisionTreeClassifier().fit(X, y)
+    with pytest.raises(UsageError, match="Every record"):
+        membership_scorer(X, y)(model, X, y)
+
+
+@pytest.fixture(scope="module")
+def forest(noise):
+    X, y = noise
+    recipe = RandomForestClassifier(20, random_state=0)
+    member = np.random.default_rng(3).random(y.size) < 0.5
+    target = recipe.fit(X[member], y[member])
+    return recipe, target, member
+
+
+def test_every_record_is_in_half_of_the_shadow_models(noise, forest):
+    X, y = noise
+    shadows = shadow_scores(forest[0], X, y, n_models=4, random_state=1)
+    assert shadows.shadow.shape == shadows.inclusion.shape == (4, 800)
+    assert np.all(shadows.inclusion.sum(axis=0) == 2)
+    inside, outside = shadows.shadow[shadows.inclusion], shadows.shadow[~shadows.inclusion]
+    assert inside.mean() > outside.mean() + 0.3
+    with parallel_config(backend="threading"):
+        again = shadow_scores(forest[0], X, y, n_models=4, random_state=1, n_jobs=2)
+    np.testing.assert_array_equal(shadows.shadow, again.shadow)
+    other = shadow_scores(forest[0], X, y, n_models=4, random_state=2)
+    assert not np.array_equal(shadows.inclusion, other.inclusion)
+
+
+def test_from_an_estimator_to_the_verdict_of_lira(noise, forest, tmp_path, mipaudit):
+    X, y = noise
+    recipe, target, member = forest
+    shadows = shadow_scores(
+        recipe, X, y, n_models=16, target=target, membership=member, random_state=1
+    )
+    scores = shadows.lira()
+    report = estimate(scores.table, score_columns=["lira_online"], max_advantage=0.1)
+    assert report.verdict.status == "not_met"
+    shadows.save(tmp_path / "shadows.npz")
+    done = mipaudit(
+        "query",
+        "lira",
+        "--shadow",
+        "shadows.npz",
+        "--values",
+        "probability",
+        "-o",
+        "scores.parquet",
+    )
+    assert done.returncode == 0, done.stderr
+    written = pd.read_parquet(tmp_path / "scores.parquet")
+    np.testing.assert_allclose(written["lira_online"], scores.columns["lira_online"])
+
+
+def test_strings_are_classes_as_numbers_are(real):
+    X, words = real
+    numbers = np.unique(words, return_inverse=True)[1]
+    recipe = LogisticRegression(max_iter=5000)
+    settings = {"n_models": 2, "random_state": 0}
+    scaled = X / X.std(axis=0)
+    by_words = shadow_scores(recipe, scaled, words, **settings)
+    by_numbers = shadow_scores(recipe, scaled, numbers, **settings)
+    np.testing.assert_array_equal(by_words.shadow, by_numbers.shadow)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n_models": 1}, "at least 2"),
+        ({"target": object()}, "belong together"),
+        ({"target": object(), "membership": [True]}, "another length"),
+    ],
+)
+def test_wrong_settings_of_shadow_models_say_what_is_wrong(noise, wrong, said):
+    with pytest.raises(MipauditError, match=said):
+        shadow_scores(DecisionTreeClassifier(), *noise, **wrong)
+
+
+def test_without_an_audited_model_there_is_nothing_to_judge(noise):
+    shadows = shadow_scores(DecisionTreeClassifier(), *noise, n_models=2)
+    with pytest.raises(UsageError, match="no audited model"):
+        shadows.lira()
+
+
+def test_progress_goes_to_standard_error(noise, capsys):
+    shadow_scores(DecisionTreeClassifier(), *noise, n_models=2, progress=True)
+    said = capsys.readouterr()
+    assert not said.out
+    assert "Shadow models" in said.err
