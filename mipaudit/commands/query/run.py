@@ -332,8 +332,7 @@ def _check_named(asked: QueryOptions, common: CommonColumns) -> None:
 
 
 def _check_memory(tables: Sequence[RecordTable], columns: int, memory: int) -> None:
-    rows = sum(table.rows_about for table in tables)
-    needed = rows * columns * _CELL + _BESIDE
+    needed = sum(table.rows_about for table in tables) * columns * _CELL + _BESIDE
     if needed > memory:
         raise InputError(
             "too_little_memory",

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.formats.document import Section
-    from mipaudit.statements.origin import Provenance
     from mipaudit.validation.truth import ScenarioList, Truth, TruthReport
 
 _QUANTITIES: Final = {
@@ -33,6 +32,12 @@ _QUANTITIES: Final = {
     "swap_distance": "swap distance (mean move), of the record with the largest",
     "swap_distance_average": "swap distance, of the average record",
 }
+_ATTACKERS: Final = {
+    "any": "any attacker",
+    "thresholds": "one threshold",
+    "intervals-1": "one interval",
+    "intervals-4": "up to four intervals",
+}
 _ROWS: Final = {"members": "members", "holdout": "holdout records"}
 _DIGITS: Final = 6
 _NO_VALUE: Final = "none"
@@ -41,12 +46,10 @@ _NO_VALUE: Final = "none"
 def simulate_document(report: TruthReport | ScenarioList) -> Document:
     """Return a truth or the list of scenarios as a document."""
     # The list is told by its command: its class would have to be loaded for `isinstance`.
-    if report.command == "simulate":
-        return _document(_truth(cast("TruthReport", report)), report.provenance)
-    return _document(_scenarios(cast("ScenarioList", report)), report.provenance)
-
-
-def _document(sections: Iterator[Section], provenance: Provenance) -> Document:
+    drawn = report.command == "simulate"
+    sections = (
+        _truth(cast("TruthReport", report)) if drawn else _scenarios(cast("ScenarioList", report))
+    )
     nothing = "a simulation states what is true, and judges nothing"
     return Document(
         title="mipaudit simulate",
@@ -55,7 +58,7 @@ def _document(sections: Iterator[Section], provenance: Provenance) -> Document:
         summary="",
         sections=tuple(sections),
         cases=(Case(group="simulate", name="verdict", status="skipped", text=nothing),),
-        created=provenance.created,
+        created=report.provenance.created,
     )
 
 
@@ -102,17 +105,9 @@ def _name(truth: Truth) -> str:
     if truth.quantity == "epsilon" and truth.delta is not None:
         return f"epsilon at delta {number_text(truth.delta)}"
     text = _QUANTITIES[truth.quantity]
-    named = truth.quantity in {"advantage", "tpr", "fpr", "tpr_minus_fpr"}
-    return f"{text}, {_attackers(truth)}" if named else text
-
-
-def _attackers(truth: Truth) -> str:
-    return {
-        "any": "any attacker",
-        "thresholds": "one threshold",
-        "intervals-1": "one interval",
-        "intervals-4": "up to four intervals",
-    }.get(truth.attackers or "", f"guessing from {truth.attackers}")
+    if truth.quantity not in {"advantage", "tpr", "fpr", "tpr_minus_fpr"}:
+        return text
+    return f"{text}, {_ATTACKERS.get(truth.attackers or '', f'guessing from {truth.attackers}')}"
 
 
 def _value(truth: Truth) -> str:

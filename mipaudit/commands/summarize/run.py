@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from mipaudit.commands.summarize.options import SummarizeOptions
 from mipaudit.commands.summarize.sites import (
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.derived_source import ChangedPartition
     from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
-    from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.sites.cuts import Cuts
 
@@ -146,14 +145,12 @@ class Summarizer:
         seed = self._drawn()
         found = self._own_cuts(seed, alone=False, least=self.asked.min_cell)
         return self._file(
-            "cuts",
             seed=seed,
             sizes=(found.n_members, found.n_holdout),
             burn_in=found.burn_in,
             discrete=[one.discrete for one in found.columns],
             arrays=cuts_arrays(found),
             least=found.least,
-            findings=stated_findings(self.asked.stated_seed),
         )
 
     def counts(self, sites: Sequence[SummaryFile]) -> SummaryFile:
@@ -174,7 +171,6 @@ class Summarizer:
             require_large(summary, least)
         discrete = [one.discrete for one in plan.columns]
         file = self._file(
-            "counts",
             seed=seeds.own,
             sizes=(summary.n_members, summary.n_holdout),
             burn_in=plan.burn_in,
@@ -183,7 +179,7 @@ class Summarizer:
             least=least,
             infinite=[one.infinite for one in summary.columns],
             plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
-            findings=stated_findings(self.asked.stated_seed, sites, seeds.own),
+            sites=sites,
         )
         if sites:
             check_place(file, sites)
@@ -202,7 +198,7 @@ class Summarizer:
                     f"{one.name}: holds counts, and no cuts to count by.",
                     hint="Cuts are made with mipaudit summarize SCORES --cuts-only -o site.cuts.",
                 )
-        own = self._file("cuts", seed=0, sizes=(0, 0), burn_in=FEWEST_BURN_IN_BLOCKS, arrays={})
+        own = self._file(seed=0, sizes=(0, 0), burn_in=FEWEST_BURN_IN_BLOCKS, arrays={})
         check_alike([own, *sites])
         check_apart(sites)
 
@@ -291,7 +287,6 @@ class Summarizer:
 
     def _file(  # noqa: PLR0913 - one keyword for each thing that a file says
         self,
-        content: Literal["cuts", "counts"],
         *,
         seed: int,
         sizes: tuple[int, int],
@@ -301,7 +296,7 @@ class Summarizer:
         least: int | None = None,
         infinite: Sequence[int] = (),
         plan: str | None = None,
-        findings: Sequence[Finding] = (),
+        sites: Sequence[SummaryFile] = (),
     ) -> SummaryFile:
         asked = self.asked
         # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
@@ -315,7 +310,7 @@ class Summarizer:
             name=_HERE,
             manifest=Manifest(
                 schema=SCHEMA,
-                content=content,
+                content="cuts" if plan is None else "counts",
                 mipaudit=__version__,
                 created=moment().strftime(TIME_FORM),
                 scores=self._names(discrete, told),
@@ -325,14 +320,14 @@ class Summarizer:
                 extents=() if asked.keyed else (Extent(first_row=asked.start, rows=rows),),
                 seed=seed,
                 burn_in=burn_in,
-                prior=None if content == "cuts" else asked.prior,
+                prior=None if plan is None else asked.prior,
                 least=least,
                 plan=plan,
                 member_column=self.source.member_column,
                 skipped_columns=self.source.passed_over,
                 findings=(
                     *told_findings((*self.source.told, *self.source.findings()), least),
-                    *findings,
+                    *stated_findings(asked.stated_seed, sites, seed),
                 ),
                 inputs=inputs,
                 settings=asked.recorded(),

@@ -95,7 +95,7 @@ def drawn_seed(stated: int | None, first_row: int, scores: Sequence[ScoreName]) 
 
 
 def stated_findings(
-    stated: int | None, sites: Sequence[SummaryFile] = (), seed: int | None = None
+    stated: int | None, sites: Sequence[SummaryFile], seed: int
 ) -> tuple[Finding, ...]:
     """Return what the reader must know of a part whose seed somebody stated.
 

@@ -164,8 +164,8 @@ def _findings(
             code="counts_tell",
             text="Members and holdout records have different numbers of shadow models that were "
             "trained with them, as where all models, the target among them, share out every record "
-            "evenly. The numbers alone would tell who is a member. So every record is judged by the "
-            f"same: {sum(fewest[1:])} models with it and {fewest[0]} without it.",
+            "evenly. The numbers alone would tell who is a member. So every record is judged by "
+            f"the same: {sum(fewest[1:])} models with it and {fewest[0]} without it.",
         )
     if inside is None:
         yield Finding(
