@@ -12,7 +12,7 @@ One row for each person and class, where a person has several.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
@@ -51,7 +51,7 @@ class HeldRows:
         return Rows(
             first_row=first,
             source_rows=last.first_row + last.source_rows - first,
-            kept=np.concatenate([_positions(one) - first for one in batches]),
+            kept=np.concatenate([one.positions() - first for one in batches]),
             keys=_join([one.keys for one in batches]),
             member=np.concatenate([one.member for one in batches]),
             scores=tuple(
@@ -65,11 +65,6 @@ class HeldRows:
 def row_blocks(rows: Rows, seed: int) -> NDArray[np.uint8]:
     """Return the micro-block of each row, in [0, 64)."""
     return micro_blocks(rank_bytes(rows, seed))
-
-
-def _positions(rows: Rows) -> NDArray[np.int64]:
-    offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
-    return np.asarray(offsets + rows.first_row, dtype=np.int64)
 
 
 def _join(parts: Sequence[NDArray[np.uint64] | None]) -> NDArray[np.uint64] | None:
@@ -202,8 +197,7 @@ class KeptPart:
 def _identities(rows: Rows) -> NDArray[np.uint64]:
     if rows.keys is not None:
         return rows.keys
-    offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
-    return (offsets + rows.first_row).astype(np.uint64)
+    return rows.positions().astype(np.uint64)
 
 
 def one_of_each(rows: Rows, seed: int) -> Rows:
@@ -228,18 +222,4 @@ def one_of_each(rows: Rows, seed: int) -> Rows:
     counts = np.diff(starts, append=keys.size)
     drawn = splitmix64(splitmix64(keys[starts], seed), _STREAM) >> _HALF
     chosen = order[starts + ((drawn * counts.astype(np.uint64)) >> _HALF).astype(np.intp)]
-    return _among(rows, chosen)
-
-
-def _among(rows: Rows, chosen: NDArray[np.intp]) -> Rows:
-    """Return some rows as a batch of their own."""
-    assert rows.keys is not None  # noqa: S101 - the caller looked
-    return replace(
-        rows,
-        source_rows=int(chosen.size),
-        keys=rows.keys[chosen],
-        member=rows.member[chosen],
-        scores=tuple(score[chosen] for score in rows.scores),
-        groups=None if rows.groups is None else rows.groups[chosen],
-        names=None if rows.names is None else rows.names[chosen],
-    )
+    return rows.reordered(chosen)

@@ -41,6 +41,11 @@ class Rows:
     groups: NDArray[np.uint64] | None = None
     names: NDArray[Any] | None = None
 
+    def positions(self) -> NDArray[np.int64]:
+        """Return the global position, from 0, of each present row."""
+        offsets = np.arange(self.source_rows) if self.kept is None else self.kept
+        return np.asarray(offsets + self.first_row, dtype=np.int64)
+
     def head(self, source_rows: int) -> Rows:
         """Return the part within the first ``source_rows`` source rows of the batch."""
         return self.between(0, source_rows)

@@ -259,12 +259,6 @@ def cell_columns(risks: RecordRisks) -> dict[str, NDArray[Any]]:
     }
 
 
-def positions(rows: Rows) -> NDArray[np.int64]:
-    """Return the global row number, from 0, of each present row."""
-    offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
-    return np.asarray(offsets + rows.first_row, dtype=np.int64)
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class TopRecords:
     """Records of the most exposed cells.
@@ -369,7 +363,7 @@ def record_chunks(
     for partition in partitions:
         for rows in partition.batches():
             cell = cells.of(rows.scores[0])
-            row = positions(rows)
+            row = rows.positions()
             top.look(rows, row, cell)
             chunk = {"row": row, "member": rows.member}
             if key is not None and rows.names is not None:

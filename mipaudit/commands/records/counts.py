@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells, positions
+from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
 from mipaudit.commands.records.groups import GroupCounts, choose_groups, group_estimates, words_of
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
@@ -140,7 +140,7 @@ def _count_kept(source: ScoreSource, kept: KeptInput, asked: RecordTableOptions)
 
 def _standing(kept: KeptInput, asked: RecordTableOptions) -> Chosen:
     """Return the rows that stand for persons where the risks of records are counted."""
-    at = positions(kept.rows)
+    at = kept.rows.positions()
     rows = replace(kept.rows, scores=(*kept.rows.scores, at.astype(np.float64)))
     name = kept.columns[0].name
     labels = kept.columns[0].kind == "string"

@@ -11,7 +11,7 @@ would be needed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,15 +53,6 @@ class FixedAttack:
         """Return the advantage of the attack, 1-2p + 2(p TPR - (1-p) FPR), in [-1, 1]."""
         tpr, fpr = self.tp / max(1, self.n_members), self.fp / max(1, self.n_holdout)
         return 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
-
-    def __add__(self, other: Self) -> Self:
-        """Return the attack on both groups."""
-        return type(self)(
-            tp=self.tp + other.tp,
-            fp=self.fp + other.fp,
-            n_members=self.n_members + other.n_members,
-            n_holdout=self.n_holdout + other.n_holdout,
-        )
 
 
 def group_estimates(
@@ -118,14 +109,16 @@ def attack_differences(
         return []
     trained = np.sum([one.trained for one in counts], axis=0)
     chosen = best_attack(trained, prior, ordered=ordered)
-    results = [_result(one.scored, chosen) for one in counts]
-    differences = []
-    for at, mine in enumerate(results):
-        others = FixedAttack(tp=0, fp=0, n_members=0, n_holdout=0)
-        for result in (*results[:at], *results[at + 1 :]):
-            others += result
-        differences.append(difference_limits(mine, others, prior=prior, alpha=alpha))
-    return differences
+    everyone = np.sum([one.scored for one in counts], axis=0)
+    return [
+        difference_limits(
+            _result(one.scored, chosen),
+            _result(everyone - one.scored, chosen),
+            prior=prior,
+            alpha=alpha,
+        )
+        for one in counts
+    ]
 
 
 def best_attack(trained: NDArray[np.int64], prior: float, *, ordered: bool) -> NDArray[np.bool_]:

@@ -1,8 +1,9 @@
 """The risk of every cell of records: limits alone and together, the list, the largest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from mipaudit.maths.cell_risk import (
 )
 from mipaudit.maths.finite_population import Population, finite_limits, finite_p_values
 
+FoundT = TypeVar("FoundT")
 # Among more cells each holds too little of a class for melding to gain anything.
 MOST_MELDED: Final = 64
 _MEMBER: Final = 1
@@ -111,24 +113,7 @@ class RecordRisks:
     def _above(self) -> NDArray[np.float64]:
         if min(self.n_members, self.n_holdout) == 0:
             return np.ones(self.members.size)
-        if self.population is not None:
-            return finite_p_values(
-                self.members,
-                self.holdout,
-                self._known,
-                population=self._training,
-                n_holdout=self.n_holdout,
-                prior=self.prior,
-                tau=self.tau,
-            )
-        return above_p_values(
-            self.members,
-            self.holdout,
-            n_members=self.n_members,
-            n_holdout=self.n_holdout,
-            prior=self.prior,
-            tau=self.tau,
-        )
+        return self._counted(above_p_values, finite_p_values, tau=self.tau)
 
     @cached_property
     def _ranked(self) -> NDArray[np.intp]:
@@ -194,25 +179,17 @@ class RecordRisks:
         """Return limits of two-sided error alpha for each cell."""
         if min(self.n_members, self.n_holdout) == 0:
             return _nothing_known(self.members.size, self.prior)
-        if self.population is not None:
-            return finite_limits(
-                self.members,
-                self.holdout,
-                self._known,
-                population=self._training,
-                n_holdout=self.n_holdout,
-                prior=self.prior,
-                alpha=alpha,
-            )
         limits = melded_limits if self.melded else conditional_limits
-        return limits(
-            self.members,
-            self.holdout,
-            n_members=self.n_members,
-            n_holdout=self.n_holdout,
-            prior=self.prior,
-            alpha=alpha,
-        )
+        return self._counted(limits, finite_limits, alpha=alpha)
+
+    def _counted(
+        self, unlimited: Callable[..., FoundT], finite: Callable[..., FoundT], **at: float
+    ) -> FoundT:
+        """Return what one of two functions finds in the counts: the one that suits the members."""
+        counts, common = (self.members, self.holdout), {"n_holdout": self.n_holdout, **at}
+        if self.population is None:
+            return unlimited(*counts, n_members=self.n_members, prior=self.prior, **common)
+        return finite(*counts, self._known, population=self._training, prior=self.prior, **common)
 
 
 def _nothing_known(cells: int, prior: float) -> RiskLimits:

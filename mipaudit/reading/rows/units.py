@@ -54,8 +54,7 @@ class Chosen:
         stop = rows.first_row + rows.source_rows
         start, end = np.searchsorted(self.positions, (rows.first_row, stop))
         kept = self.positions[start:end] - rows.first_row
-        offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
-        at = np.searchsorted(offsets, kept)
+        at = np.searchsorted(rows.positions(), self.positions[start:end])
         return Rows(
             first_row=rows.first_row,
             source_rows=rows.source_rows,
@@ -110,8 +109,7 @@ def _stacked(batches: Iterable[Rows]) -> _Persons | None:
     kept = []
     for rows in batches:
         assert rows.keys is not None  # noqa: S101 - read with a key column
-        offsets = np.arange(rows.source_rows) if rows.kept is None else rows.kept
-        kept.append((rows.keys, offsets + rows.first_row, rows.member, rows.scores))
+        kept.append((rows.keys, rows.positions(), rows.member, rows.scores))
     if not kept:
         return None
     persons, places, member, scores = zip(*kept, strict=True)

@@ -50,12 +50,7 @@ def surely_more(rows: Sequence[Estimate], against: Attackers) -> set[tuple[str, 
 
 
 def judge_increases(
-    compared: Compared,
-    *,
-    baseline: int,
-    limit: float,
-    against: Attackers,
-    confidence: float,
+    compared: Compared, baseline: int, limit: float, against: Attackers, confidence: float
 ) -> list[IncreaseCheck]:
     """Return one check for every query but the baseline.
 
@@ -70,13 +65,13 @@ def judge_increases(
         confidence: of the verdict.
     """
     others = [one for one in range(len(compared.evidence)) if one != baseline]
-    among = against_phrase(against)
     whole = (1 - confidence) / 2
     found = []
     for one in others:
         lower = compared.lower(one, baseline, against, whole / len(others))
         upper = compared.upper(one, baseline, against, whole)
         status = check_status(limit, lower, upper)
+        among = against_phrase(against)
         found.append(
             IncreaseCheck(
                 query=compared.evidence[one].score,
@@ -130,13 +125,7 @@ def compare_report(
     together, gains = together_rows(compared, asked.confidence)
     checks = []
     if asked.max_increase is not None and baseline is not None:
-        checks = judge_increases(
-            compared,
-            baseline=baseline,
-            limit=asked.max_increase,
-            against=against,
-            confidence=asked.confidence,
-        )
+        checks = judge_increases(compared, baseline, asked.max_increase, against, asked.confidence)
     report = CompareReport(
         command="compare",
         design=design,

@@ -36,51 +36,33 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.verdict import INCOMPLETE, Verdict, led, plain_verdict, settled
 
 
-def judge_change(change: Change, limit: float) -> ScoreIncrease:
-    """Return the check of a score that both reports have, by the change of its advantage."""
-    status = check_status(limit, change.lower, change.upper)
-    return ScoreIncrease(
-        score=change.score,
-        report=change.report,
-        versus=change.versus,
-        limit=limit,
-        against=change.attackers,
-        lower=change.lower,
-        upper=change.upper,
-        status=status,
-        reason=limit_reason(
-            status,
-            "the increase",
-            limit,
-            (change.lower, change.upper),
-            among=against_phrase(change.attackers),
-        ),
-    )
-
-
-def unjudged(
-    score: str, *, report: str, versus: str, limit: float, against: Attackers, missing: str
+def judge_change(
+    score: MatchedScore, change: Change | None, limit: float, against: Attackers
 ) -> ScoreIncrease:
-    """Return the check of a score that only one report has: nobody can tell.
+    """Return the check of a score, by the change of its advantage.
 
     Args:
-        score: its name.
-        report: name of the new report.
-        versus: name of the old one.
+        score: of a new report, of the old one, or of both.
+        change: None for a score that only one report has: nobody can tell.
         limit: the most that the advantage may have grown.
         against: the class of attackers.
-        missing: which report does not have it, ``old`` or ``new``.
     """
+    limits = (None, None) if change is None else (change.lower, change.upper)
+    status = check_status(limit, *limits)
+    reason = limit_reason(status, "the increase", limit, limits, among=against_phrase(against))
+    if change is None:
+        missing = "old" if score.status == "new" else "new"
+        reason = f"the {missing} report does not have this score"
     return ScoreIncrease(
-        score=score,
-        report=report,
-        versus=versus,
+        score=score.score,
+        report=score.report,
+        versus=score.versus,
         limit=limit,
         against=against,
-        lower=None,
-        upper=None,
-        status="inconclusive",
-        reason=f"the {missing} report does not have this score",
+        lower=limits[0],
+        upper=limits[1],
+        status=status,
+        reason=reason,
     )
 
 
@@ -149,7 +131,16 @@ def compare_reports(asked: CompareOptions) -> ReportComparison:
         )
     found = tuple(change for pair in pairs for change in changes(pair))
     class_ = _against(found, asked.against)
-    checks = () if limit is None else tuple(_checks(scores, found, limit, class_))
+    checks: tuple[ScoreIncrease, ...] = ()
+    if limit is not None:
+        decides = {
+            (one.score, one.report): one
+            for one in found
+            if one.quantity == "advantage" and one.attackers == class_
+        }
+        checks = tuple(
+            judge_change(one, decides.get((one.score, one.report)), limit, class_) for one in scores
+        )
     findings = tuple(report_findings(names, reports, old, pairs))
     verdict = settled(
         changes_verdict(
@@ -261,29 +252,6 @@ def _against(found: Sequence[Change], asked: Against | None) -> Against:
         f"Some score has no upper limit of its advantage for {what} in some of the reports.",
         hint=hint,
     )
-
-
-def _checks(
-    scores: Sequence[MatchedScore], found: Sequence[Change], limit: float, against: Against
-) -> Iterator[ScoreIncrease]:
-    decides = {
-        (one.score, one.report): one
-        for one in found
-        if one.quantity == "advantage" and one.attackers == against
-    }
-    for score in scores:
-        change = decides.get((score.score, score.report))
-        if change is not None:
-            yield judge_change(change, limit)
-            continue
-        yield unjudged(
-            score.score,
-            report=score.report,
-            versus=score.versus,
-            limit=limit,
-            against=against,
-            missing="old" if score.status == "new" else "new",
-        )
 
 
 def _described(name: str, report: Report) -> ComparedReport:

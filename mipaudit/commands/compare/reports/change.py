@@ -235,8 +235,10 @@ def _change(pair: Pairing, old: Estimate, new: Estimate) -> Change:
         value=value,
         lower=lower,
         upper=upper,
-        lower_reason=None if lower is not None else other or _lower_reason(before, after),
-        upper_reason=None if upper is not None else other or _upper_reason(before, after),
+        lower_reason=other
+        or _missing(("old", "upper", before.upper), ("new", "lower", after.lower)),
+        upper_reason=other
+        or _missing(("new", "upper", after.upper), ("old", "lower", before.lower)),
         shown=_shown(lower, upper),
         confidence=pair.confidence,
         validity="approximate" if weak else "finite-sample",
@@ -262,17 +264,7 @@ def _shown(lower: float | None, upper: float | None) -> Shown:
     return "decrease" if upper is not None and upper < 0 else "open"
 
 
-def _lower_reason(before: ReportedFigure, after: ReportedFigure) -> str:
-    missing = [
-        *["the old report has no upper limit"] * (before.upper is None),
-        *["the new report has no lower limit"] * (after.lower is None),
-    ]
-    return " and ".join(missing)
-
-
-def _upper_reason(before: ReportedFigure, after: ReportedFigure) -> str:
-    missing = [
-        *["the new report has no upper limit"] * (after.upper is None),
-        *["the old report has no lower limit"] * (before.lower is None),
-    ]
-    return " and ".join(missing)
+def _missing(*limits: tuple[str, str, float | None]) -> str | None:
+    """Return which of some limits, (report, side, limit), there are not; None if there are all."""
+    none = [f"the {which} report has no {side} limit" for which, side, one in limits if one is None]
+    return " and ".join(none) or None

@@ -56,8 +56,6 @@ class FeaturePartition:
     piece: Piece
     member: bool
     first_row: int
-    columns: tuple[FeatureColumn, ...]
-    id_column: str | None
     source: FeatureSource
 
     @property
@@ -68,19 +66,17 @@ class FeaturePartition:
     def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
         """Yield the rows in order: their scores are the features, NaN where missing."""
         del intake  # nothing is left out
-        names = [column.name for column in self.columns]
-        wanted = {*names, *([self.id_column] if self.id_column else [])}
+        columns, person = self.source.columns, self.source.id_column
+        wanted = {*(column.name for column in columns), *([person] if person else [])}
         for chunk in self.piece.chunks(wanted, self.first_row):
-            keys = None
-            if self.id_column is not None:
-                keys = self.source.ids(chunk.columns[self.id_column])
+            keys = None if person is None else self.source.ids(chunk.columns[person])
             rows = Rows(
                 first_row=chunk.first_row,
                 source_rows=chunk.rows,
                 kept=None,
                 keys=keys,
                 member=np.full(chunk.rows, self.member),
-                scores=tuple(_numbers(chunk, column) for column in self.columns),
+                scores=tuple(_numbers(chunk, column) for column in columns),
             )
             yield rows if self.source.chosen is None else self.source.chosen.among(rows)
 
@@ -117,8 +113,6 @@ class FeatureSource:
                             piece=piece,
                             member=member,
                             first_row=row,
-                            columns=self.columns,
-                            id_column=self.id_column,
                             source=self,
                         )
                     )

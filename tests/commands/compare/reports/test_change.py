@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from mipaudit.commands.compare.reports.answer import changes_verdict, judge_change, unjudged
+from mipaudit.commands.compare.reports.answer import changes_verdict, judge_change
 from mipaudit.commands.compare.reports.change import Pairing, beside_any, changes, unmatched
+from mipaudit.commands.compare.reports.report import MatchedScore
 from mipaudit.statements.estimate import Estimate
+
+BOTH = MatchedScore(score="s", report="new", versus="old", status="in both")
 
 
 def figure(quantity="advantage", attackers="thresholds", **fields):
@@ -127,16 +130,15 @@ def test_a_limit_is_judged_by_the_limits_of_the_change(limit, status):
     change = one_change(
         figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875, attackers="thresholds")
     )
-    check = judge_change(change, limit)
+    check = judge_change(BOTH, change, limit, "thresholds")
     assert check.status == status
     assert f"limit {'is' if status == 'inconclusive' else 'of'} {limit}" in check.reason
 
 
 def test_one_that_is_not_met_decides_and_a_missing_score_is_open():
     change = one_change(figure(lower=0.5, upper=0.625), figure(lower=0.75, upper=0.875))
-    bad, good = judge_change(change, 0.0), judge_change(change, 0.5)
-    where = {"report": "new", "versus": "old", "limit": 0.5, "against": "any"}
-    alone = unjudged("t", missing="old", **where)
+    bad, good = (judge_change(BOTH, change, limit, "thresholds") for limit in (0.0, 0.5))
+    alone = judge_change(replace(BOTH, score="t", status="new"), None, 0.5, "any")
     assert changes_verdict([good, alone, bad], several=False).status == "not_met"
     found = changes_verdict([good, alone], several=True)
     assert found.status == "inconclusive"
