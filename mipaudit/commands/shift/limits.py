@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.shift.differences.learner import PRIOR, Learner
+from mipaudit.commands.shift.learner import PRIOR, Learner
 from mipaudit.evidence.judgement.blind import ERRORS, BlindLimit
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
@@ -17,8 +17,8 @@ from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.verdict import RECORDS
 
 if TYPE_CHECKING:
-    from mipaudit.commands.shift.differences.columns import ColumnTest
     from mipaudit.commands.shift.options import ShiftOptions
+    from mipaudit.commands.shift.survey import ColumnTest
     from mipaudit.summaries.tally import ColumnCounts
 
 

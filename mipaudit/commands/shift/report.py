@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mipaudit.commands.shift.differences.columns import ColumnTest  # noqa: TC001 - the codec reads it
-from mipaudit.commands.shift.differences.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
+from mipaudit.commands.shift.record_copies import SharedRecords  # noqa: TC001 - the codec reads it
+from mipaudit.commands.shift.survey import ColumnTest  # noqa: TC001 - the codec reads it
 from mipaudit.evidence.judgement.blind import BlindLimit  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import (
     Estimate,  # noqa: TC001 - the codec reads it

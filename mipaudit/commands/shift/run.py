@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.shift.differences.columns import Aspect, cut_columns
-from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn, little_known
-from mipaudit.commands.shift.differences.record_copies import KeyForm
-from mipaudit.commands.shift.differences.survey import ShiftCount, ShiftSurvey, whole_records
+from mipaudit.commands.shift.learner import PRIOR, Learner, learn, little_known
 from mipaudit.commands.shift.limits import (
     BlindEvidence,
     blind_estimates,
@@ -23,10 +20,18 @@ from mipaudit.commands.shift.limits import (
     shown_at,
     whole_evidence,
 )
+from mipaudit.commands.shift.opening import open_tables
 from mipaudit.commands.shift.options import ShiftOptions
+from mipaudit.commands.shift.record_copies import KeyForm
 from mipaudit.commands.shift.report import FeatureUsed, ShiftDesign, ShiftReport, SkippedFeature
-from mipaudit.commands.shift.rows import ShiftRows, shift_rows
-from mipaudit.commands.shift.tables.opening import open_tables
+from mipaudit.commands.shift.source import ShiftRows, shift_rows
+from mipaudit.commands.shift.survey import (
+    Aspect,
+    ShiftCount,
+    ShiftSurvey,
+    cut_columns,
+    whole_records,
+)
 from mipaudit.commands.shift.words import (
     column_findings,
     copy_findings,
@@ -49,7 +54,7 @@ from mipaudit.statements.provenance import provenance
 from mipaudit.statements.verdict import RECORDS, reach_verdict
 
 if TYPE_CHECKING:
-    from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureSource
+    from mipaudit.commands.shift.source import FeatureColumn, FeatureSource
     from mipaudit.summaries.sample import BurnInSample
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.shift.differences.learner import MOST_WORDS
+from mipaudit.commands.shift.learner import MOST_WORDS
 from mipaudit.statements.estimate import Estimate, Finding
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
@@ -20,9 +20,9 @@ from mipaudit.statements.text.rounding import (
 from mipaudit.statements.verdict import Verdict, judged
 
 if TYPE_CHECKING:
-    from mipaudit.commands.shift.differences.columns import ColumnTest
-    from mipaudit.commands.shift.differences.record_copies import SharedRecords
+    from mipaudit.commands.shift.record_copies import SharedRecords
     from mipaudit.commands.shift.report import ShiftDesign
+    from mipaudit.commands.shift.survey import ColumnTest
 
 
 _NAMED: Final = 5

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.shift.differences.learner import PRIOR, Learner, learn
+from mipaudit.commands.shift.learner import PRIOR, Learner, learn
 from mipaudit.commands.shift.limits import BlindEvidence, blind_evidence
 from mipaudit.evidence.kernel import kernel_estimates
 from mipaudit.evidence.scores.rows import ErrorShare, advantage_estimates

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import mipaudit
+from mipaudit.commands.shift.opening import open_tables
 from mipaudit.commands.shift.options import ShiftOptions
-from mipaudit.commands.shift.tables.opening import open_tables
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_scores, is_day, moment_of, word_days
 from mipaudit.reading.parquet.arrow import ArrowReader

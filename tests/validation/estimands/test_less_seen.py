@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift.differences import learner as shift_learner
+from mipaudit.commands.shift import learner as shift_learner
 from mipaudit.validation.coverage.grid import Choice
 from mipaudit.validation.coverage.run import make_run
 from mipaudit.validation.estimands.audited_file import AuditedFile, AuditedVector

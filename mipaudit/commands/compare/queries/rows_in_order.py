@@ -4,28 +4,45 @@ All columns and files of a comparison enter one statement, so they have one seed
 all of them, whatever the order in which the files are named.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.compare.queries.counts import Columns, Passes
 from mipaudit.counting.large_seed import fits
-from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.reading.rows.left_out import Intake
+from mipaudit.reading.source.part import Partition
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import Content, SeedChoice
+from mipaudit.summaries.plan import ScoreKind
 from mipaudit.summaries.rows import Rows
 
 _DIGEST_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Score columns of the same rows.
+
+    Attributes:
+        names: of the queries.
+        kinds: of the columns.
+        first: number of the first of them among all queries.
+        partitions: their rows.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[ScoreKind, ...]
+    first: int
+    partitions: Sequence[Partition]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,7 +76,7 @@ def compared_rows(
     sources: Sequence[ScoreSource],
     titles: Sequence[str],
     names: Sequence[Sequence[str]],
-    passes: Passes,
+    read: Callable[..., Any],
     choice: SeedChoice,
     *,
     matched: bool,
@@ -70,7 +87,7 @@ def compared_rows(
         sources: opened.
         titles: what the inputs are called.
         names: of the queries of each.
-        passes: how to read.
+        read: folds partitions.
         choice: of the seed.
         matched: join all inputs by key.
 
@@ -79,7 +96,7 @@ def compared_rows(
     """
     kinds = [tuple(column.kind for column in source.columns) for source in sources]
     if matched:
-        rows, findings = match_rows([_held(source, passes) for source in sources], titles)
+        rows, findings = match_rows([_held(source, read) for source in sources], titles)
         joined = Columns(
             names=tuple(name for some in names for name in some),
             kinds=tuple(kind for some in kinds for kind in some),
@@ -101,21 +118,19 @@ def compared_rows(
             seed=sources[0].position_seed,
         )
     held = [
-        (one, [column.name for column in source.columns], _held(source, passes))
+        (one, [column.name for column in source.columns], _held(source, read))
         for one, source in zip(cohorts, sources, strict=True)
     ]
     return _ordered(sources, held, choice)
 
 
-def _held(source: ScoreSource, passes: Passes) -> Rows:
+def _held(source: ScoreSource, read: Callable[..., HeldRows]) -> Rows:
     """Read all rows of an input into memory.
 
     Raises:
         InputError: rows that cannot be audited, or a class without rows.
     """
-    rows = fold(
-        source.every_row(), HeldRows, workers=passes.workers, progress=passes.progress
-    ).joined()
+    rows = read(source.every_row(), HeldRows).joined()
     source.check_classes()
     assert rows is not None  # noqa: S101 - neither class is empty
     return rows

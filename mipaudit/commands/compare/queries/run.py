@@ -1,29 +1,47 @@
-"""Several queries side by side: what ``compare`` does with scores."""
+"""Several queries side by side: what ``compare`` does with scores, pass by pass."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from mipaudit.commands.compare.options import CompareOptions, query_names
 from mipaudit.commands.compare.queries.answer import compare_report
-from mipaudit.commands.compare.queries.counts import Passes, count_cohort, require_comparable
-from mipaudit.commands.compare.queries.pairs import Cohort, Compared
+from mipaudit.commands.compare.queries.pairs import Cohort, Compared, Meeting, same_rows
 from mipaudit.commands.compare.queries.report import CompareReport
-from mipaudit.commands.compare.queries.rows import pairs_of
-from mipaudit.commands.compare.queries.rows_in_order import ComparedRows, compared_rows
-from mipaudit.counting.columns import Meter
+from mipaudit.commands.compare.queries.rows import MOST_TOGETHER, pairs_of
+from mipaudit.commands.compare.queries.rows_in_order import Columns, ComparedRows, compared_rows
+from mipaudit.counting.columns import (
+    Counts,
+    Meter,
+    require_classes,
+    require_identities,
+    require_information,
+)
 from mipaudit.counting.large_seed import settle_seed
+from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import UsageError
 from mipaudit.evidence.scores.evidence import Evidence
+from mipaudit.evidence.scores.findings import constant
 from mipaudit.options.plain_values import require
 from mipaudit.reading.source.any_input import open_input
 from mipaudit.reading.source.request import read_request
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.challenger_counts import (
+    GridTally,
+    MeetingTally,
+    ValueSet,
+    cells_at_once,
+    score_cells,
+)
+from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.sample import BurnInSample
+from mipaudit.summaries.tally import Tally
 
 _MOST_PAIRS: Final = 66
 
@@ -42,12 +60,16 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         names = query_names(list(zip(titles, columns, strict=True)))
         _require_baseline(asked, [name for some in names for name in some])
         matched = asked.key_column is not None and len(sources) > 1
-        passes = _passes(asked)
+        read = partial(
+            fold,
+            workers=Workers(Engine(jobs=asked.jobs)),
+            progress=None if asked.progress is None else Meter(None, asked.progress).advance,
+        )
         choice = asked.chosen_seed
         if not matched:
             choice = settle_seed(sources, choice, hash_inputs=asked.hash_inputs, together=True)
-        rows = compared_rows(sources, titles, names, passes, choice, matched=matched)
-        cohorts = _counted(rows, asked, passes)
+        rows = compared_rows(sources, titles, names, read, choice, matched=matched)
+        cohorts = _counted(rows, asked, read)
         for source in sources:
             source.check_unchanged()
         files = [source.inputs(hash_all=asked.hash_inputs) for source in sources]
@@ -93,19 +115,15 @@ def _require_baseline(asked: CompareOptions, names: Sequence[str]) -> None:
     )
 
 
-def _passes(asked: CompareOptions) -> Passes:
-    return Passes(
-        prior=asked.prior,
-        discrete=asked.discrete,
-        workers=Workers(Engine(jobs=asked.jobs)),
-        progress=None if asked.progress is None else Meter(None, asked.progress).advance,
-    )
-
-
 def _counted(
-    rows: ComparedRows, asked: CompareOptions, passes: Passes
+    rows: ComparedRows, asked: CompareOptions, read: Callable[..., Any]
 ) -> list[tuple[Cohort, tuple[Evidence, ...]]]:
-    """Return every cohort with its evidence."""
+    """Return every cohort with its evidence.
+
+    Raises:
+        InputError: none of the queries can show anything: every score is constant, or both
+            classes hold the same scores in all. One that leaks nothing is compared.
+    """
     names = [name for group in rows.cohorts for name in group.names]
     baseline = None if asked.baseline is None else names.index(asked.baseline)
     pairs = pairs_of(len(names), baseline)
@@ -113,8 +131,12 @@ def _counted(
     for group in rows.cohorts:
         inside = range(group.first, group.first + len(group.names))
         mine = [(a - group.first, b - group.first) for a, b in pairs if a in inside and b in inside]
-        counted.append(count_cohort(group, mine, passes, rows.seed))
-    require_comparable([one for _, some in counted for one in some])
+        counted.append(count_cohort(group, mine, asked, read, rows.seed))
+    columns = tuple(one.counts for _, some in counted for one in some)
+    sizes = columns[0].everyone
+    require_information(
+        Counts(columns=columns, n_members=sizes.n_members, n_holdout=sizes.n_holdout, mace=None)
+    )
     return counted
 
 
@@ -176,3 +198,82 @@ def _same(one: object, other: object) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return Path(one).resolve() == Path(other).resolve()
     return one is other
+
+
+_CLASSES: Final = 5
+_BLOCKS: Final = 15
+
+
+def count_cohort(
+    columns: Columns,
+    pairs: Sequence[tuple[int, int]],
+    asked: CompareOptions,
+    read: Callable[..., Any],
+    seed: int,
+) -> tuple[Cohort, tuple[Evidence, ...]]:
+    """Return the queries of one set of rows, counted, and how they met.
+
+    Args:
+        columns: of the rows.
+        pairs: the pairs to compare, by number among these columns.
+        asked: of the comparison.
+        read: folds partitions.
+        seed: of the row assignment.
+
+    Raises:
+        InputError: a class is empty or keys repeat.
+    """
+    many = len(columns.names)
+    over = partial(read, columns.partitions)
+    sample = over(lambda: BurnInSample(many, seed))
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
+    plan = make_plan(sample, columns.kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
+    tally = over(lambda: Tally(plan))
+    counts = tally.counts()
+    evidence = tuple(
+        Evidence(score=name, counts=one, prior=asked.prior, seed=seed, ordered=kind != "string")
+        for name, one, kind in zip(columns.names, counts, columns.kinds, strict=True)
+    )
+    queries = tuple(range(columns.first, columns.first + many))
+    if not pairs:
+        return Cohort(queries=queries, met=None, meetings=()), evidence
+    values = None
+    count = cells_at_once(2 * len(pairs) * _CLASSES, _BLOCKS)
+    if sample.members.rows + sample.holdout.rows <= count:
+        values = over(lambda: ValueSet(many)).values()
+    scores = [
+        score_cells(
+            plan.columns[index].cells,
+            sample,
+            index,
+            burn_in=plan.burn_in,
+            prior=asked.prior,
+            count=count,
+            values=None if values is None else values[index],
+        )
+        for index in range(many)
+    ]
+    together = _seen_together(pairs, counts_constant=[constant(one) for one in counts])
+    grids = over(lambda: GridTally(scores, together, seed)).counts if together else ()
+    met = same_rows(
+        evidence,
+        scores,
+        pairs=pairs,
+        grids=dict(zip(together, grids, strict=True)),
+        seed=seed,
+    )
+    meetings: list[Meeting] = []
+    for part in met.plan.parts():
+        found = over(MeetingTally(part).shared)
+        meetings += met.meetings(part, found.counts)
+    return Cohort(queries=queries, met=met, meetings=meetings), evidence
+
+
+def _seen_together(
+    pairs: Sequence[tuple[int, int]], *, counts_constant: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """Return the pairs that are looked at together: all, unless they are many."""
+    found = [pair for pair in pairs if not any(counts_constant[one] for one in pair)]
+    return found if len(found) <= MOST_TOGETHER else []

@@ -6,7 +6,6 @@ from hashlib import sha256
 from typing import Any, cast, get_args
 
 from mipaudit.commands.compare.options import OF_REPORTS, CompareOptions, NamedInput, check_increase
-from mipaudit.commands.compare.reports.change import Change, Pairing, beside_any, changes
 from mipaudit.commands.compare.reports.inputs import (
     common_prior,
     decoded,
@@ -17,12 +16,16 @@ from mipaudit.commands.compare.reports.inputs import (
 )
 from mipaudit.commands.compare.reports.page import REPORT_LIMITATIONS, reports_summary
 from mipaudit.commands.compare.reports.report import (
+    Change,
     ComparedReport,
     CompareReportsDesign,
     MatchedScore,
+    Pairing,
     ReportComparison,
     ScoreIncrease,
     ScoreStatus,
+    beside_any,
+    changes,
 )
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError

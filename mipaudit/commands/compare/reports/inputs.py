@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
 from mipaudit.commands.compare.options import NamedInput
-from mipaudit.commands.compare.reports.change import Pairing, unmatched
+from mipaudit.commands.compare.reports.report import Pairing, unmatched
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, MipauditError
 from mipaudit.reading.report_file import report_bytes

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from mipaudit.commands.compare.reports.change import Change, ReportedFigure
 from mipaudit.commands.compare.reports.report import (
+    Change,
     CompareReportsDesign,
     MatchedScore,
     ReportComparison,
+    ReportedFigure,
 )
 from mipaudit.formats.document import (
     AT_LEAST,

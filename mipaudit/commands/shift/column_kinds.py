@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from mipaudit.commands.shift.tables.source import FeatureColumn, FeatureKind, mixed_column
+from mipaudit.commands.shift.source import FeatureColumn, FeatureKind, mixed_column
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Labels, Numbers, are_days, column_hashes, is_day
 from mipaudit.reading.columns.layout import common_precision, stored_fields, unreadable_column

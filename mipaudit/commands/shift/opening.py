@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.shift.tables.kinds import name_features, nested_columns
-from mipaudit.commands.shift.tables.source import FeatureSource, mixed_column
+from mipaudit.commands.shift.column_kinds import name_features, nested_columns
+from mipaudit.commands.shift.source import FeatureSource, mixed_column
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.paths import check_different, input_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers

@@ -2,32 +2,44 @@
 
 A number is itself and NaN where it is missing; a text is a hash of itself, which orders
 nothing but tells texts apart; a day, a time or a duration counts in days.
+
+Rows are compared in an order and with a seed of their own: what a row is, and so whether it
+only trains, follows from what it holds and not from where it stands. Who orders the rows of a
+file chooses nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
+from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
+from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.columns.column import Labels, column_hashes, column_scores, word_days
 from mipaudit.reading.rows.units import Chosen, choose_units
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.summaries.held_rows import HeldRows, one_of_each
+from mipaudit.summaries.identity.content import ContentColumn, canonical_order
 from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from mipaudit.commands.shift.options import ShiftOptions
+    from mipaudit.engine.workers import Workers
     from mipaudit.reading.bytes.blob import Blob
     from mipaudit.reading.columns.column import Chunk, Column
     from mipaudit.reading.rows.left_out import Intake
-    from mipaudit.reading.source.part import Part, Piece
+    from mipaudit.reading.source.part import Part, Partition, Piece
+    from mipaudit.statements.estimate import Finding
+    from mipaudit.summaries.identity.seed import SeedChoice
 
 FeatureKind = Literal["number", "category", "date"]
 
@@ -231,3 +243,115 @@ def mixed_column(name: str) -> InputError:
         f"Column {quoted_name(name)} holds numbers in one place and text in another.",
         hint="Write it the same way everywhere, or leave it out with `ignore`.",
     )
+
+
+_ROWS_AT_ONCE: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ShiftRows:
+    """What is compared.
+
+    Attributes:
+        partitions: the rows, one for each person and class where there are persons.
+        seed: in use for them.
+        choice: of the seed, as it is recorded.
+        dropped: rows that stand for nobody.
+        findings: on the seed.
+    """
+
+    partitions: Sequence[Partition]
+    seed: int
+    choice: SeedChoice
+    dropped: int
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _HeldPartition:
+    """Rows in memory, some at a time."""
+
+    rows: Rows
+
+    @property
+    def stays(self) -> bool:
+        """They are in this process."""
+        return True
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows as one batch."""
+        del intake  # nothing is left out
+        yield self.rows
+
+
+def shift_rows(
+    source: FeatureSource,
+    asked: ShiftOptions,
+    *,
+    workers: Workers,
+    progress: Callable[[int], None] | None,
+) -> ShiftRows:
+    """Return the rows of the tables with the seed that they decide.
+
+    Args:
+        source: opened, no person's row chosen.
+        asked: which seed, and whether every row of a large input is to be hashed, whatever it
+            costs.
+        workers: who reads.
+        progress: called with numbers of rows.
+
+    Raises:
+        InputError: rows that cannot be compared.
+    """
+    if not source.held:
+        return _in_place(source, asked)
+    held = fold(source.partitions(), HeldRows, workers=workers, progress=progress).joined()
+    assert held is not None  # noqa: S101 - neither table is empty
+    rows = replace(held, scores=tuple(map(_one_zero, held.scores)))
+    columns = [
+        # Words of the bits tell all values and the missing apart, whatever a column holds.
+        ContentColumn(name=column.name, values=values.view(np.uint64), labels=True)
+        for column, values in zip(source.columns, rows.scores, strict=True)
+    ]
+    persons = rows.keys is not None
+    found = canonical_order(columns, rows.member, rows.keys, units=persons)
+    choice = asked.chosen_seed
+    seed = choice.in_use(found.content)
+    rows = rows.reordered(found.order)
+    every = rows.member.size
+    if persons:
+        rows = one_of_each(rows, seed)
+    parts = [
+        _HeldPartition(rows=rows.between(start, start + _ROWS_AT_ONCE))
+        for start in range(0, rows.source_rows, _ROWS_AT_ONCE)
+    ]
+    return ShiftRows(partitions=parts, seed=seed, choice=choice, dropped=every - rows.member.size)
+
+
+def _in_place(source: FeatureSource, asked: ShiftOptions) -> ShiftRows:
+    """Return rows that are too many to keep: their positions tell them apart."""
+    content = None
+    if not costs_a_pass(source.inputs(hash_all=asked.hash_inputs)):
+        names = [column.name for column in source.columns]
+        batches = (rows for part in source.partitions() for rows in part.batches())
+        plain = (replace(one, scores=tuple(map(_one_zero, one.scores))) for one in batches)
+        content = rows_in_order([(names, plain)])
+    choice, seed, findings = position_seed(asked.chosen_seed, content)
+    dropped = 0
+    if source.id_column is not None:
+        chosen = source.choose(seed)
+        dropped = chosen.dropped_members + chosen.dropped_holdout
+    return ShiftRows(
+        partitions=source.partitions(),
+        seed=seed,
+        choice=choice,
+        dropped=dropped,
+        findings=findings,
+    )
+
+
+def _one_zero(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a column with one kind of zero and of NaN."""
+    values = column + 0.0
+    values[np.isnan(values)] = np.nan
+    return values

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mipaudit.commands.shift.differences.columns import ColumnTallies, cut_columns
+from mipaudit.commands.shift.survey import ColumnTallies, cut_columns
 
 
 def tallies(values, member, categories, seen=None):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mipaudit.commands.shift.opening import open_tables
 from mipaudit.commands.shift.options import ShiftOptions
-from mipaudit.commands.shift.tables.opening import open_tables
 from mipaudit.errors import InputError, UsageError
 
 

@@ -7,8 +7,13 @@ from dataclasses import replace
 import pytest
 
 from mipaudit.commands.compare.reports.answer import changes_verdict, judge_change
-from mipaudit.commands.compare.reports.change import Pairing, beside_any, changes, unmatched
-from mipaudit.commands.compare.reports.report import MatchedScore
+from mipaudit.commands.compare.reports.report import (
+    MatchedScore,
+    Pairing,
+    beside_any,
+    changes,
+    unmatched,
+)
 from mipaudit.statements.estimate import Estimate
 
 BOTH = MatchedScore(score="s", report="new", versus="old", status="in both")

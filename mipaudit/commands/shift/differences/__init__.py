@@ -1,1 +1,0 @@
-"""What differs between two tables: columns, whole records, copies, learned scores."""

@@ -1,1 +1,0 @@
-"""Two tables of records as columns that can be compared."""
