@@ -102,14 +102,28 @@ class Counts:
         return dict(sorted(zip(names, (*self.seeds, *self.vector_seeds), strict=True)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How scores are counted.
+
+    Attributes:
+        prior: p in (0, 1), the weight of the members in the cut points.
+        discrete: take every score as discrete.
+        mace: count in MACE's bins too, in two more passes.
+        kernel: count single columns for kernel densities too, in one more pass.
+    """
+
+    prior: float = 0.5
+    discrete: bool = False
+    mace: bool = False
+    kernel: bool = False
+
+
 def count(
     source: Countable,
+    how: How,
     *,
     seed: int,
-    prior: float = 0.5,
-    discrete: bool = False,
-    mace: bool = False,
-    kernel: bool = False,
     workers: Workers | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
@@ -117,11 +131,8 @@ def count(
 
     Args:
         source: the opened input; see `counting.scores.count_all` for one with vectors.
+        how: to count.
         seed: of the row assignment.
-        prior: p in (0, 1), the weight of the members in the cut points.
-        discrete: take every score as discrete.
-        mace: count in MACE's bins too, in two more passes.
-        kernel: count for kernel densities too, in one more pass.
         workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
 
@@ -129,7 +140,7 @@ def count(
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
     partitions = source.partitions()
-    passes = 2 + 2 * mace + kernel
+    passes = 2 + 2 * how.mace + how.kernel
     hint = source.rows_hint
     meter = None
     if progress is not None:
@@ -137,30 +148,20 @@ def count(
     kinds = [column.kind for column in source.columns]
     early = None
     if hint is not None and not kept_exactly(hint, len(kinds)):
-        plan_for = partial(make_plan, kinds=kinds, prior=prior, discrete=discrete, seed=seed)
+        plan_for = partial(
+            make_plan, kinds=kinds, prior=how.prior, discrete=how.discrete, seed=seed
+        )
         early = _early_plan(partitions, len(kinds), seed, partial(plan_for, early_for=hint))
     over = partial(fold, partitions, workers=workers, progress=meter)
-    return count_over(
-        over,
-        kinds,
-        seed=seed,
-        prior=prior,
-        discrete=discrete,
-        mace=mace,
-        kernel=kernel,
-        early=early,
-    )
+    return count_over(over, kinds, how, seed=seed, early=early)
 
 
 def count_over(
     over: Callable[[Callable[[], Any]], Any],
     kinds: Sequence[ScoreKind],
+    how: How,
     *,
     seed: int,
-    prior: float,
-    discrete: bool,
-    mace: bool,
-    kernel: bool,
     early: Plan | None = None,
 ) -> Counts:
     """Count the columns of rows that can be gone through again and again.
@@ -168,11 +169,8 @@ def count_over(
     Args:
         over: returns the summary of all rows, given what makes an empty one.
         kinds: of the columns.
+        how: to count.
         seed: of the row assignment.
-        prior: p in (0, 1), the weight of the members in the cut points.
-        discrete: take every score as discrete.
-        mace: count in MACE's bins too.
-        kernel: count for kernel densities too.
         early: from the first rows, for a large input.
 
     Raises:
@@ -184,24 +182,24 @@ def count_over(
     sample.settle()
     require_classes(sample)
     require_identities(sample)
-    plan = make_plan(sample, kinds, prior=prior, discrete=discrete, seed=seed)
+    plan = make_plan(sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed)
     if early is None or tally is None or not plan_holds(early, sample, plan):
         tally = over(partial(Tally, plan))
     columns = tally.counts()
     require_spread(columns[0])
-    mace_counts = _mace(over, len(kinds)) if mace else None
+    mace = _mace(over, len(kinds)) if how.mace else None
     grids = None
-    if kernel:
+    if how.kernel:
         from mipaudit.summaries.grids.counts import GridCounts
         from mipaudit.summaries.grids.plan import make_grid_plans
 
-        grid_plans = make_grid_plans(sample, plan, kinds, prior=prior)
+        grid_plans = make_grid_plans(sample, plan, kinds, prior=how.prior)
         grids = over(partial(GridCounts, grid_plans, burn_in=plan.burn_in, seed=seed)).columns()
     return Counts(
         columns=columns,
         n_members=sample.members.rows,
         n_holdout=sample.holdout.rows,
-        mace=mace_counts,
+        mace=mace,
         kernel=grids,
         seeds=(seed,) * len(kinds),
     )

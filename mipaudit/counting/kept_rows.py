@@ -14,9 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mipaudit.counting.columns import Counts, Meter, count_over
+from mipaudit.counting.columns import Counts, How, Meter, count_over
 from mipaudit.engine.fold import fold
 from mipaudit.reading.source.derived_source import changed
 from mipaudit.summaries.held_rows import HeldRows, one_of_each
@@ -26,7 +25,6 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
-    from mipaudit.evidence.vectors.evidence import VectorCounts
     from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
@@ -201,85 +199,36 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
 def count_kept(
     kept: KeptInput,
     choice: SeedChoice,
+    how: How,
     *,
     scalars: Sequence[int],
     vectors: Sequence[VectorScore] = (),
-    prior: float = 0.5,
-    discrete: bool = False,
-    mace: bool = False,
-    kernel: bool = False,
 ) -> Counts:
     """Return the counts of columns by themselves and of vectors.
 
     Args:
         kept: the rows.
         choice: of the seed.
+        how: to count.
         scalars: places of the columns that are counted by themselves.
         vectors: made of the columns.
-        prior: p in (0, 1).
-        discrete: take every score as discrete.
-        mace: count in MACE's bins too.
-        kernel: count for kernel densities too, of columns by themselves.
 
     Raises:
         InputError: a class is empty, keys repeat, or a score taken as discrete has too many
             values.
     """
-    columns, several = [], []
+    found = []
     for at in scalars:
         ordered = kept.in_order([at], choice)
-        columns.append(
-            count_over(
-                ordered.over,
-                [kept.columns[at].kind],
-                seed=ordered.seed,
-                prior=prior,
-                discrete=discrete,
-                mace=mace,
-                kernel=kernel,
-            )
-        )
+        found.append(count_over(ordered.over, [kept.columns[at].kind], how, seed=ordered.seed))
     for vector in vectors:
         # Here, since most inputs have none.
         from mipaudit.counting.vectors import count_kept_vector
 
         ordered = kept.in_order(vector.coordinates, choice)
         kinds = [kept.columns[at].kind for at in vector.coordinates]
-        counted, bins = count_kept_vector(
-            ordered.rows, kinds, seed=ordered.seed, prior=prior, discrete=discrete, mace=mace
-        )
-        several.append((ordered, counted, bins))
-    return _joined(columns, several, mace=mace, kernel=kernel)
-
-
-def _joined(
-    columns: Sequence[Counts],
-    vectors: Sequence[tuple[OrderedRows, VectorCounts, NDArray[np.int64] | None]],
-    *,
-    mace: bool,
-    kernel: bool,
-) -> Counts:
-    """Return the counts of single scores as those of an input."""
-    if columns:
-        n_members, n_holdout = columns[0].n_members, columns[0].n_holdout
-    else:
-        member = vectors[0][0].rows.member
-        n_members = int(np.count_nonzero(member))
-        n_holdout = int(member.size) - n_members
-    tables = [one.mace for one in columns if one.mace is not None]
-    return Counts(
-        columns=tuple(column for one in columns for column in one.columns),
-        n_members=n_members,
-        n_holdout=n_holdout,
-        mace=np.concatenate(tables) if mace and columns else None,
-        kernel=tuple(grid for one in columns for grid in one.kernel or ())
-        if kernel and columns
-        else None,
-        vectors=tuple(counted for _, counted, _ in vectors),
-        mace_vectors=tuple(bins for _, _, bins in vectors if bins is not None),
-        seeds=tuple(one.seeds[0] for one in columns),
-        vector_seeds=tuple(ordered.seed for ordered, _, _ in vectors),
-    )
+        found.append(count_kept_vector(ordered.rows, kinds, how, seed=ordered.seed))
+    return joined_counts(found)
 
 
 def _no_rows(columns: int) -> Rows:

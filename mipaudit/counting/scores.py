@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mipaudit.counting.columns import Counts, Meter, count, require_classes, require_identities
+from mipaudit.counting.columns import Counts, How, Meter, count, require_classes, require_identities
 from mipaudit.counting.kept_rows import (
     KeptInput,
     column_blocks,
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
 
 def count_all(
     source: ScoreSource,
+    how: How,
     *,
     seed: SeedChoice,
-    prior: float = 0.5,
-    discrete: bool = False,
-    mace: bool = False,
-    kernel: bool = False,
     workers: Workers | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Counts:
@@ -38,32 +35,20 @@ def count_all(
 
     Args:
         source: the opened input.
+        how: to count.
         seed: which one is asked for.
-        prior: p in (0, 1).
-        discrete: take every score as discrete.
-        mace: count in MACE's bins too.
-        kernel: count for kernel densities too, of columns by themselves.
         workers: who reads; None for threads.
         progress: called with (rows done, rows in all passes or None).
 
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    how = partial(count_kept, choice=seed, prior=prior, discrete=discrete, mace=mace, kernel=kernel)
     read = partial(keep_input, source, workers=workers, progress=progress)
-    found = _count_by_content(source, read, how, source.scalars, source.vectors)
+    kept = partial(count_kept, choice=seed, how=how)
+    found = _count_by_content(source, read, kept, source.scalars, source.vectors)
     if found is not None:
         return found
-    return _count_by_position(
-        source,
-        seed=source.position_seed,
-        prior=prior,
-        discrete=discrete,
-        mace=mace,
-        kernel=kernel,
-        workers=workers,
-        progress=progress,
-    )
+    return _count_by_position(source, how, workers=workers, progress=progress)
 
 
 def count_columns(
@@ -86,16 +71,16 @@ def count_columns(
     """
     read = partial(keep_input, source, workers=workers, progress=progress)
     every = range(len(source.columns))
-    found = _count_by_content(source, read, partial(count_kept, choice=seed), every, ())
+    found = _count_by_content(source, read, partial(count_kept, choice=seed, how=How()), every, ())
     if found is not None:
         return found
-    return count(source, seed=source.position_seed, workers=workers, progress=progress)
+    return count(source, How(), seed=source.position_seed, workers=workers, progress=progress)
 
 
 def _count_by_content(
     source: ScoreSource,
     read: Callable[..., KeptInput | None],
-    how: Callable[..., Counts],
+    count_some: Callable[..., Counts],
     scalars: Sequence[int],
     vectors: Sequence[VectorScore],
 ) -> Counts | None:
@@ -113,7 +98,7 @@ def _count_by_content(
         kept = read() if whole else read(only=places)
         if kept is None:
             return None
-        parts.append(how(kept, scalars=some, vectors=several))
+        parts.append(count_some(kept, scalars=some, vectors=several))
         if kept.units:
             source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)
     return joined_counts(parts)
@@ -121,64 +106,47 @@ def _count_by_content(
 
 def _count_by_position(
     source: ScoreSource,
+    how: How,
     *,
-    seed: int,
-    prior: float,
-    discrete: bool,
-    mace: bool,
-    kernel: bool,
     workers: Workers | None,
     progress: Callable[[int, int | None], None] | None,
 ) -> Counts:
     """Count an input that is too large to keep, pass by pass."""
+    seed = source.position_seed
     if not source.vectors:
-        return count(
-            source,
-            seed=seed,
-            prior=prior,
-            discrete=discrete,
-            mace=mace,
-            kernel=kernel,
-            workers=workers,
-            progress=progress,
-        )
+        return count(source, how, seed=seed, workers=workers, progress=progress)
     from mipaudit.counting.vectors import count_mace_bins, count_vectors, survey_vectors
 
     meter = None
     if progress is not None:
-        passes = 2 + mace * len(source.vectors)
-        passes += (2 + 2 * mace + kernel) * bool(source.scalars)
+        passes = 2 + how.mace * len(source.vectors)
+        passes += (2 + 2 * how.mace + how.kernel) * bool(source.scalars)
         hint = source.rows_hint
         meter = Meter(None if hint is None else hint * passes, progress).advance
     survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
     require_classes(survey.sample)
     require_identities(survey.sample)
-    columns = None
+    found = []
     if source.scalars:
-        columns = count(
-            scalar_source(source),
-            seed=seed,
-            prior=prior,
-            discrete=discrete,
-            mace=mace,
-            kernel=kernel,
-            workers=workers,
-            progress=None if meter is None else _continued(meter),
+        rows_done = None if meter is None else _continued(meter)
+        found.append(
+            count(scalar_source(source), how, seed=seed, workers=workers, progress=rows_done)
         )
-    vectors_counted = count_vectors(
-        source, survey, seed=seed, prior=prior, discrete=discrete, workers=workers, meter=meter
+    vectors = count_vectors(source, survey, how, seed=seed, workers=workers, meter=meter)
+    found.append(
+        Counts(
+            columns=(),
+            n_members=survey.sample.members.rows,
+            n_holdout=survey.sample.holdout.rows,
+            mace=None,
+            vectors=vectors,
+            mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter)
+            if how.mace
+            else (),
+            vector_seeds=(seed,) * len(source.vectors),
+        )
     )
-    return Counts(
-        columns=() if columns is None else columns.columns,
-        n_members=survey.sample.members.rows,
-        n_holdout=survey.sample.holdout.rows,
-        mace=None if columns is None else columns.mace,
-        kernel=None if columns is None else columns.kernel,
-        seeds=() if columns is None else columns.seeds,
-        vector_seeds=(seed,) * len(source.vectors),
-        vectors=vectors_counted,
-        mace_vectors=count_mace_bins(source, survey, workers=workers, meter=meter) if mace else (),
-    )
+    return joined_counts(found)
 
 
 def _continued(meter: Callable[[int], None]) -> Callable[[int, int | None], None]:

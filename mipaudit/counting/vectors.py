@@ -11,7 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.counting.columns import require_classes, require_identities, require_spread
+from mipaudit.counting.columns import (
+    Counts,
+    How,
+    require_classes,
+    require_identities,
+    require_spread,
+)
 from mipaudit.engine.fold import fold
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.reading.source.derived_source import DerivedSource
@@ -50,10 +56,9 @@ def survey_vectors(
 def count_vectors(
     source: ScoreSource,
     survey: VectorSurvey,
+    how: How,
     *,
     seed: int,
-    prior: float,
-    discrete: bool,
     workers: Workers | None,
     meter: Advance,
 ) -> tuple[VectorCounts, ...]:
@@ -62,9 +67,8 @@ def count_vectors(
     Args:
         source: the opened input, with vectors.
         survey: of it, settled, neither class empty.
+        how: to count.
         seed: of the row assignment and of the fits.
-        prior: p in (0, 1).
-        discrete: take every vector as discrete.
         workers: who reads; None for threads.
         meter: called with the rows of each batch.
 
@@ -75,8 +79,8 @@ def count_vectors(
         survey,
         [vector.coordinates for vector in source.vectors],
         [column.kind for column in source.columns],
-        prior=prior,
-        discrete=discrete,
+        prior=how.prior,
+        discrete=how.discrete,
         seed=seed,
     )
     derived = DerivedSource(columns=_columns(source, made), source=source, derive=made.derive)
@@ -86,18 +90,14 @@ def count_vectors(
     return made.counted(counts, survey)
 
 
-def count_kept_vector(
-    rows: Rows, kinds: Sequence[ScoreKind], *, seed: int, prior: float, discrete: bool, mace: bool
-) -> tuple[VectorCounts, NDArray[np.int64] | None]:
-    """Return the counts of one vector, and its occupied bins of MACE if asked for.
+def count_kept_vector(rows: Rows, kinds: Sequence[ScoreKind], how: How, *, seed: int) -> Counts:
+    """Return the counts of one vector.
 
     Args:
         rows: all of them; their scores are the coordinates.
         kinds: of the coordinates.
+        how: to count.
         seed: of the row assignment and of the fits.
-        prior: p in (0, 1).
-        discrete: take it as discrete.
-        mace: count MACE's bins.
 
     Raises:
         InputError: a class is empty, keys repeat, or a vector taken as discrete has too many
@@ -109,17 +109,26 @@ def count_kept_vector(
     survey.sample.settle()
     require_classes(survey.sample)
     require_identities(survey.sample)
-    made = make_vector_plan(survey, [places], kinds, prior=prior, discrete=discrete, seed=seed)
+    made = make_vector_plan(
+        survey, [places], kinds, prior=how.prior, discrete=how.discrete, seed=seed
+    )
     tally = Tally(made.plan)
     tally.add(replace(rows, scores=made.derive(rows.scores)))
     counts = tally.counts()
     require_spread(counts[0])
-    (counted,) = made.counted(counts, survey)
-    if not mace:
-        return counted, None
+    found = Counts(
+        columns=(),
+        n_members=survey.sample.members.rows,
+        n_holdout=survey.sample.holdout.rows,
+        mace=None,
+        vectors=made.counted(counts, survey),
+        vector_seeds=(seed,),
+    )
+    if not how.mace:
+        return found
     bins = SparseBins(places, survey.low, survey.high, _MACE_BINS)
     bins.add(rows)
-    return counted, bins.counts()
+    return replace(found, mace_vectors=(bins.counts(),))
 
 
 def count_mace_bins(

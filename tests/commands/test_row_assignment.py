@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 import mipaudit
-from mipaudit.counting.columns import count_over
+from mipaudit.counting.columns import How, count_over
 from mipaudit.counting.kept_rows import OrderedRows
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.summaries.identity.content import canonical_scores
@@ -20,15 +20,7 @@ ALPHA = 0.025
 
 
 def evidence(rows, seed, *, strict=False):
-    counts = count_over(
-        OrderedRows(rows=rows, seed=seed).over,
-        ["integer"],
-        seed=seed,
-        prior=0.5,
-        discrete=False,
-        mace=False,
-        kernel=False,
-    )
+    counts = count_over(OrderedRows(rows=rows, seed=seed).over, ["integer"], How(), seed=seed)
     return Evidence(score="score", counts=counts.columns[0], prior=0.5, strict=strict, seed=seed)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mipaudit.commands.estimate.answer import audit
 from mipaudit.commands.estimate.blind_report import read_blind, require_same_records
 from mipaudit.commands.estimate.options import EstimateOptions
-from mipaudit.counting.columns import Counts, require_spread
+from mipaudit.counting.columns import Counts, How, require_spread
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.counting.retried_reading import read_input
 from mipaudit.counting.scores import count_all
@@ -45,11 +45,13 @@ def answer_estimate(asked: EstimateOptions) -> Report:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
         counts = count_all(
             source,
+            How(
+                prior=asked.prior,
+                discrete=asked.discrete,
+                mace=asked.method == "mace",
+                kernel=asked.method == "kde",
+            ),
             seed=seed,
-            prior=asked.prior,
-            discrete=asked.discrete,
-            mace=asked.method == "mace",
-            kernel=asked.method == "kde",
             workers=workers,
             progress=asked.progress,
         )
