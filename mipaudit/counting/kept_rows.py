@@ -8,7 +8,7 @@ Rows of one score and its groups in an order, and with a seed, that follow from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,7 @@ from mipaudit.summaries.rows import Rows
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers
+    from mipaudit.reading.rows.left_out import Intake
     from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
@@ -89,6 +90,23 @@ class OrderedRows:
         summary.add(self.rows)
         found: SummaryT = summary
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowsInMemory:
+    """Rows in memory as one partition."""
+
+    rows: Rows
+
+    @property
+    def stays(self) -> bool:
+        """They are in this process."""
+        return True
+
+    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
+        """Yield the rows as one batch; what was left out of them is known already."""
+        del intake
+        yield self.rows
 
 
 def keep_input(

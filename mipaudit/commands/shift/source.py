@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 
+from mipaudit.counting.kept_rows import RowsInMemory
 from mipaudit.counting.large_seed import costs_a_pass, position_seed, rows_in_order
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
@@ -267,23 +268,6 @@ class ShiftRows:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _HeldPartition:
-    """Rows in memory, some at a time."""
-
-    rows: Rows
-
-    @property
-    def stays(self) -> bool:
-        """They are in this process."""
-        return True
-
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows as one batch."""
-        del intake  # nothing is left out
-        yield self.rows
-
-
 def shift_rows(
     source: FeatureSource,
     asked: ShiftOptions,
@@ -322,7 +306,7 @@ def shift_rows(
     if persons:
         rows = one_of_each(rows, seed)
     parts = [
-        _HeldPartition(rows=rows.between(start, start + _ROWS_AT_ONCE))
+        RowsInMemory(rows=rows.between(start, start + _ROWS_AT_ONCE))
         for start in range(0, rows.source_rows, _ROWS_AT_ONCE)
     ]
     return ShiftRows(partitions=parts, seed=seed, choice=choice, dropped=every - rows.member.size)

@@ -4,7 +4,7 @@ All columns and files of a comparison enter one statement, so they have one seed
 all of them, whatever the order in which the files are named.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.counting.kept_rows import RowsInMemory
 from mipaudit.counting.large_seed import fits
 from mipaudit.errors import InputError
-from mipaudit.reading.rows.left_out import Intake
 from mipaudit.reading.source.part import Partition
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Finding
@@ -43,18 +43,6 @@ class Columns:
     kinds: tuple[ScoreKind, ...]
     first: int
     partitions: Sequence[Partition]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RowsInMemory:
-    """All rows of a cohort as one partition."""
-
-    rows: Rows
-
-    def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
-        """Yield the rows; what was left out of them is known already."""
-        del intake
-        yield self.rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
