@@ -179,9 +179,7 @@ def count_over(
     """
     survey = over(partial(Survey, len(kinds), seed, early))
     sample, tally = survey.sample, survey.tally
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
+    settle_sample(sample)
     plan = make_plan(sample, kinds, prior=how.prior, discrete=how.discrete, seed=seed)
     if early is None or tally is None or not plan_holds(early, sample, plan):
         tally = over(partial(Tally, plan))
@@ -225,6 +223,17 @@ def _early_plan(
         return None
     sample.settle()
     return plan_for(sample) if min(sample.members.rows, sample.holdout.rows) else None
+
+
+def settle_sample(sample: BurnInSample) -> None:
+    """Put a sample of all rows in order.
+
+    Raises:
+        InputError: a class has no row, or keys repeat.
+    """
+    sample.settle()
+    require_classes(sample)
+    require_identities(sample)
 
 
 def require_classes(sample: BurnInSample) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mipaudit.counting.columns import Counts, How, Meter, count, require_classes, require_identities
+from mipaudit.counting.columns import Counts, How, Meter, count
 from mipaudit.counting.kept_rows import (
     KeptInput,
     column_blocks,
@@ -124,8 +124,6 @@ def _count_by_position(
         hint = source.rows_hint
         meter = Meter(None if hint is None else hint * passes, progress).advance
     survey = survey_vectors(source, seed=seed, workers=workers, meter=meter)
-    require_classes(survey.sample)
-    require_identities(survey.sample)
     found = []
     if source.scalars:
         rows_done = None if meter is None else _continued(meter)

@@ -11,13 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.counting.columns import (
-    Counts,
-    How,
-    require_classes,
-    require_identities,
-    require_spread,
-)
+from mipaudit.counting.columns import Counts, How, require_spread, settle_sample
 from mipaudit.engine.fold import fold
 from mipaudit.evidence.vectors.plan import VectorPlan, make_vector_plan
 from mipaudit.reading.source.derived_source import DerivedSource
@@ -45,11 +39,15 @@ _MACE_BINS: Final = 100
 def survey_vectors(
     source: ScoreSource, *, seed: int, workers: Workers | None, meter: Advance
 ) -> VectorSurvey:
-    """Return the settled sample and the extremes of all columns, in one pass."""
+    """Return the settled sample and the extremes of all columns, in one pass.
+
+    Raises:
+        InputError: a class has no row, or keys repeat.
+    """
     width = len(source.columns)
     start = partial(VectorSurvey, width, seed)
     survey = fold(source.partitions(), start, workers=workers, progress=meter)
-    survey.sample.settle()
+    settle_sample(survey.sample)
     return survey
 
 
@@ -106,9 +104,7 @@ def count_kept_vector(rows: Rows, kinds: Sequence[ScoreKind], how: How, *, seed:
     places = tuple(range(len(kinds)))
     survey = VectorSurvey(len(kinds), seed)
     survey.add(rows)
-    survey.sample.settle()
-    require_classes(survey.sample)
-    require_identities(survey.sample)
+    settle_sample(survey.sample)
     made = make_vector_plan(
         survey, [places], kinds, prior=how.prior, discrete=how.discrete, seed=seed
     )

@@ -12,7 +12,7 @@ from mipaudit.commands.records.cells import RecordCells, RecordTally, cut_cells
 from mipaudit.commands.records.groups import GroupCounts, choose_groups, group_estimates, words_of
 from mipaudit.commands.records.options import RecordTableOptions
 from mipaudit.commands.records.risk import RecordRisks
-from mipaudit.counting.columns import Meter, require_classes, require_identities
+from mipaudit.counting.columns import Meter, settle_sample
 from mipaudit.counting.kept_rows import KeptInput, OrderedRows, order_with_groups
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Workers
@@ -213,9 +213,7 @@ def _cells(
     Raises:
         InputError: a class is empty, keys repeat, or the population is too small.
     """
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
+    settle_sample(sample)
     _check_population(asked, sample)
     return cut_cells(
         sample,

@@ -40,7 +40,7 @@ from mipaudit.commands.shift.words import (
     shift_summary,
     telling_findings,
 )
-from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
+from mipaudit.counting.columns import Meter, require_spread, settle_sample
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
@@ -108,9 +108,7 @@ def _shift_report(
     )
     survey = fold(partitions, partial(ShiftSurvey, form, seed), workers=workers, progress=progress)
     sample = survey.sample
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
+    settle_sample(sample)
     constant = [survey.constant(at) for at in range(len(source.columns))]
     if all(constant):
         raise InputError(

@@ -13,13 +13,7 @@ from mipaudit.commands.compare.queries.pairs import Cohort, Compared, Meeting, s
 from mipaudit.commands.compare.queries.report import CompareReport
 from mipaudit.commands.compare.queries.rows import MOST_TOGETHER, pairs_of
 from mipaudit.commands.compare.queries.rows_in_order import Columns, ComparedRows, compared_rows
-from mipaudit.counting.columns import (
-    Counts,
-    Meter,
-    require_classes,
-    require_identities,
-    require_information,
-)
+from mipaudit.counting.columns import Counts, Meter, require_information, settle_sample
 from mipaudit.counting.large_seed import settle_seed
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
@@ -226,9 +220,7 @@ def count_cohort(
     many = len(columns.names)
     over = partial(read, columns.partitions)
     sample = over(lambda: BurnInSample(many, seed))
-    sample.settle()
-    require_classes(sample)
-    require_identities(sample)
+    settle_sample(sample)
     plan = make_plan(sample, columns.kinds, prior=asked.prior, discrete=asked.discrete, seed=seed)
     tally = over(lambda: Tally(plan))
     counts = tally.counts()
