@@ -56,9 +56,9 @@ def hired(jobs):
     return Workers(Engine(jobs=jobs))
 
 
-def counted(path, **settings):
+def counted(path, *, discrete=False, **settings):
     with open_scores(ReadRequest(scores=path)) as source:
-        return counting.count(source, seed=3, **settings)
+        return counting.count(source, counting.How(discrete=discrete), seed=3, **settings)
 
 
 def test_one_pass_where_the_first_rows_serve(tmp_path, passes):
