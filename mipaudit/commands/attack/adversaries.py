@@ -25,11 +25,10 @@ from mipaudit.commands.attack.literature import (
 )
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.report import Adversary
-from mipaudit.commands.attack.scores import NO_MEAN, Attacked, Target
+from mipaudit.commands.attack.scores import NO_MEAN, Attacked
 
 Guesses = NDArray[np.bool_] | NDArray[np.float64]
-Learner = Callable[[Labelled, NDArray[np.uint64]], Callable[[Target], Guesses]]
-
+Learner = Callable[[Labelled], Callable[[Labelled], Guesses]]
 
 _UNTAUGHT: Final = "the burn-in has no row to learn it from"
 _THESE_ROWS: Final = (
@@ -93,16 +92,15 @@ def plots_of(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
 def class_plot(prior: float) -> Plot:
     """Return the adversary with a threshold for each class of records."""
 
-    def learn(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
-        cuts = class_cuts(rows, classes, prior)
-        return lambda target: class_guesses(target.loss, target.classes, cuts)
+    def learn(rows: Labelled) -> Callable[[Labelled], Guesses]:
+        cuts = class_cuts(rows, prior)
+        return lambda target: class_guesses(target, cuts)
 
     return Plot(name="per-class", learn=learn, learned="the threshold that does best in each class")
 
 
 def _cutting(learn: Callable[[Labelled], Cut]) -> Learner:
-    def learner(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
-        del classes
+    def learner(rows: Labelled) -> Callable[[Labelled], Guesses]:
         cut = learn(rows)
         return lambda target: cut.guesses(target.loss)
 
@@ -126,11 +124,8 @@ def _mean_of(loss: NDArray[np.float64]) -> float:
 def _mean(one: Attacked, asked: AttackOptions) -> Plot:
     given = asked.mean_loss
     if given is None:
-        return Plot(
-            name="mean",
-            learn=_cutting(lambda rows: mean_cut(_mean_of(rows.members))),
-            learned="the mean score of members",
-        )
+        learn = _cutting(lambda rows: mean_cut(_mean_of(rows.members)))
+        return Plot(name="mean", learn=learn, learned="the mean score of members")
     at = given if one.side == "low" else -given
     return Plot(
         name="mean",
@@ -175,7 +170,7 @@ def _gaussians(one: Attacked, asked: AttackOptions) -> Iterator[Plot]:
 
     def predicted(formula: Callable[[float, float], float]) -> float | None:
         try:
-            rows = one.part(~one.judged)[0]
+            rows = one.part(~one.judged)
             found = formula(mine(rows), theirs(rows))
         except ValueError:
             return None
@@ -206,17 +201,14 @@ def _error_of(residuals: NDArray[np.float64]) -> float:
 
 
 def _bounded(one: Attacked, asked: AttackOptions, bound: float) -> Plot:
-    def learn(rows: Labelled, classes: NDArray[np.uint64]) -> Callable[[Target], Guesses]:
-        del rows, classes
+    def guess(target: Labelled) -> Guesses:
+        loss = target.loss
+        if asked.residuals:
+            loss = loss**2
+        elif one.side == "high":
+            loss = loss + bound
+        return bounded_loss_guesses(loss, bound)
 
-        def guess(target: Target) -> Guesses:
-            loss = target.loss
-            if asked.residuals:
-                loss = loss**2
-            elif one.side == "high":
-                loss = loss + bound
-            return bounded_loss_guesses(loss, bound)
-
-        return guess
-
-    return Plot(name="bounded-loss", learn=learn, learned="the bound of the loss", told=True)
+    return Plot(
+        name="bounded-loss", learn=lambda _: guess, learned="the bound of the loss", told=True
+    )

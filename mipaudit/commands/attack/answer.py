@@ -10,7 +10,8 @@ import numpy as np
 from mipaudit.commands.attack.judged import (
     attack_checks,
     class_attacks,
-    named_attacks,
+    everybody,
+    named_attack,
     together_limits,
 )
 from mipaudit.commands.attack.options import AttackOptions
@@ -50,34 +51,25 @@ def generalization_gap(one: Attacked, asked: AttackOptions, alpha: float) -> Gen
     rows = np.ones(one.judged.size, dtype=bool) if asked.side_known else one.judged
     loss, member = real_loss(one, asked)[rows], one.member[rows]
     reason = no_mean(one, asked, rows)
-    if reason is not None:
-        return _gap(one, asked, reason=reason)
-    if bound is not None:
-        loss = np.clip(loss, 0.0, bound)
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = float(loss[~member].mean() - loss[member].mean())
-    if not math.isfinite(value):
-        return _gap(one, asked, reason=NO_MEAN)
-    if bound is None:
-        return _gap(one, asked, value, reason=_NO_BOUND)
-    terms = loss / bound
-    lower, upper = mean_difference(terms[~member], terms[member], alpha)
-    return _gap(one, asked, value, (lower * bound, upper * bound))
-
-
-def _gap(
-    one: Attacked,
-    asked: AttackOptions,
-    value: float | None = None,
-    limits: tuple[float | None, float | None] = (None, None),
-    reason: str | None = None,
-) -> GeneralizationGap:
+    value = lower = upper = None
+    if reason is None:
+        loss = loss if bound is None else np.clip(loss, 0.0, bound)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(loss[~member].mean() - loss[member].mean())
+        if not math.isfinite(value):
+            value, reason = None, NO_MEAN
+        elif bound is None:
+            reason = _NO_BOUND
+        else:
+            terms = loss / bound
+            least, most = mean_difference(terms[~member], terms[member], alpha)
+            lower, upper = least * bound, most * bound
     return GeneralizationGap(
         score=one.name,
         value=value,
-        lower=limits[0],
-        upper=limits[1],
-        bound=asked.loss_bound,
+        lower=lower,
+        upper=upper,
+        bound=bound,
         reason=reason,
         order="holdout less members" if one.side == "low" else "members less holdout",
     )
@@ -89,13 +81,18 @@ def attack_report(
     """Return the report."""
     share = ErrorShare(confidence=asked.confidence, columns=len(scores))
     optimum = [row for one in scores for row in advantage_estimates(one.evidence, share)]
-    attacks = [row for one in scores for row in named_attacks(one, asked, share.two_sided)]
+    attackers = everybody(scores, asked)
+    attacks = [
+        named_attack(fixed, asked, share.two_sided)
+        for _, named in attackers.values()
+        for fixed in named
+    ]
     gaps = [generalization_gap(one, asked, share.two_sided) for one in scores]
     groups: tuple[NamedAttack, ...] = ()
     left_out: tuple[Finding, ...] = ()
     if asked.by:
         groups, left_out = class_attacks(scores, _names(source), asked, share.two_sided)
-    checks = attack_checks(scores, asked)
+    checks = tuple(attack_checks(attackers, asked))
     design = _design(source, scores, asked)
     findings = [
         *source.told,
@@ -125,7 +122,7 @@ def attack_report(
         limitations=attack_limitations(attacks, held=bool(checks)),
         policy=checks,
         verdict=settled(stated_verdict(checks), source.findings()),
-        together=tuple(together_limits(scores, asked)),
+        together=tuple(together_limits(attackers, asked)),
         provenance=provenance,
     )
     return replace(report, summary=led(findings, attack_summary(report)))

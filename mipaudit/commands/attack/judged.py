@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.attack.adversaries import Guesses, Plot, class_plot, plots_of
+from mipaudit.commands.attack.literature import Labelled
 from mipaudit.commands.attack.options import AttackOptions
 from mipaudit.commands.attack.page import ADVERSARIES
 from mipaudit.commands.attack.report import Adversary, NamedAttack, TogetherLimit
-from mipaudit.commands.attack.scores import Attacked, Target, no_mean
+from mipaudit.commands.attack.scores import Attacked, no_mean
 from mipaudit.evidence.named_attackers.named_attack import (
     Achieved,
     JudgedRows,
-    Limits,
     achieved,
     shortfall,
     weighed,
@@ -39,80 +39,88 @@ MOST_SHOWN: Final = 64
 _OTHER: Final = "other"
 
 
-def named_attacks(one: Attacked, asked: AttackOptions, alpha: float) -> Iterator[NamedAttack]:
-    """Yield what each adversary that applies achieves, in a fixed order."""
-    for plot in plots_of(one, asked):
-        yield _judged(plot, one.as_seen_by(plot.name), asked, alpha)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Fixed:
-    """An adversary that has learned what it can, and the rows that it is judged on."""
+class Fixed:
+    """An adversary that has learned what it can, and the rows that it is judged on.
 
-    guess: Callable[[Target], Guesses]
-    everywhere: bool
-    rows: NDArray[np.bool_]
-
-    def achieved(self, one: Attacked, prior: float, alpha: float) -> Achieved | None:
-        """Return what it achieves, two-sided alpha."""
-        return achieved(
-            self.guess(_target(one, self.rows)), one.member[self.rows], prior=prior, alpha=alpha
-        )
-
-
-def advantage_limits(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> Limits | str:
-    """Return the advantage of one adversary with its limits, or why there are none.
-
-    Args:
-        plot: the adversary.
-        one: the score.
-        asked: the settings.
-        alpha: two-sided error in (0, 1).
+    Attributes:
+        plot: which.
+        one: the score, as it sees it.
+        rows: that it is judged on, bool, shape (n,).
+        everywhere: whether these are all.
+        guess: what it says of others, or why it says nothing.
     """
-    one = one.as_seen_by(plot.name)
-    fixed = _fixed(plot, one, asked)
-    if isinstance(fixed, str):
-        return fixed
-    found = fixed.achieved(one, asked.prior, alpha)
-    return _NO_ROWS if found is None else found.advantage
+
+    plot: Plot
+    one: Attacked
+    rows: NDArray[np.bool_]
+    everywhere: bool
+    guess: Callable[[Labelled], Guesses] | str
+
+    def achieved(self, prior: float, alpha: float) -> Achieved | str:
+        """Return what it achieves, two-sided alpha, or why that is not known."""
+        if isinstance(self.guess, str):
+            return self.guess
+        target = self.one.part(self.rows)
+        found = achieved(self.guess(target), target.member, prior=prior, alpha=alpha)
+        return found or _NO_ROWS
 
 
-def _fixed(plot: Plot, one: Attacked, asked: AttackOptions) -> _Fixed | str:
-    """Return the adversary ready to be judged, or why it is not."""
+def everybody(
+    scores: Sequence[Attacked], asked: AttackOptions
+) -> dict[str, tuple[Attacked, list[Fixed]]]:
+    """Return each score with the adversaries that apply to it, ready to be judged."""
+    return {
+        one.name: (one, [_fixed(plot, one, asked) for plot in plots_of(one, asked)])
+        for one in scores
+    }
+
+
+def _fixed(plot: Plot, whole: Attacked, asked: AttackOptions) -> Fixed:
+    one = whole.as_seen_by(plot.name)
     everywhere = plot.told and asked.side_known
     rows = np.ones(one.judged.size, dtype=bool) if everywhere else one.judged
     reason = no_mean(one, asked, rows) if plot.name == "bounded-loss" else plot.refused
-    if reason is not None:
-        return reason
+    guess: Callable[[Labelled], Guesses] | str
     try:
-        guess = plot.learn(*one.part(~one.judged))
+        guess = reason or plot.learn(one.part(~one.judged))
     except ValueError as error:
-        return str(error)
-    return _Fixed(guess=guess, everywhere=everywhere, rows=rows)
+        guess = str(error)
+    return Fixed(plot=plot, one=one, rows=rows, everywhere=everywhere, guess=guess)
 
 
-def _judged(plot: Plot, one: Attacked, asked: AttackOptions, alpha: float) -> NamedAttack:
-    fixed = _fixed(plot, one, asked)
-    if isinstance(fixed, str):
-        return _nothing(plot, one, fixed)
-    found = fixed.achieved(one, asked.prior, alpha)
-    if found is None:
-        return _nothing(plot, one, _NO_ROWS)
+def named_attack(fixed: Fixed, asked: AttackOptions, alpha: float) -> NamedAttack:
+    """Return what an adversary achieves, and how far that is from the best."""
+    plot, one = fixed.plot, fixed.one
+    found = fixed.achieved(asked.prior, alpha)
+    if isinstance(found, str) or isinstance(fixed.guess, str):
+        return NamedAttack(
+            score=one.name,
+            adversary=plot.name,
+            source=SOURCES[plot.name],
+            value=None,
+            lower=None,
+            upper=None,
+            value_reason=found if isinstance(found, str) else None,
+            validity="not-an-interval",
+            tpr=None,
+            fpr=None,
+            judged_on="rows outside the burn-in",
+            n_members=0,
+            n_holdout=0,
+            learned=plot.learned,
+        )
     against = _against(one.evidence, asked)
     cells, scores = one.cells, one.scores[one.judged]
     judged = JudgedRows(
-        takes=fixed.guess(_target(one, one.judged)).astype(np.float64),
+        takes=fixed.guess(one.part(one.judged)).astype(np.float64),
         member=one.member[one.judged],
         scores=scores,
         cell=cells.coarse[np.searchsorted(cells.edges, scores, side="left")],
         blocks=one.blocks[one.judged],
     )
     short = shortfall(
-        judged,
-        one.evidence.counts,
-        attackers=against,
-        prior=asked.prior,
-        alpha=alpha,
+        judged, one.evidence.counts, attackers=against, prior=asked.prior, alpha=alpha
     )
     # All but the per-class attack see the score alone, and are thresholds (or, of residuals,
     # intervals about 0) or toss coins between some: the best attacker has at least as much.
@@ -151,37 +159,13 @@ def _same_rows(plot: Plot, one: Attacked, prior: float) -> float | None:
     An infinite score outside the burn-in leaves the rule that was learned as it is, and is
     guessed by it as any extreme; a mean of all rows there is none.
     """
-    rows = np.ones(one.judged.size, dtype=bool)
+    rows = one.part(np.ones(one.judged.size, dtype=bool))
     try:
-        guess = plot.learn(*one.part(rows))
+        taken = plot.learn(rows)(rows).astype(np.float64)
     except ValueError:
         return None
-    taken = guess(_target(one, rows)).astype(np.float64)
     inside, outside = taken[one.member], taken[~one.member]
     return weighed(float(inside.mean()), float(outside.mean()), prior)
-
-
-def _target(one: Attacked, rows: NDArray[np.bool_]) -> Target:
-    return Target(loss=one.loss[rows], classes=one.classes[rows])
-
-
-def _nothing(plot: Plot, one: Attacked, reason: str) -> NamedAttack:
-    return NamedAttack(
-        score=one.name,
-        adversary=plot.name,
-        source=SOURCES[plot.name],
-        value=None,
-        lower=None,
-        upper=None,
-        value_reason=reason,
-        validity="not-an-interval",
-        tpr=None,
-        fpr=None,
-        judged_on="rows outside the burn-in",
-        n_members=0,
-        n_holdout=0,
-        learned=plot.learned,
-    )
 
 
 def _against(evidence: Evidence, asked: AttackOptions) -> Attackers:
@@ -214,9 +198,9 @@ def class_attacks(
         parts, findings = _shown_classes(one, names, asked.min_cell)
         left_out.update(dict.fromkeys(findings))
         plot = class_plot(asked.prior)
-        guess = plot.learn(*one.part(~one.judged))
+        guess = plot.learn(one.part(~one.judged))
         for name, rows in parts:
-            taken = guess(_target(one, rows))
+            taken = guess(one.part(rows))
             result = achieved(taken, one.member[rows], prior=asked.prior, alpha=alpha / len(parts))
             if result is not None:
                 found.append(replace(_row(plot, one, result), group=name))
@@ -253,36 +237,40 @@ def _shown_classes(
     return parts, (Finding(code="groups_left_out", text=text),)
 
 
-def _everybody(
-    scores: Sequence[Attacked], asked: AttackOptions
-) -> tuple[list[tuple[Attacked, tuple[Plot, ...]]], float]:
-    """Return the attackers of each score, and the error of each limit if one is picked afterwards.
+def _shared_error(
+    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
+) -> float:
+    """Return the two-sided error of each limit if one is picked afterwards.
 
-    It is two-sided; the best attacker of each score is another.
+    The best attacker of each score is another.
     """
-    found = [(one, tuple(plots_of(one, asked))) for one in scores]
-    return found, (1 - asked.confidence) / sum(len(plots) + 1 for _, plots in found)
+    return (1 - asked.confidence) / sum(len(named) + 1 for _, named in attackers.values())
 
 
-def together_limits(scores: Sequence[Attacked], asked: AttackOptions) -> Iterator[TogetherLimit]:
+def together_limits(
+    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
+) -> Iterator[TogetherLimit]:
     """Yield, of each score, the largest lower limit of any who sees it and no more.
 
     All limits share the error as in `attack_checks`: a policy is not met where one is above.
     """
-    attackers, shared = _everybody(scores, asked)
-    for one, plots in attackers:
-        found: list[tuple[float, Adversary | Literal["any"]]] = []
-        for plot in plots:
-            limits = advantage_limits(plot, one, asked, shared)
+    shared = _shared_error(attackers, asked)
+    for score, (one, named) in attackers.items():
+        lower: float = one.evidence.lower(shared / 2)
+        rests_on: Adversary | Literal["any"] = "any"
+        for fixed in named:
+            found = fixed.achieved(asked.prior, shared)
             # Thresholds for each class need the class of a record beside its score.
-            if plot.name != "per-class" and not isinstance(limits, str):
-                found.append((limits.lower, plot.name))
-        found.insert(0, (one.evidence.lower(shared / 2), "any"))
-        lower, name = max(found, key=lambda pair: pair[0])
-        yield TogetherLimit(score=one.name, lower=lower, rests_on=name)
+            if fixed.plot.name == "per-class" or isinstance(found, str):
+                continue
+            if found.advantage.lower > lower:
+                lower, rests_on = found.advantage.lower, fixed.plot.name
+        yield TogetherLimit(score=score, lower=lower, rests_on=rests_on)
 
 
-def attack_checks(scores: Sequence[Attacked], asked: AttackOptions) -> tuple[StatedCheck, ...]:
+def attack_checks(
+    attackers: Mapping[str, tuple[Attacked, Sequence[Fixed]]], asked: AttackOptions
+) -> Iterator[StatedCheck]:
     """Judge every named attacker, and whether any attacker is surely above the limit.
 
     'Not met' needs one lower limit above, so the error is shared over all attackers and the
@@ -290,35 +278,25 @@ def attack_checks(scores: Sequence[Attacked], asked: AttackOptions) -> tuple[Sta
     The best attacker cannot be shown to be within the limit here, but where it is surely
     above, no words about named ones make that good.
     """
-    limit = asked.max_advantage
+    limit, shared = asked.max_advantage, _shared_error(attackers, asked)
     if limit is None:
-        return ()
-    attackers, shared = _everybody(scores, asked)
-    found: list[StatedCheck] = []
-    for one, plots in attackers:
-        for plot in plots:
-            lower = advantage_limits(plot, one, asked, shared)
-            upper = advantage_limits(plot, one, asked, 1 - asked.confidence)
+        return
+    for score, (one, named) in attackers.items():
+        for fixed in named:
+            lower = fixed.achieved(asked.prior, shared)
+            upper = fixed.achieved(asked.prior, 1 - asked.confidence)
             limits: tuple[float | None, float | None] = (None, None)
             if not (isinstance(lower, str) or isinstance(upper, str)):
-                limits = lower.lower, upper.upper
-            found.append(
-                stated_check(
-                    plot.name,
-                    f"the advantage of the attack '{ADVERSARIES[plot.name]}'",
-                    limit,
-                    limits,
-                    score=one.name,
-                    unjudged=lower if isinstance(lower, str) else None,
-                )
+                limits = lower.advantage.lower, upper.advantage.upper
+            yield stated_check(
+                fixed.plot.name,
+                f"the advantage of the attack '{ADVERSARIES[fixed.plot.name]}'",
+                limit,
+                limits,
+                score=score,
+                unjudged=lower if isinstance(lower, str) else None,
             )
-        found += _best(one, limit, shared / 2)
-    return tuple(found)
-
-
-def _best(one: Attacked, limit: float, error: float) -> Iterator[StatedCheck]:
-    """Yield a check of the best attacker where it is surely above the limit."""
-    lower = one.evidence.lower(error)
-    if lower > limit:
-        name = "the advantage of the best attacker who sees the score"
-        yield stated_check("any", name, limit, (lower, None), score=one.name)
+        best = one.evidence.lower(shared / 2)
+        if best > limit:
+            name = "the advantage of the best attacker who sees the score"
+            yield stated_check("any", name, limit, (best, None), score=score)

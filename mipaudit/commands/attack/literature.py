@@ -6,7 +6,7 @@ so that its guesses about the other rows are those of an attacker fixed beforeha
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -21,15 +21,17 @@ _SAME: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labelled:
-    """Losses of both classes.
+    """Losses of both classes: to learn from, or whose membership is guessed.
 
     Attributes:
         loss: float64, shape (n,), low for members.
         member: bool, shape (n,).
+        classes: uint64, shape (n,), of the records; of no length where nobody looks at them.
     """
 
     loss: NDArray[np.float64]
     member: NDArray[np.bool_]
+    classes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
 
     @property
     def members(self) -> NDArray[np.float64]:
@@ -196,9 +198,7 @@ def best_cut(rows: Labelled, prior: float) -> Cut:
     return Cut(at=float(middle if math.isfinite(middle) else loss[at]))
 
 
-def class_cuts(
-    rows: Labelled, groups: NDArray[np.uint64], prior: float
-) -> tuple[Cut, dict[int, Cut]]:
+def class_cuts(rows: Labelled, prior: float) -> tuple[Cut, dict[int, Cut]]:
     """Return the best threshold of all rows, and one for each class of records.
 
     Song and Mittal 2021, section 3: thresholds that depend on the class. A class with few
@@ -206,27 +206,22 @@ def class_cuts(
 
     Args:
         rows: to learn from.
-        groups: uint64, the class of each row, shape (n,).
         prior: p in (0, 1).
     """
     found = {}
-    for group in np.unique(groups).tolist():
-        chosen = groups == group
+    for group in np.unique(rows.classes).tolist():
+        chosen = rows.classes == group
         one = Labelled(loss=rows.loss[chosen], member=rows.member[chosen])
-        if min(int(one.member.sum()), int((~one.member).sum())) >= _LEAST_ROWS:
+        if min(one.members.size, one.holdout.size) >= _LEAST_ROWS:
             found[group] = best_cut(one, prior)
     return best_cut(rows, prior), found
 
 
-def class_guesses(
-    loss: NDArray[np.float64],
-    groups: NDArray[np.uint64],
-    cuts: tuple[Cut, dict[int, Cut]],
-) -> NDArray[np.bool_]:
+def class_guesses(rows: Labelled, cuts: tuple[Cut, dict[int, Cut]]) -> NDArray[np.bool_]:
     """Return whom the attacker of `class_cuts` calls a member, shape (n,)."""
     fallback, own = cuts
-    guesses = fallback.guesses(loss)
+    guesses = fallback.guesses(rows.loss)
     for group, cut in own.items():
-        chosen = groups == group
-        guesses[chosen] = cut.guesses(loss[chosen])
+        chosen = rows.classes == group
+        guesses[chosen] = cut.guesses(rows.loss[chosen])
     return guesses

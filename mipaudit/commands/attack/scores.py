@@ -35,19 +35,6 @@ _ALL_CLIPPED: Final = "every score is below 0 or above the bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Target:
-    """Records whose membership is guessed.
-
-    Attributes:
-        loss: low for members, shape (n,).
-        classes: of the records, uint64, shape (n,).
-    """
-
-    loss: NDArray[np.float64]
-    classes: NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attacked:
     """One score made ready: losses that are low for members, and the rows by their use.
 
@@ -82,9 +69,9 @@ class Attacked:
         """Return the rows as an adversary learns from and is judged on them."""
         return self.classed if adversary == "per-class" and self.classed else self
 
-    def part(self, rows: NDArray[np.bool_]) -> tuple[Labelled, NDArray[np.uint64]]:
-        """Return some of the rows to learn from."""
-        return Labelled(loss=self.loss[rows], member=self.member[rows]), self.classes[rows]
+    def part(self, rows: NDArray[np.bool_]) -> Labelled:
+        """Return some of the rows."""
+        return Labelled(loss=self.loss[rows], member=self.member[rows], classes=self.classes[rows])
 
 
 def real_loss(one: Attacked, asked: AttackOptions) -> NDArray[np.float64]:

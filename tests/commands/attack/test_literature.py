@@ -125,10 +125,10 @@ def test_each_class_has_a_threshold_of_its_own_where_it_has_the_rows():
     groups = np.repeat(np.array([1, 2, 3], dtype=np.uint64), [400, 400, 4])
     member = np.arange(groups.size) % 2 == 0
     loss = rng.normal(size=groups.size) - 2.0 * member + 10.0 * (groups == 2)
-    rows = Labelled(loss=loss, member=member)
-    fallback, own = class_cuts(rows, groups, 0.5)
+    rows = Labelled(loss=loss, member=member, classes=groups)
+    fallback, own = class_cuts(rows, 0.5)
     assert set(own) == {1, 2}
-    guesses = class_guesses(loss, groups, (fallback, own))
+    guesses = class_guesses(rows, (fallback, own))
     rare = groups == 3
     assert (guesses[rare] == fallback.guesses(loss[rare])).all()
     assert advantage(guesses, member) > advantage(fallback.guesses(loss), member) + 0.1
