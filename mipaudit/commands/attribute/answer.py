@@ -1,7 +1,7 @@
 """From counts of right guesses to the report on an attribute."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from mipaudit.commands.attribute.guesses import (
@@ -10,6 +10,7 @@ from mipaudit.commands.attribute.guesses import (
     attribute_advantage,
     membership_advantage,
     right_share,
+    summed,
     surely_shifted,
     value_advantage,
 )
@@ -40,7 +41,7 @@ def attribute_report(
 ) -> AttributeReport:
     """Return the report."""
     alpha = 1 - asked.confidence
-    whole = sum(guesses.values.values(), start=ValueGuesses())
+    whole = summed(guesses.values.values())
     shown = _shown(guesses.values, asked.min_cell)
     # In a fixed order: which thread read what must not show in the last digit.
     every = [one for _, one in sorted(guesses.values.items())]
@@ -80,7 +81,7 @@ def attribute_report(
 
 def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:
     """Judge every limit: 'not met' shares the error, each 'met' has the whole of it."""
-    whole, alpha = sum(values, start=ValueGuesses()), 1 - asked.confidence
+    whole, alpha = summed(values), 1 - asked.confidence
     given: dict[AttributeQuantity, float | None] = {
         "attribute_advantage": asked.max_attribute_advantage,
         "membership_advantage": asked.max_advantage,
@@ -115,29 +116,26 @@ def _shown(values: dict[str, ValueGuesses], least: int) -> dict[str, ValueGuesse
         if min(one.n_members, one.n_holdout) >= least
     }
     small = [one for name, one in values.items() if name not in large]
-    return large | ({_OTHER: sum(small, start=ValueGuesses())} if small else {})
+    return large | ({_OTHER: summed(small)} if small else {})
 
 
 def _figure(quantity: AttributeQuantity, found: Limits | None) -> AttributeFigure:
-    return AttributeFigure(
-        quantity=quantity,
-        value=None if found is None else found.value,
-        lower=None if found is None else found.lower,
-        upper=None if found is None else found.upper,
-    )
+    return AttributeFigure(quantity=quantity, **_limits(found))
+
+
+def _limits(found: Limits | None) -> dict[str, float | None]:
+    """Return the three numbers of a row, none where nothing is known."""
+    return dict.fromkeys(("value", "lower", "upper")) if found is None else {**asdict(found)}
 
 
 def _value(name: str, one: ValueGuesses, alpha: float) -> AttributeValue:
-    found = value_advantage(one, alpha)
     return AttributeValue(
         name=name,
         n_members=one.n_members,
         n_holdout=one.n_holdout,
         right_members=one.right_members / one.n_members if one.n_members else None,
         right_holdout=one.right_holdout / one.n_holdout if one.n_holdout else None,
-        value=None if found is None else found.value,
-        lower=None if found is None else found.lower,
-        upper=None if found is None else found.upper,
+        **_limits(value_advantage(one, alpha)),
     )
 
 

@@ -4,10 +4,10 @@ Yeom, Giacomelli, Fredrikson and Jha 2018, Definition 5: the sum over values t_i
 Pr[t = t_i] (Pr[guess = t_i | member, t_i] - Pr[guess = t_i | holdout, t_i]).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple
 
 from mipaudit.commands.attribute.options import AttributeOptions
 from mipaudit.counting.columns import Meter
@@ -16,7 +16,7 @@ from mipaudit.counting.large_seed import fits
 from mipaudit.engine.fold import fold
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.errors import InputError
-from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares
+from mipaudit.evidence.named_attackers.named_attack import Limits, difference_of_shares, weighed
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.means import Term, melded_lower
 from mipaudit.reading.source.source import ScoreSource
@@ -28,8 +28,7 @@ _EVEN = 0.5
 _MISSING: Final = "missing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueGuesses:
+class ValueGuesses(NamedTuple):
     """How often one value of the attribute was guessed right.
 
     Attributes:
@@ -44,14 +43,15 @@ class ValueGuesses:
     right_holdout: int = 0
     n_holdout: int = 0
 
-    def __add__(self, other: Self) -> Self:
-        """Return the counts of both values."""
-        return type(self)(
-            right_members=self.right_members + other.right_members,
-            n_members=self.n_members + other.n_members,
-            right_holdout=self.right_holdout + other.right_holdout,
-            n_holdout=self.n_holdout + other.n_holdout,
-        )
+    @property
+    def members(self) -> tuple[int, int]:
+        """Return the members guessed right, and all of them."""
+        return self.right_members, self.n_members
+
+    @property
+    def holdout(self) -> tuple[int, int]:
+        """Return the same of holdout records."""
+        return self.right_holdout, self.n_holdout
 
     @property
     def records(self) -> int:
@@ -63,6 +63,16 @@ class ValueGuesses:
         """Tell whether both classes have the value."""
         return min(self.n_members, self.n_holdout) > 0
 
+    @property
+    def difference(self) -> float:
+        """Return how much more of the members is guessed right; both classes have the value."""
+        return self.right_members / self.n_members - self.right_holdout / self.n_holdout
+
+
+def summed(values: Iterable[ValueGuesses]) -> ValueGuesses:
+    """Return the counts of several values together."""
+    return ValueGuesses(*map(sum, zip(ValueGuesses(), *values, strict=True)))
+
 
 def value_advantage(one: ValueGuesses, alpha: float) -> Limits | None:
     """Return Pr[right | member] - Pr[right | holdout] of one value, two-sided alpha.
@@ -71,14 +81,8 @@ def value_advantage(one: ValueGuesses, alpha: float) -> Limits | None:
     """
     if not one.complete:
         return None
-    lower, upper = difference_of_shares(
-        (one.right_members, one.n_members), (one.right_holdout, one.n_holdout), _EVEN, alpha
-    )
-    return Limits(
-        value=one.right_members / one.n_members - one.right_holdout / one.n_holdout,
-        lower=lower,
-        upper=upper,
-    )
+    lower, upper = difference_of_shares(one.members, one.holdout, _EVEN, alpha)
+    return Limits(value=one.difference, lower=lower, upper=upper)
 
 
 def attribute_advantage(values: Sequence[ValueGuesses], alpha: float) -> Limits | None:
@@ -105,7 +109,7 @@ def attribute_advantage(values: Sequence[ValueGuesses], alpha: float) -> Limits 
         share = one.records / total
         up.append(Term(weight=share, successes=one.right_members, trials=one.n_members))
         up.append(Term(weight=-share, successes=one.right_holdout, trials=one.n_holdout))
-        value += share * (one.right_members / one.n_members - one.right_holdout / one.n_holdout)
+        value += share * one.difference
     down = [Term(weight=-t.weight, successes=t.successes, trials=t.trials) for t in up]
     return Limits(
         value=value,
@@ -125,12 +129,9 @@ def membership_advantage(whole: ValueGuesses, prior: float, alpha: float) -> Lim
         prior: p in (0, 1).
         alpha: two-sided error in (0, 1).
     """
-    members = whole.right_members, whole.n_members
-    holdout = whole.right_holdout, whole.n_holdout
-    tpr, fpr = members[0] / members[1], holdout[0] / holdout[1]
-    lower, upper = difference_of_shares(members, holdout, prior, alpha)
-    value = 1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr)
-    return Limits(value=value, lower=lower, upper=upper)
+    tpr, fpr = whole.right_members / whole.n_members, whole.right_holdout / whole.n_holdout
+    lower, upper = difference_of_shares(whole.members, whole.holdout, prior, alpha)
+    return Limits(value=weighed(tpr, fpr, prior), lower=lower, upper=upper)
 
 
 def right_share(right: int, records: int, alpha: float) -> Limits:
@@ -149,13 +150,10 @@ def surely_shifted(values: Sequence[ValueGuesses], alpha: float) -> int:
         values: one for each value of the attribute.
         alpha: two-sided error, shared over the values.
     """
-    members = sum(one.n_members for one in values)
-    holdout = sum(one.n_holdout for one in values)
-    found = 0
+    whole, found = summed(values), 0
     for one in values:
-        lower, upper = difference_of_shares(
-            (one.n_members, members), (one.n_holdout, holdout), _EVEN, alpha / len(values)
-        )
+        members, holdout = (one.n_members, whole.n_members), (one.n_holdout, whole.n_holdout)
+        lower, upper = difference_of_shares(members, holdout, _EVEN, alpha / len(values))
         found += lower > 0 or upper < 0
     return found
 
@@ -200,14 +198,9 @@ def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
         guessed.add(guess)
         silent += (members + holdout) * (guess == _MISSING)
         right = guess == value
-        values[value] = values.get(value, ValueGuesses()) + ValueGuesses(
-            right_members=members * right,
-            n_members=members,
-            right_holdout=holdout * right,
-            n_holdout=holdout,
-        )
-    whole = sum(values.values(), start=ValueGuesses())
-    if not whole.complete:
+        these = ValueGuesses(members * right, members, holdout * right, holdout)
+        values[value] = summed([values.get(value, ValueGuesses()), these])
+    if not summed(values.values()).complete:
         raise InputError(
             "unknown_attribute",
             "The attribute is empty for all members or for all holdout records.",
