@@ -132,7 +132,7 @@ TABLE: Final = (
         "noise",
         "Say how much noise makes a release membership-inference private.",
         asked="mipaudit.commands.noise.options:NoiseOptions",
-        run="mipaudit.commands.noise.command:run_noise",
+        run="mipaudit.commands.noise.run:run_noise",
         shown="mipaudit.commands.noise.options:NoiseShown",
     ),
     Command(
@@ -179,7 +179,7 @@ TABLE: Final = (
         "schema",
         "Print the JSON Schema of the reports.",
         asked="mipaudit.commands.schema.options:SchemaOptions",
-        run="mipaudit.commands.schema.command:run_schema",
+        run="mipaudit.commands.schema.run:run_schema",
         shown="mipaudit.commands.schema.options:SchemaShown",
         configured=False,
         suffices=True,

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from mipaudit.maths.normal import cdf
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 
+Method = Literal["clopper-pearson", "jeffreys"]
+Sides = Literal[1, 2]
 _INFINITE: Final = "no finite value is consistent with such rates"
 _NO_UPPER: Final = "the counts do not exclude a perfect attack"
 
@@ -49,8 +51,8 @@ class RefutedLimits:
         upper_reason: why there is no upper limit.
     """
 
-    method: Literal["clopper-pearson", "jeffreys"]
-    sides: Literal[1, 2]
+    method: Method
+    sides: Sides
     confidence: float
     tpr: tuple[float, float]
     fpr: tuple[float, float]
@@ -99,24 +101,17 @@ def refutation(
         mu=_finite(mu),
         reason=None if math.isfinite(max(epsilon, mu)) else _INFINITE,
         counts=counts,
-        limits=() if counts is None else _limits(counts, delta, confidence),
-    )
-
-
-def _limits(counts: Counts, delta: float, confidence: float) -> tuple[RefutedLimits, ...]:
-    methods: tuple[Literal["clopper-pearson", "jeffreys"], ...] = ("clopper-pearson", "jeffreys")
-    sides: tuple[Literal[1, 2], ...] = (1, 2)
-    return tuple(
-        _limit(method, side, counts, delta, confidence) for method in methods for side in sides
+        limits=tuple(
+            _limit(method, sides, counts, delta, confidence)
+            for method in get_args(Method)
+            for sides in get_args(Sides)
+            if counts is not None
+        ),
     )
 
 
 def _limit(
-    method: Literal["clopper-pearson", "jeffreys"],
-    sides: Literal[1, 2],
-    counts: Counts,
-    delta: float,
-    confidence: float,
+    method: Method, sides: Sides, counts: Counts, delta: float, confidence: float
 ) -> RefutedLimits:
     """Return the limits of one method; the error is shared among all that are used."""
     from mipaudit.maths.binomial import (

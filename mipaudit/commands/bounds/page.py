@@ -43,7 +43,6 @@ _READINGS: Final = {
     BY_TWO_STEPS: "added or removed",
     BY_PRESENCE: "present or absent",
 }
-_NONE: Final = "none"
 
 
 def bounds_document(report: BoundsReport) -> Document:
@@ -182,13 +181,16 @@ def _needed(target: Target, needed: tuple[Requirement, ...]) -> Section:
     title = f"To keep {name}{at}{prior} at {number_text(target.value)} or below, any of these does:"
     first = needed[0]
     sensitivity = f"for a sensitivity of {number_text(first.sensitivity)}"
+    epsilons = (_figure(n.epsilon, lower_figure) for n in needed)
+    mus = (_figure(n.mu, lower_figure) for n in needed)
+    deviations = (_figure(n.gaussian_sd, upper_figure) for n in needed)
     rows = [
-        (f"epsilon, at delta {number_text(first.delta)}, at most", *map(_epsilon_needed, needed)),
-        ("mu of Gaussian differential privacy, at most", *map(_mu_needed, needed)),
-        (f"Gaussian noise {sensitivity}: sd at least", *(_noise(n.gaussian_sd) for n in needed)),
+        (f"epsilon, at delta {number_text(first.delta)}, at most", *epsilons),
+        ("mu of Gaussian differential privacy, at most", *mus),
+        (f"Gaussian noise {sensitivity}: sd at least", *deviations),
     ]
     if any(n.laplace_scale is not None for n in needed):
-        scales = (_noise(n.laplace_scale) for n in needed)
+        scales = (_figure(n.laplace_scale, upper_figure) for n in needed)
         rows.append((f"Laplace noise {sensitivity}: scale at least", *scales))
     reasons = dict.fromkeys(
         f"No {what}: {reason}."
@@ -205,16 +207,8 @@ def _needed(target: Target, needed: tuple[Requirement, ...]) -> Section:
     return (Paragraph(text=title), table, *(Note(text=reason) for reason in reasons))
 
 
-def _epsilon_needed(needed: Requirement) -> str:
-    return _NONE if needed.epsilon is None else lower_figure(needed.epsilon)
-
-
-def _mu_needed(needed: Requirement) -> str:
-    return _NONE if needed.mu is None else lower_figure(needed.mu)
-
-
-def _noise(scale: float | None) -> str:
-    return _NONE if scale is None else upper_figure(scale)
+def _figure(number: float | None, rounded: Callable[[float], str], missing: str = "none") -> str:
+    return missing if number is None else rounded(number)
 
 
 def _refuted(refuted: Refutation) -> Iterator[Section]:
@@ -253,11 +247,7 @@ def _limit_row(limit: RefutedLimits) -> tuple[str, ...]:
         limit.method,
         "two-sided" if two_sided else "one-sided",
         lower_figure(limit.epsilon_lower),
-        _upper(limit.epsilon_upper) if two_sided else "",
+        _figure(limit.epsilon_upper, upper_figure, "no limit") if two_sided else "",
         lower_figure(limit.mu_lower),
-        _upper(limit.mu_upper) if two_sided else "",
+        _figure(limit.mu_upper, upper_figure, "no limit") if two_sided else "",
     )
-
-
-def _upper(number: float | None) -> str:
-    return "no limit" if number is None else upper_figure(number)

@@ -1,15 +1,22 @@
-"""``mipaudit noise``: how much noise makes a release membership-inference private."""
+"""``mipaudit noise``: how much noise makes a release membership-inference private.
+
+The report, or a noised release with the report beside it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions
+from mipaudit.commands.noise.options import AddNoiseOptions, NoiseOptions, check_release
+from mipaudit.errors import UsageError
 from mipaudit.options.public import public
 
 if TYPE_CHECKING:
     from mipaudit.commands.noise.answer import NoisedRelease
+    from mipaudit.commands.noise.options import NoiseShown
     from mipaudit.commands.noise.report import NoiseReport
+
+_SUFFIX: Final = ".report.json"
 
 
 def answer_noise(asked: NoiseOptions) -> NoiseReport:
@@ -47,6 +54,79 @@ def answer_add_noise(asked: AddNoiseOptions) -> NoisedRelease:
     return noised_release(
         asked, asked.release, form=asked.format, unlike=asked.release_unlike_splits
     )
+
+
+def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
+    """Calibrate, perhaps add the noise, and write the answer; return the exit code."""
+    from mipaudit.output import exit_code
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.presentation import present
+
+    if shown.release is not None:
+        _write_noised(asked, shown, shown.release)
+        return exit_code.OK
+    _refuse_idle_choice(asked)
+    destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
+    report = answer_noise(asked)
+    present(report, shown, destination)
+    return exit_code.OK
+
+
+def _refuse_idle_choice(asked: NoiseOptions) -> None:
+    # Only where it is typed: a policy file is for runs with a release and for others.
+    name = "release_unlike_splits"
+    if any((one.name, one.source) == (name, "command line") for one in asked.recorded()):
+        raise UsageError(
+            name, f"`{name}` has no meaning without a release.", hint="Add `release` RELEASE."
+        )
+
+
+def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
+    """Add the noise, write both files, and show the report.
+
+    Both places are checked before anything is computed, and both files are written or none:
+    a noised release without a word on its noise would be worth nothing, and beside another
+    one's report it would be worse.
+
+    Raises:
+        UsageError: no file to write to, or one that is an input.
+        OutputError: a place cannot be written to.
+    """
+    check_release(asked, release)
+    if shown.output is None or shown.output == "-":
+        raise UsageError(
+            "output",
+            "A noised release needs a file to go to.",
+            hint="Add `output` FILE: .csv, .parquet, .npy or .json; the report goes beside it.",
+        )
+    from mipaudit.commands.noise.answer import noised_release
+    from mipaudit.commands.noise.vector import suffix_format
+    from mipaudit.output.destination import Destination, write_together
+    from mipaudit.output.presentation import encode, present
+    from mipaudit.output.terminal import note
+
+    form = suffix_format(shown.output)
+    if form is None:
+        raise UsageError(
+            "output", "`output` takes a file name that ends in .csv, .parquet, .npy or .json here."
+        )
+    inputs = (*asked.inputs(), release)
+    noised = Destination.open(shown.output, inputs=inputs)
+    sidecar = Destination.open(shown.output + _SUFFIX, inputs=inputs)
+    if noised.path == sidecar.path:
+        raise UsageError(
+            "output_is_report",
+            "`output` leads to the file that the report is written to.",
+            hint="Choose another file for `output`.",
+        )
+    found = noised_release(asked, release, form=form, unlike=shown.release_unlike_splits)
+    sidecar_text = encode(found.report, "json", to_file=True)
+    write_together([(sidecar, sidecar_text), (noised, found.content)])
+    present(found.report, shown, Destination.open(None))
+    for one in found.findings:
+        # On stderr alone: it is about the release without its noise.
+        note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)
+    note("The noised release is written, and its report beside it.", quiet=shown.quiet)
 
 
 noise = public(NoiseOptions, answer_noise)

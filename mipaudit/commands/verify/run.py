@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.verify.options import VerifyOptions
+from mipaudit.errors import InputError, UsageError
+from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
+from mipaudit.options.recorded import function_of, recorded_keywords
+from mipaudit.statements.provenance import TIME_FORM, as_of
+from mipaudit.statements.reports.kinds import FIRST, kind_of
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.summaries.identity.seed import SeedChoice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.verify.report import VerifyReport
+    from mipaudit.statements.origin import Provenance
+    from mipaudit.statements.reports.kinds import AnyReport
+
+_OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
+_FROM_COUNTS: Final = ("tp", "canaries")
 
 
 def answer_verify(asked: VerifyOptions) -> VerifyReport:
@@ -24,13 +43,239 @@ def answer_verify(asked: VerifyOptions) -> VerifyReport:
         InputError: the report or the input cannot be read.
     """
     from mipaudit.commands.verify.agreement import verification
-    from mipaudit.commands.verify.recomputed import recomputed
     from mipaudit.reading.report_file import report_bytes
     from mipaudit.statements.reports.codec import from_json
 
     data = report_bytes(asked.report)
     found = from_json(data)
     return verification(data, found, recomputed(found, asked), digest=sha256(data).hexdigest())
+
+
+def recomputed(report: AnyReport, asked: VerifyOptions) -> AnyReport:
+    """Return the report that the same command makes now, as of the time of the report.
+
+    Raises:
+        UsageError: it cannot be computed again, or not from what is given.
+        InputError: the scores cannot be read, or a setting cannot be read back.
+    """
+    if report.schema.endswith(FIRST):
+        raise InputError(
+            "old_report",
+            "The report is of version 0.1.0, which drew its blocks by the position of a row and "
+            "recorded its settings otherwise. This version cannot repeat it.",
+            hint=f"Verify it with mipaudit {safe_name(report.provenance.mipaudit)}, or make the "
+            "report again.",
+        )
+    command = report.command
+    made_of = kind_of(command).made_of
+    require(
+        made_of is not None,
+        "not_verifiable",
+        f"A report of {command} cannot be verified.",
+        "Run the command again on the same files, and compare what it writes."
+        if command.startswith("query")
+        else "Run the command again with the same seed.",
+    )
+    keywords = recorded_keywords(command, report.provenance.settings)
+    keywords["settings"] = report.provenance.settings
+    if made_of in {"scores", "tables"}:  # whose rows the seeds in use follow from
+        keywords["seed"] = _seed_of(report.provenance, keywords.get("seed"))
+    require(
+        made_of == "tables" or (asked.synthetic is None and asked.reference is None),
+        "needless_input",
+        "Synthetic and reference records belong to a report of query.",
+        "Leave `synthetic` and `reference` out.",
+    )
+    if made_of == "tables":
+        with _as_of(report.provenance.created, report):
+            return _queried(report, keywords, asked)
+    _require_scores(report, keywords, asked)
+    with _as_of(report.provenance.created, report):
+        found = _run(report, keywords, asked)
+    if command == "estimate" and getattr(report, "rejudged", None) is not None:
+        return _rejudged(report, found)  # type: ignore[arg-type]
+    return found
+
+
+def _seed_of(provenance: Provenance, stated: Any) -> Any:  # noqa: ANN401 - as it was recorded
+    """Return the seed that a report was made with: that of its settings, or the fresh one.
+
+    Raises:
+        InputError: ``old_seed``: the report is of a version that used seeds otherwise;
+            ``bad_report``: the seed is not one that mipaudit writes.
+    """
+    if provenance.seed_origin is None:
+        raise InputError(
+            "old_seed",
+            "The report was made by a version of mipaudit that drew rows by their position in the "
+            "file. This version draws by what they hold, and cannot repeat it.",
+            hint=f"Verify it with mipaudit {safe_name(provenance.mipaudit)}, or make the "
+            "report again.",
+        )
+    if provenance.seed_origin != "fresh":
+        return stated
+    if provenance.seed is None or provenance.seed < 0 or stated not in {None, "fresh"}:
+        raise InputError(
+            "bad_report",
+            "The seed of the report is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        )
+    return SeedChoice(origin="fresh", number=provenance.seed)
+
+
+def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> None:
+    """Refuse scores for a report that has none, and none for one that has."""
+    if report.command == "noise":
+        made = [one for one in report.provenance.settings if one.name in {"splits", "release"}]
+        require(
+            not report.provenance.inputs and all(one.value is None for one in made),
+            "not_verifiable",
+            "A report of noise that was made from splits cannot be verified.",
+            "Run the command again on the same splits.",
+        )
+    counted = any(keywords.get(name) is not None for name in _FROM_COUNTS)
+    wanted = kind_of(report.command).made_of != "nothing" and not (
+        report.command == "epsilon" and counted
+    )
+    require(
+        report.command != "shift" or (asked.has_scores and not asked.input),
+        "no_input",
+        "A report of shift is verified from the two tables of records.",
+        "Give `members` FILE `holdout` FILE.",
+    )
+    if wanted and not asked.has_scores:
+        raise UsageError(
+            "no_input",
+            "The scores are needed to compute the report again.",
+            hint="Add `input` SCORES, or `members` FILE `holdout` FILE.",
+        )
+    require(
+        wanted or not asked.has_scores,
+        "needless_input",
+        "The report was made without scores: it is verified without them too.",
+        "Leave `input`, `members` and `holdout` out.",
+    )
+    claimed = keywords.get("claimed_curve") is not None
+    require(
+        claimed == (asked.claimed_curve is not None),
+        "claimed_curve",
+        "The report is about a claimed ROC: its file is needed."
+        if claimed
+        else "The report is not about a claimed ROC.",
+        "Add `claimed_curve` FILE." if claimed else "Leave `claimed_curve` out.",
+    )
+    require(
+        report.command in _OF_SEVERAL or len(asked.input) <= 1,
+        "one_input",
+        "The report is of one input.",
+        "Give `input` once; only reports of compare and estimate take several.",
+    )
+
+
+def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
+    command = report.command
+    function = function_of(command)
+    if kind_of(command).made_of == "nothing":
+        alone: AnyReport = _without_curves(report, function(**keywords))
+        return alone
+    keywords |= {"jobs": asked.jobs, "progress": asked.progress}
+    keywords |= {"members": asked.members, "holdout": asked.holdout}
+    if asked.claimed_curve is not None:
+        keywords["claimed_curve"] = asked.claimed_curve
+    with ExitStack() as stack:
+        if command == "records" and getattr(report, "rows_written", None) is not None:
+            # The rows are counted as they are written; here nobody keeps them.
+            keywords["output"] = stack.enter_context(open(os.devnull, "wb"))  # noqa: PTH123
+            keywords["output_format"] = "csv"
+        if command == "estimate" and getattr(report, "blind", None) is not None:
+            # What it took from the report of shift, which has a verification of its own.
+            keywords["blind"] = getattr(report, "blind", None)
+        inputs = (asked.input,) if command == "estimate" and asked.input else asked.input
+        found = function(*inputs, **keywords)
+    again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
+    return again
+
+
+def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:  # noqa: ANN401
+    require(
+        not asked.input and asked.claimed_curve is None,
+        "needless_input",
+        "A report of query is verified from the tables, not from scores.",
+        "Give `members`, `holdout` and `synthetic`, and `reference` if there was one.",
+    )
+    used = any(table.role == "reference" for table in report.tables)
+    require(
+        used == (asked.reference is not None),
+        "reference",
+        f"The report was made with{'' if used else 'out'} a reference table.",
+        "Add `reference` FILE." if used else "Leave `reference` out.",
+    )
+    found = function_of("query")(
+        members=asked.members,
+        holdout=asked.holdout,
+        synthetic=asked.synthetic,
+        reference=asked.reference,
+        progress=asked.progress,
+        **keywords,
+    )
+    # How the answer was found may differ, and where the scores went is not asked again.
+    again: AnyReport = replace(found, run=report.run, following=report.following)
+    return again
+
+
+def _without_curves(report: Any, found: Any) -> Any:  # noqa: ANN401
+    """Leave out curves that went to a file of their own."""
+    if report.command == "bounds" and report.curves is None:
+        return replace(found, curves=None)
+    return found
+
+
+def _without_profile(report: Any, found: Any) -> Any:  # noqa: ANN401
+    return replace(found, profile=None) if report.profile is None else found
+
+
+def _rejudged(report: Report, found: AnyReport) -> Report:
+    """Judge the new figures as the report was judged again."""
+    from mipaudit.commands.render.run import rejudge
+
+    how = report.rejudged
+    assert how is not None  # noqa: S101 - the caller looked
+    given = recorded_keywords("rejudge", how.settings)
+    with _as_of(how.created, report):
+        return rejudge(found, **given, settings=how.settings)
+
+
+def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:
+    """Let it be the time that a report names, on a day on which its waivers had expired.
+
+    The day may be a later one than that of the time: SOURCE_DATE_EPOCH sets the time alone.
+    """
+    time = _time(created)
+    checks: Sequence[Any] = getattr(report, "policy", None) or ()
+    ended = [one.expired.expires for one in checks if getattr(one, "expired", None) is not None]
+    return as_of(time, max(time.date(), *map(_day_after, ended)) if ended else None)
+
+
+def _day_after(day: str) -> date:
+    try:
+        return date.fromisoformat(day) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise InputError(
+            "bad_report",
+            "The last day of a waiver in the report is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        ) from None
+
+
+def _time(created: str) -> datetime:
+    try:
+        return datetime.strptime(created, TIME_FORM).replace(tzinfo=UTC)
+    except ValueError:
+        raise InputError(
+            "bad_report",
+            "The report's time is not in the form that mipaudit writes.",
+            hint="Use the file as the command wrote it.",
+        ) from None
 
 
 verify = public(VerifyOptions, answer_verify)
