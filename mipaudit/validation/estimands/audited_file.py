@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -22,12 +23,12 @@ from mipaudit.summaries.grids.mace_bins import equal_width_counts
 from mipaudit.summaries.identity.content import ContentColumn, canonical_rows, canonical_scores
 from mipaudit.summaries.identity.seed import DEFAULT_SEED, SeedChoice
 from mipaudit.summaries.plan import make_plan
+from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample, VectorSurvey
 from mipaudit.summaries.tally import Tally
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Estimate, Quantity
-    from mipaudit.summaries.rows import Rows
     from mipaudit.validation.laws.vector_law import VectorLaw
 
 CONFIDENCE: Final = 0.95
@@ -86,6 +87,27 @@ def best_threshold(
         fpr=fpr,
         advantage=1 - 2 * prior + 2 * (prior * tpr - (1 - prior) * fpr),
     )
+
+
+def rows_of(member: NDArray[np.bool_], scores: Iterable[NDArray[np.float64]]) -> Rows:
+    """Return columns in memory as rows without keys, in the order that they have."""
+    return Rows(
+        first_row=0,
+        source_rows=member.size,
+        kept=None,
+        keys=None,
+        member=member,
+        scores=tuple(scores),
+    )
+
+
+def burn_in(rows: Rows, seed: int, size: int | None = None) -> BurnInSample:
+    """Return the burn-in of rows, settled; of the size that one score has by default."""
+    width = len(rows.scores)
+    sample = BurnInSample(width, seed) if size is None else BurnInSample(width, seed, size)
+    sample.add(rows)
+    sample.settle()
+    return sample
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,9 +212,7 @@ class AuditedFile:
     @cached_property
     def _audit(self) -> tuple[Evidence, NDArray[np.float64]]:
         rows, seed = self.in_order
-        sample = BurnInSample(1, seed)
-        sample.add(rows)
-        sample.settle()
+        sample = burn_in(rows, seed)
         plan = make_plan(sample, ["float"], prior=self.prior, discrete=self.discrete, seed=seed)
         tally = Tally(plan)
         tally.add(rows)

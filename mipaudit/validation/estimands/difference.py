@@ -25,10 +25,8 @@ from mipaudit.summaries.challenger_counts import (
     score_cells,
 )
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
 from mipaudit.validation.estimands.estimand import Estimand, Interval
 from mipaudit.validation.laws.mixture import Normal
 from mipaudit.validation.laws.parametric_laws import law_of
@@ -170,18 +168,8 @@ def compared_columns(
         pairs: the pairs to compare.
         together: the pairs to look at together.
     """
-    rows = Rows(
-        first_row=0,
-        source_rows=member.size,
-        kept=None,
-        keys=None,
-        member=member,
-        scores=tuple(columns),
-    )
-    many = len(columns)
-    sample = BurnInSample(many, seed)
-    sample.add(rows)
-    sample.settle()
+    rows, many = rows_of(member, columns), len(columns)
+    sample = burn_in(rows, seed)
     plan = make_plan(sample, ["float"] * many, prior=prior, discrete=False, seed=seed)
     tally = Tally(plan)
     tally.add(rows)

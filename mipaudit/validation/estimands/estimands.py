@@ -19,7 +19,6 @@ from mipaudit.validation.estimands.advantage import (
     Excess,
     TprAtFpr,
 )
-from mipaudit.validation.estimands.attribute import AttributeAdvantage, AttributeMembership
 from mipaudit.validation.estimands.difference import Difference, JointGain, LargestAdvantage
 from mipaudit.validation.estimands.epsilon import (
     AttackEpsilon,
@@ -31,6 +30,8 @@ from mipaudit.validation.estimands.epsilon import (
 from mipaudit.validation.estimands.less_seen import AdvantageBlind, AdvantageNoised
 from mipaudit.validation.estimands.metric import MetricOptimum
 from mipaudit.validation.estimands.named_attack import (
+    AttributeAdvantage,
+    AttributeMembership,
     BoundedLoss,
     GeneralizationGap,
     NamedAttack,

@@ -21,10 +21,15 @@ from mipaudit.maths.kernel_density import Grid, kernel_advantage, linear_weights
 from mipaudit.summaries.grids.counts import GridCounts
 from mipaudit.summaries.grids.plan import make_grid_plans
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample, sample_size
+from mipaudit.summaries.sample import sample_size
 from mipaudit.summaries.tally import Tally
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, AuditedVector
+from mipaudit.validation.estimands.audited_file import (
+    CONFIDENCE,
+    AuditedFile,
+    AuditedVector,
+    burn_in,
+    rows_of,
+)
 from mipaudit.validation.estimands.estimand import Estimand, Interval
 
 if TYPE_CHECKING:
@@ -62,9 +67,7 @@ class AdvantageNoised(Estimand):
 def noised_estimates(audited: AuditedFile) -> list[Estimate]:
     """Return what ``estimate --method kde`` prints of the score with noise."""
     rows, seed = audited.in_order
-    sample = BurnInSample(1, seed)
-    sample.add(rows)
-    sample.settle()
+    sample = burn_in(rows, seed)
     plan = make_plan(sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=seed)
     grids = make_grid_plans(sample, plan, ["float"], prior=audited.prior)
     counts = GridCounts(grids, burn_in=plan.burn_in, seed=seed)
@@ -169,18 +172,9 @@ class AdvantageBlind(Estimand):
 
 def _learned(audited: AuditedVector) -> tuple[Learner, BlindEvidence] | None:
     """Return what ``shift`` learns of a file, and what it then counts."""
-    rows = Rows(
-        first_row=0,
-        source_rows=audited.member.size,
-        kept=None,
-        keys=None,
-        member=audited.member,
-        scores=tuple(np.ascontiguousarray(audited.score.T)),
-    )
+    rows = rows_of(audited.member, np.ascontiguousarray(audited.score.T))
     width = len(rows.scores)
-    sample = BurnInSample(width, audited.seed, sample_size(width))
-    sample.add(rows)
-    sample.settle()
+    sample = burn_in(rows, audited.seed, sample_size(width))
     learner = learn(sample, [False] * width, seed=audited.seed)
     if learner is None:
         return None

@@ -17,9 +17,7 @@ from mipaudit.evidence.scores.rows import ErrorShare
 from mipaudit.summaries.group_tally import Grouping, GroupTally
 from mipaudit.summaries.identity.row_rank import splitmix64
 from mipaudit.summaries.plan import make_plan
-from mipaudit.summaries.rows import Rows
-from mipaudit.summaries.sample import BurnInSample
-from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile
+from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, burn_in, rows_of
 from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, one_sided
 
 if TYPE_CHECKING:
@@ -32,9 +30,10 @@ _GROUP_SALT: Final = 0x67726F757073
 
 def file_risks(audited: AuditedFile) -> tuple[RecordCells, RecordRisks]:
     """Return the cells that ``records`` cuts on a file, and their risks."""
-    rows = _rows(audited)
-    sample = _sample(audited, rows)
-    cells = cut_cells(sample, "float", seed=audited.seed, discrete=audited.discrete)
+    rows = rows_of(audited.member, [audited.score])
+    cells = cut_cells(
+        burn_in(rows, audited.seed), "float", seed=audited.seed, discrete=audited.discrete
+    )
     tally = RecordTally(cells)
     tally.add(rows)
     return cells, RecordRisks(counts=tally.counts, prior=audited.prior, confidence=CONFIDENCE)
@@ -203,10 +202,13 @@ class GroupAdvantage(Estimand):
 
 def _in_groups(audited: AuditedFile) -> list[Evidence]:
     """Return the evidence on four groups, drawn whatever the score and the membership."""
-    rows = replace(_rows(audited), groups=_group_of(audited))
-    sample = _sample(audited, rows)
+    rows = replace(rows_of(audited.member, [audited.score]), groups=_group_of(audited))
     plan = make_plan(
-        sample, ["float"], prior=audited.prior, discrete=audited.discrete, seed=audited.seed
+        burn_in(rows, audited.seed),
+        ["float"],
+        prior=audited.prior,
+        discrete=audited.discrete,
+        seed=audited.seed,
     )
     kept = np.arange(GROUPS, dtype=np.uint64)
     tally = GroupTally(plan, Grouping(kept=kept, merged=kept[:0]))
@@ -222,21 +224,3 @@ def _group_of(audited: AuditedFile) -> NDArray[np.uint64]:
     place = np.arange(audited.member.size, dtype=np.uint64)
     draw = splitmix64(place, audited.seed ^ _GROUP_SALT) % np.uint64(15)
     return np.searchsorted([8, 12, 14], draw, side="right").astype(np.uint64)
-
-
-def _rows(audited: AuditedFile) -> Rows:
-    return Rows(
-        first_row=0,
-        source_rows=audited.member.size,
-        kept=None,
-        keys=None,
-        member=audited.member,
-        scores=(audited.score,),
-    )
-
-
-def _sample(audited: AuditedFile, rows: Rows) -> BurnInSample:
-    sample = BurnInSample(1, audited.seed)
-    sample.add(rows)
-    sample.settle()
-    return sample

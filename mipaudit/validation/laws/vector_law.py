@@ -229,17 +229,8 @@ def _cube(width: int, mu: float) -> VectorLaw:
         holdout=one.holdout,
         numbers=width,
         draw=draw,
-        masses=partial(_gaussian_null, width) if width == 2 else None,  # noqa: PLR2004
+        masses=partial(_gaussian_masses, 0.0) if width == 2 else None,  # noqa: PLR2004
     )
-
-
-def _gaussian_null(
-    width: int,
-    member: bool,  # noqa: FBT001 - one of two classes
-    edges: Sequence[NDArray[np.float64]],
-) -> NDArray[np.float64]:
-    del width
-    return _gaussian_masses(0.0, member, edges)
 
 
 def _catalogue() -> Mapping[str, VectorLaw]:

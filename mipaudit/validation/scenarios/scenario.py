@@ -146,16 +146,18 @@ class RecordScenario(Scenario):
 def truths_of(view: View, prior: float) -> Iterator[Truth]:
     """Yield what is true of a view."""
     best = view.law.advantage(prior)
-    yield _advantage(view, best, "any")
+    yield view.truth(view.quantity, best, attackers="any")
     if view.quantity != "advantage":
         return
     if view.ordered:
-        yield _advantage(view, view.law.advantage_thresholds(prior), "thresholds")
+        thresholds = view.law.advantage_thresholds(prior)
+        yield view.truth("advantage", thresholds, attackers="thresholds")
         for k in INTERVALS:
-            yield _advantage(view, view.law.advantage_intervals(prior, k), f"intervals-{k}")
+            reached = view.law.advantage_intervals(prior, k)
+            yield view.truth("advantage", reached, attackers=f"intervals-{k}")
     yield from _restated(view, best, prior)
     if view.ordered:
-        yield Truth(quantity="auc", value=tidy(view.law.auc()), sees=view.sees, group=view.group)
+        yield view.truth("auc", view.law.auc())
         yield from _operating_points(view)
     if view.curve is not None:
         yield from mechanism_truths(view.curve, view.sees)
@@ -190,16 +192,6 @@ def tidy(value: float) -> float:
     return round(float(value), _DECIMALS) + 0.0  # no minus sign before a zero
 
 
-def _advantage(view: View, value: float, attackers: str) -> Truth:
-    return Truth(
-        quantity=view.quantity,
-        value=tidy(value),
-        sees=view.sees,
-        attackers=attackers,
-        group=view.group,
-    )
-
-
 def _restated(view: View, best: float, prior: float) -> Iterator[Truth]:
     """Yield the best attacker's advantage in other terms."""
     baseline = abs(2 * prior - 1)
@@ -210,27 +202,13 @@ def _restated(view: View, best: float, prior: float) -> Iterator[Truth]:
         ("accuracy", (1 + best) / 2),
     ):
         attackers = None if quantity == "baseline" else "any"
-        yield Truth(
-            quantity=quantity,
-            value=tidy(value),
-            sees=view.sees,
-            attackers=attackers,
-            group=view.group,
-        )
+        yield view.truth(quantity, value, attackers=attackers)
 
 
 def _operating_points(view: View) -> Iterator[Truth]:
     for fpr in FPRS:
         side, tpr = better_side(view.law, fpr)
-        yield Truth(
-            quantity="tpr_at_fpr",
-            value=tidy(tpr),
-            sees=view.sees,
-            attackers="thresholds",
-            group=view.group,
-            fpr=fpr,
-            side=side,
-        )
+        yield view.truth("tpr_at_fpr", tpr, attackers="thresholds", fpr=fpr, side=side)
 
 
 def _attacks(view: View) -> Iterator[Truth]:
@@ -272,6 +250,12 @@ class View:
     ordered: bool = True
     curve: TradeOff | None = None
     attacks: tuple[Attack, ...] = ()
+
+    def truth(self, quantity: str, value: float, **further: Any) -> Truth:  # noqa: ANN401 - as `Truth`
+        """Return a truth about it."""
+        return Truth(
+            quantity=quantity, value=tidy(value), sees=self.sees, group=self.group, **further
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,9 @@ from scipy.stats import binom
 
 from mipaudit.commands.attack.literature import bounded_loss_guesses
 from mipaudit.evidence.named_attackers.named_attack import weighed
-from mipaudit.validation.estimands.attribute import CUTS
 from mipaudit.validation.estimands.audited_file import AuditedFile
 from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
-from mipaudit.validation.estimands.named_attack import BOUND
+from mipaudit.validation.estimands.named_attack import BOUND, CUTS
 from mipaudit.validation.laws.catalogue import law
 
 NAMES = [name for name in default_estimands() if ESTIMANDS[name].usual is not None]
