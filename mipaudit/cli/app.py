@@ -28,9 +28,11 @@ def main() -> NoReturn:
     gc.disable()
     try:
         status = run(sys.argv[1:])
-        _flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
-        status = _closed_pipe()
+        status = exit_code.CLOSED_PIPE
+        _drop_stdout()
     except KeyboardInterrupt:
         # A second control-C, while the first was being reported.
         status = exit_code.INTERRUPTED
@@ -48,7 +50,9 @@ def run(arguments: Sequence[str]) -> int:
         BrokenPipeError: nobody reads standard output any more.
     """
     try:
-        return _dispatch(arguments)
+        from mipaudit.cli import program
+
+        return program.run(arguments)
     except SystemExit as end:
         # typer turns a closed pipe into a plain exit.
         if isinstance(end.__context__, BrokenPipeError):
@@ -70,12 +74,6 @@ def _give_up(error: BaseException, arguments: Sequence[str]) -> int:
     return status
 
 
-def _dispatch(arguments: Sequence[str]) -> int:
-    from mipaudit.cli.program import run
-
-    return run(arguments)
-
-
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     try:
         from mipaudit.cli.failure import error_style, failure_of, show
@@ -84,24 +82,10 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
         show(failure, error_style(arguments))
     except (MemoryError, ImportError):
         # Not even the words could be loaded. Python itself would end with 1: a verdict.
-        _say_no_memory()
+        with contextlib.suppress(OSError):
+            os.write(2, b"Error: There is not enough memory.\n")
         return exit_code.USAGE
     return failure.status
-
-
-def _say_no_memory() -> None:
-    with contextlib.suppress(OSError):
-        os.write(2, b"Error: There is not enough memory.\n")
-
-
-def _flush() -> None:
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
-def _closed_pipe() -> int:
-    _drop_stdout()
-    return exit_code.CLOSED_PIPE
 
 
 def _drop_stdout() -> None:

@@ -6,18 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, assert_never
 
-from mipaudit.formats.document import (
-    Block,
-    Bullets,
-    Document,
-    Grid,
-    Heading,
-    Note,
-    Pairs,
-    Paragraph,
-    Picture,
-    plain,
-)
+from mipaudit.formats import document as parts
+from mipaudit.formats.document import Block, Document, Grid, plain
 
 # What would be read as markup. An underscore is so only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|:(?=//)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -40,17 +30,17 @@ def document_markdown(document: Document) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case Heading():
+        case parts.Heading():
             yield f"{'#' * block.level} {_safe(block.text)}\n"
-        case Paragraph() | Note():
+        case parts.Paragraph() | parts.Note():
             yield f"{_line(block.text)}\n"
-        case Bullets():
+        case parts.Bullets():
             yield "".join(f"- {_safe(text)}\n" for text in block.texts)
-        case Pairs():
+        case parts.Pairs():
             yield "".join(f"- **{_safe(term)}**: {_safe(text)}\n" for term, text in block.pairs)
         case Grid():
             yield _grid(block)
-        case Picture():
+        case parts.Picture():
             yield f"*{_safe(block.alt)}*\n"
         case _:
             assert_never(block)

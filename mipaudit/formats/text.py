@@ -10,19 +10,8 @@ from functools import partial
 from textwrap import wrap
 from typing import Final, assert_never
 
-from mipaudit.formats.document import (
-    Block,
-    Bullets,
-    Document,
-    Grid,
-    Heading,
-    Mood,
-    Note,
-    Pairs,
-    Paragraph,
-    Picture,
-    plain,
-)
+from mipaudit.formats import document as parts
+from mipaudit.formats.document import Block, Document, Grid, Mood, plain
 
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24
@@ -224,31 +213,31 @@ def inked(text: str, mood: Mood = "plain") -> str:
 
 def _emphatic(block: Block, width: int) -> str:
     text = _block(block, width)
-    return inked(text) if isinstance(block, Heading) else text
+    return inked(text) if isinstance(block, parts.Heading) else text
 
 
 def _block(block: Block, width: int) -> str:  # noqa: PLR0911 - one for each kind
     prose = min(width, _WIDEST_PROSE)
     match block:
-        case Heading():
+        case parts.Heading():
             return f"{plain(block.text)}\n"
-        case Paragraph():
+        case parts.Paragraph():
             return paragraph(plain(block.text), width=prose, hyphens=block.hyphens)
-        case Note():
+        case parts.Note():
             return paragraph(plain(block.text), width=prose, indent="  ")
-        case Bullets():
+        case parts.Bullets():
             return "".join(
                 paragraph(plain(text), width=prose, indent="    ", first="  - ")
                 for text in block.texts
             )
-        case Pairs():
+        case parts.Pairs():
             return "".join(
                 paragraph(plain(f"{term}: {text}"), width=prose, indent="    ", first="  ")
                 for term, text in block.pairs
             )
         case Grid():
             return _grid(block, width)
-        case Picture():
+        case parts.Picture():
             return ""
         case _:
             assert_never(block)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from mipaudit.cli import app, failure
+from mipaudit.cli import app, failure, program
 from mipaudit.cli.failure import error_style, failure_of
 
 VALUE = "987654"
@@ -177,7 +177,7 @@ def test_want_of_memory_for_the_words_is_no_verdict(monkeypatch, capfd, kind):
     def lacking(*_):
         raise kind
 
-    monkeypatch.setattr(app, "_dispatch", lacking)
+    monkeypatch.setattr(program, "run", lacking)
     monkeypatch.setattr(failure, "failure_of", lacking)
     assert app.run([]) == 2
     assert capfd.readouterr().err == "Error: There is not enough memory.\n"
