@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mipaudit.engine.fold import fold
 from mipaudit.errors import InputError
 from mipaudit.evidence.scores.findings import constant, identical_classes
-from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.source.part import BadPartsError
 from mipaudit.summaries.grids.mace_bins import EqualWidthCounts, ScoreRange
 from mipaudit.summaries.plan import Plan, ScoreKind, kept_exactly, make_plan, plan_holds
 from mipaudit.summaries.sample import BurnInSample

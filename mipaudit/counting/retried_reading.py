@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded
 from mipaudit.reading.source.any_input import open_input
+from mipaudit.reading.source.part import BadPartsError, each_loaded
 
 if TYPE_CHECKING:
     from mipaudit.engine.workers import Workers

@@ -29,8 +29,7 @@ from typing import Any, Final
 from mipaudit.engine.run import Outcome, Run, SummaryT, fold_run, runs_of
 from mipaudit.engine.workers import Remote, Workers
 from mipaudit.errors import InputError, MipauditError
-from mipaudit.reading.bytes.bad_parts import BadPartsError
-from mipaudit.reading.source.part import FaultyRowsError, Partition, Partitions
+from mipaudit.reading.source.part import BadPartsError, FaultyRowsError, Partition, Partitions
 from mipaudit.version import __version__
 
 _AHEAD: Final = 2

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
 from mipaudit.errors import MipauditError
-from mipaudit.reading.bytes.bad_parts import BadPartsError
 from mipaudit.reading.rows.left_out import Intake
+from mipaudit.reading.source.part import BadPartsError
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -32,11 +32,9 @@ class Summary(Protocol):
 
     def add(self, rows: Rows) -> None:
         """Take in a batch of rows."""
-        ...
 
     def merge(self, other: Self) -> None:
         """Take in another summary of the same kind."""
-        ...
 
 
 SummaryT = TypeVar("SummaryT", bound=Summary)

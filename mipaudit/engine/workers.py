@@ -1,14 +1,17 @@
 """The workers of one run, started when they are first needed.
 
-Who does the work: which workers, how many of them, and what they make of bad parts.
-
-Workers that somebody else started: a Dask cluster, or any executor.
+Who does the work: which workers, how many of them, and what they make of bad parts. Workers are
+fresh processes, which end with the one that started them, or what somebody else started: a Dask
+cluster, or any executor.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
@@ -18,9 +21,8 @@ from mipaudit.options.groups.working import HOW_TO_START
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor, Future, ProcessPoolExecutor
 
-    from mipaudit.engine.process_pool import ProcessPool
     from mipaudit.options.groups.working import Engines
 
 EngineName = Literal["auto", "threads", "processes", "dask"]
@@ -78,15 +80,12 @@ class Remote(Protocol):
 
     def submit(self, task: Callable[..., Any], /, *arguments: object) -> Future[Any]:
         """Give out a piece of work."""
-        ...
 
     def renew(self) -> bool:
         """Replace workers that were lost; False where that is not ours to do."""
-        ...
 
     def close(self, *, now: bool) -> None:
         """End what was started for the run."""
-        ...
 
 
 class Workers:
@@ -119,7 +118,7 @@ class Workers:
     def _hired(self) -> Remote | None:
         engine = self.engine
         if engine.executor is not None:
-            return borrowed(engine.executor, engine.jobs, self.threads)
+            return Borrowed(engine.executor, engine.jobs, self.threads)
         if engine.scheduler is not None:
             return DaskCluster(engine.scheduler)
         return self.processes if engine.name == "processes" else None
@@ -128,9 +127,6 @@ class Workers:
     def processes(self) -> ProcessPool:
         """Return processes of this machine, for what holds Python's lock."""
         if self._processes is None:
-            # Multiprocessing takes as long to load as a small file takes to audit.
-            from mipaudit.engine.process_pool import ProcessPool
-
             self._processes = ProcessPool(self.threads)
         return self._processes
 
@@ -157,9 +153,19 @@ class Workers:
 class Borrowed:
     """An executor that the caller keeps."""
 
-    def __init__(self, executor: Executor, size: int) -> None:
-        """Use ``executor``, which has about ``size`` workers."""
-        self.size = size
+    def __init__(self, executor: Executor, jobs: int | None, default: int) -> None:
+        """Use ``executor``.
+
+        Args:
+            executor: any that has ``submit``.
+            jobs: its workers, as the caller says.
+            default: where neither the caller nor the executor says.
+        """
+        known = jobs or getattr(executor, "_max_workers", None)
+        client = getattr(executor, "_client", None)
+        if known is None and client is not None:
+            known = sum(client.nthreads().values())
+        self.size = known if isinstance(known, int) and known > 0 else default
         self._executor = executor
 
     def submit(self, task: Callable[..., Any], /, *arguments: object) -> Future[Any]:
@@ -204,7 +210,7 @@ class DaskCluster(Borrowed):
                 hint=HOW_TO_START,
             ) from None
         threads = sum(self._client.nthreads().values())
-        super().__init__(self._client.get_executor(), max(1, threads))
+        super().__init__(self._client.get_executor(), threads, 1)
 
     def close(self, *, now: bool) -> None:
         """Disconnect; what still runs is let go."""
@@ -212,16 +218,90 @@ class DaskCluster(Borrowed):
         self._client.close()
 
 
-def borrowed(executor: Executor, jobs: int | None, default: int) -> Borrowed:
-    """Return the caller's executor.
+class ProcessPool:
+    """Processes of this machine, started as work comes.
 
-    Args:
-        executor: any that has ``submit``.
-        jobs: its workers, as the caller says.
-        default: where neither the caller nor the executor says.
+    They are spawned: a fork would copy the locks that other threads hold.
     """
-    known = jobs or getattr(executor, "_max_workers", None)
-    client = getattr(executor, "_client", None)
-    if known is None and client is not None:
-        known = sum(client.nthreads().values())
-    return Borrowed(executor, known if isinstance(known, int) and known > 0 else default)
+
+    def __init__(self, size: int) -> None:
+        """Start nothing yet."""
+        self.size = size
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, task: Callable[..., Any], /, *arguments: object) -> Future[Any]:
+        """Give out a piece of work.
+
+        Raises:
+            BrokenProcessPool: a process was ended from outside.
+        """
+        if self._pool is None:
+            # Multiprocessing takes as long to load as a small file takes to audit.
+            from concurrent.futures import ProcessPoolExecutor
+            from multiprocessing import get_context
+
+            self._pool = ProcessPoolExecutor(
+                self.size, mp_context=get_context("spawn"), initializer=_enlist
+            )
+        with _interrupts_held():
+            return self._pool.submit(task, *arguments)
+
+    def renew(self) -> bool:
+        """Let go of a broken pool; the next piece of work starts another."""
+        self.close(now=True)
+        return True
+
+    def close(self, *, now: bool) -> None:
+        """End all processes, at once or when their work is done; return when they are gone."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        if now:
+            # Nobody waits for what they are at.
+            for process in list((getattr(pool, "_processes", None) or {}).values()):
+                process.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def process_pool(size: int) -> Iterator[ProcessPool]:
+    """Yield a pool that is gone afterwards, whatever happens."""
+    pool = ProcessPool(size)
+    try:
+        yield pool
+    except BaseException:
+        pool.close(now=True)
+        raise
+    finally:
+        pool.close(now=False)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold control-C back, so that processes which start now are born deaf to it.
+
+    The terminal sends it to all of them; it is this process that ends the run.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _enlist() -> None:
+    """Prepare a process of the pool: deaf to control-C, and gone when its parent is."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

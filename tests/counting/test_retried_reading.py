@@ -7,7 +7,7 @@ import pytest
 
 import mipaudit
 from mipaudit.counting import retried_reading
-from mipaudit.engine.process_pool import ProcessPool
+from mipaudit.engine.workers import ProcessPool
 from tests.fixtures.parts import plain
 
 ROWS = 140_000

@@ -10,9 +10,9 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import UNREADABLE
 from mipaudit.reading.bytes.blob import file_blob
 from mipaudit.reading.parquet import parquet
+from mipaudit.reading.source.part import UNREADABLE
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.verdict import reach_verdict
 from mipaudit.summaries import plan
@@ -102,7 +102,7 @@ def test_other_commands_skip_too(parts, ask):
 def test_a_part_that_fails_after_it_was_read_only_starts_the_run_anew(damaged, monkeypatch, kept):
     parts, sound = damaged
     from mipaudit.errors import InputError
-    from mipaudit.reading.bytes.bad_parts import named_fault
+    from mipaudit.reading.source.part import named_fault
     from mipaudit.reading.source.source import PiecePartition
 
     if not kept:

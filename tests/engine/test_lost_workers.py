@@ -12,9 +12,8 @@ import pytest
 
 import mipaudit
 from mipaudit.engine.fold import fold_remotely
-from mipaudit.engine.process_pool import ProcessPool
 from mipaudit.engine.run import Run
-from mipaudit.engine.workers import Engine, Workers
+from mipaudit.engine.workers import Engine, ProcessPool, Workers
 from mipaudit.errors import MipauditError
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest

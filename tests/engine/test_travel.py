@@ -9,8 +9,8 @@ import pytest
 
 from mipaudit.engine.run import Run, fold_run, runs_of
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import BadPartsError
 from mipaudit.reading.source.opening import open_scores
+from mipaudit.reading.source.part import BadPartsError
 from mipaudit.reading.source.request import ReadRequest
 from tests.fixtures.parts import columns, write_parts
 

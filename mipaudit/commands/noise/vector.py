@@ -18,7 +18,6 @@ from mipaudit.reading.bytes.npy import read_npy
 from mipaudit.reading.sheets.coordinates import coordinate_hints
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
 from mipaudit.reading.sheets.sheet import (
-    TextSheet,
     array_sheet,
     content_kind,
     only_blob,
@@ -118,7 +117,7 @@ def _read_csv(blob: Blob, kind: Format) -> Release:
     across = _is_across(table.rows, len(names), blob.name)
     head = names if table.named else None
     return Release(
-        values=_matrix(TextSheet(table=table), blob.name).values.ravel(),
+        values=_matrix(table, blob.name).values.ravel(),
         names=head if across else None,
         shape=(table.rows * len(names),),
         format="csv",
@@ -178,7 +177,7 @@ def _read_json(blob: Blob, kind: Format) -> Release:
     rows = 1 if named else len(cells["values"])
     table = JsonTable(name=blob.name, cells=cells, rows=rows, named=named)
     return Release(
-        values=_matrix(TextSheet(table=table), blob.name).values.ravel(),
+        values=_matrix(table, blob.name).values.ravel(),
         names=names,
         shape=shape,
         format="json",

@@ -12,7 +12,7 @@ import numpy as np
 
 from mipaudit.commands.query.columns import MOMENT_KINDS, moment_kind, read_record_column
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.bad_parts import input_changed
+from mipaudit.reading.source.part import input_changed
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.names import is_score_like

@@ -32,7 +32,7 @@ from mipaudit.counting.retried_reading import read_input
 from mipaudit.engine.workers import Workers, engine_of
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.options.policy_limits import limits_elsewhere
-from mipaudit.reading.bytes.bad_parts import BadPartsError
+from mipaudit.reading.source.part import BadPartsError
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.estimate import Estimate, Finding

@@ -17,8 +17,8 @@ from mipaudit.options.plain_values import one_of, require
 from mipaudit.options.policy_limits import limits_elsewhere
 from mipaudit.options.public import public
 from mipaudit.options.recorded import recorded_value
-from mipaudit.reading.bytes.bad_parts import SKIPPED
 from mipaudit.reading.report_file import read_report
+from mipaudit.reading.source.part import SKIPPED
 from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.provenance import TIME_FORM, moment, waiver_day
 from mipaudit.statements.verdict import (

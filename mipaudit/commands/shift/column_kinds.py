@@ -10,7 +10,7 @@ import numpy as np
 from mipaudit.commands.shift.source import FeatureColumn, FeatureKind, mixed_column
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Labels, Numbers, are_days, column_hashes, is_day
-from mipaudit.reading.columns.layout import common_precision, stored_fields, unreadable_column
+from mipaudit.reading.columns.layout import uneven_storage, unreadable_column
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def name_features(
     """
     found: list[FeatureColumn] = []
     skipped: list[tuple[str, str]] = []
-    stored = stored_fields(part for _, parts in tables for part in parts)
+    rounded, _ = uneven_storage(names, [part for _, parts in tables for part in parts])
     own = _with_values(tables)
     for name in names:
         kind = kinds[name]
@@ -73,7 +73,7 @@ def name_features(
                     name=name,
                     kind=text if kind == "string" else "number",
                     fractions=kind == "float",
-                    precision=common_precision(stored.get(name, ())),
+                    precision=rounded[name].precision if name in rounded else None,
                 )
             )
     if not found:

@@ -54,24 +54,19 @@ class Blob(Protocol):
     @property
     def name(self) -> str:
         """What messages call it, already safe to print."""
-        ...
 
     @property
     def size(self) -> int:
         """Bytes."""
-        ...
 
     def open(self) -> IO[bytes]:
         """Return a new reader at the start."""
-        ...
 
     def changed(self) -> bool:
         """Tell whether the bytes may have changed since they were first seen."""
-        ...
 
     def close(self) -> None:
         """Release what is held."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,18 +147,31 @@ def _unreadable(name: str, error: OSError) -> InputError:
     return InputError("unreadable", f"{name}: cannot be read ({error.strerror}).")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryBlob:
-    """Bytes in memory."""
+class BoundBlob:
+    """Bytes that this process alone can read, which never change."""
 
     remote: ClassVar[bool] = False
-
     name: str
-    data: bytes
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be sent to another process."""
-        raise _bound_here(self.name)
+        raise InputError(
+            "bound_to_process",
+            f"{self.name}: other processes cannot read it, because it is no file.",
+            hint="Save it to a file, or run with threads only.",
+        )
+
+    def changed(self) -> bool:
+        """Never."""
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBlob(BoundBlob):
+    """Bytes in memory."""
+
+    name: str
+    data: bytes
 
     @property
     def size(self) -> int:
@@ -174,27 +182,17 @@ class MemoryBlob:
         """Return a reader of the bytes."""
         return io.BytesIO(self.data)
 
-    def changed(self) -> bool:
-        """Never."""
-        return False
-
     def close(self) -> None:
         """Hold nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemporaryBlob:
+class TemporaryBlob(BoundBlob):
     """An unlinked file that only its owner can read: gone when closed."""
-
-    remote: ClassVar[bool] = False
 
     name: str
     file: IO[bytes]
     size: int
-
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be sent to another process."""
-        raise _bound_here(self.name)
 
     def open(self) -> IO[bytes]:
         """Return a reader with a position of its own."""
@@ -204,21 +202,9 @@ class TemporaryBlob:
 
         return io.BufferedReader(PositionedReader(fetch, self.size), _BLOCK)
 
-    def changed(self) -> bool:
-        """Never: nobody else can open it."""
-        return False
-
     def close(self) -> None:
         """Give the space back."""
         self.file.close()
-
-
-def _bound_here(name: str) -> InputError:
-    return InputError(
-        "bound_to_process",
-        f"{name}: other processes cannot read it, because it is no file.",
-        hint="Save it to a file, or run with threads only.",
-    )
 
 
 class PositionedReader(io.RawIOBase):
@@ -301,7 +287,7 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
     """Return the rest of ``stream``: in memory when small, else in a temporary file."""
     import tempfile
 
-    head = _read_up_to(stream, in_memory + 1)
+    head = read_up_to(stream, in_memory + 1)
     if len(head) <= in_memory:
         return MemoryBlob(name=name, data=head)
     # Not in a with statement: the blob owns it and closes it.
@@ -313,7 +299,7 @@ def stream_blob(name: str, stream: IO[bytes], *, in_memory: int) -> Blob:
     return TemporaryBlob(name=name, file=file, size=size)
 
 
-def _read_up_to(stream: IO[bytes], size: int) -> bytes:
+def read_up_to(stream: IO[bytes], size: int) -> bytes:
     """Return ``size`` bytes, or all there are: a web server's stream gives what has arrived."""
     blocks: list[bytes] = []
     while size > 0 and (block := stream.read(size)):

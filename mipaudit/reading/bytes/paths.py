@@ -6,7 +6,6 @@ import glob
 import os
 import stat
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,21 +20,14 @@ if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundBlob:
-    """The bytes of one file, and the names of the folders that lead to it.
-
-    Folders are counted from the one that was named on, or from where a pattern begins to
-    vary: those before are the user's own affair.
-    """
-
-    blob: Blob
-    folders: tuple[str, ...] = ()
+# The bytes of one file, and the names of the folders that lead to it, counted from the one that was
+# named on, or from where a pattern begins to vary: those before are the user's own affair.
+FoundBlob = tuple["Blob", tuple[str, ...]]
 
 
 def input_blobs(spec: str, *, in_memory: int) -> list[Blob]:
     """Return the bytes that ``spec`` means, in order; as ``find_blobs``."""
-    return [found.blob for found in find_blobs(spec, in_memory=in_memory)]
+    return [blob for blob, _ in find_blobs(spec, in_memory=in_memory)]
 
 
 def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
@@ -52,17 +44,13 @@ def find_blobs(spec: str, *, in_memory: int) -> list[FoundBlob]:
         MissingExtraError: a store needs a library that is not installed.
     """
     if spec == "-":
-        return [FoundBlob(blob=_stdin_blob(in_memory))]
+        return [(_stdin_blob(in_memory), ())]
     address = parse_address(spec)
     if address is not None:
         from mipaudit.reading.stores.objects import remote_blobs
 
-        far = remote_blobs(address, in_memory=in_memory)
-        return [FoundBlob(blob=blob, folders=folders) for blob, folders in far]
-    return [
-        FoundBlob(blob=_path_blob(path, in_memory), folders=folders)
-        for path, folders in _expanded(spec)
-    ]
+        return remote_blobs(address, in_memory=in_memory)
+    return [(_path_blob(path, in_memory), folders) for path, folders in _expanded(spec)]
 
 
 def _stdin_blob(in_memory: int) -> Blob:

@@ -303,11 +303,6 @@ def _ticks_a_day(kind: pa.DataType) -> int:
     return _SECONDS_A_DAY * _UNITS_A_SECOND[kind.unit]
 
 
-def tick_dtype(kind: pa.DataType) -> str:
-    """Return numpy's name of the stored whole numbers: ``int32`` or ``int64``."""
-    return f"int{kind.bit_width}"
-
-
 def is_day(word: str) -> bool:
     """Tell whether a text has the form of a day, 2024-05-31, with or without a time."""
     return _DATE.fullmatch(word.strip()) is not None

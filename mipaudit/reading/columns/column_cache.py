@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.reading.columns.column import Column, Hashes, Labels, Numbers
+from mipaudit.reading.columns.column import Chunk, Column, Hashes, Labels, Numbers
 
 Mask = NDArray[np.bool_] | None
 Marks = NDArray[np.uint8] | None
 Arrays = tuple[NDArray[Any], Mask, Marks]
 
 IN_MEMORY_BYTES: Final = 256 << 20
+_PIECE_CHUNKS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,3 +137,47 @@ def compact_column(column: Column) -> Column:
         if np.iinfo(narrow).min <= low and high <= np.iinfo(narrow).max:
             return with_arrays(column, (first.astype(narrow, copy=False), missing, rounded))
     return column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoredPiece:
+    """Some consecutive chunks of a store."""
+
+    store: ChunkStore
+    start: int
+    stop: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return sum(self.store.rows[self.start : self.stop])
+
+    @property
+    def stays(self) -> bool:
+        """They do: what was parsed or given is kept here."""
+        return True
+
+    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
+        """Yield the stored chunks."""
+        for at in range(self.start, self.stop):
+            rows = self.store.rows[at]
+            yield Chunk(first_row=first_row, rows=rows, columns=self.store.get(at, names))
+            first_row += rows
+
+
+class StoredPart:
+    """A part whose rows are kept in a store."""
+
+    _store: ChunkStore
+
+    def pieces(self) -> Sequence[StoredPiece]:
+        """Return the stored rows in pieces of about a million rows."""
+        chunks = len(self._store.rows)
+        return tuple(
+            StoredPiece(store=self._store, start=at, stop=min(at + _PIECE_CHUNKS, chunks))
+            for at in range(0, chunks, _PIECE_CHUNKS)
+        )
+
+    def close(self) -> None:
+        """Give memory and temporary files back."""
+        self._store.close()

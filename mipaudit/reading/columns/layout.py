@@ -5,12 +5,11 @@ Which column says who is a member, and how.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.bad_parts import named_fault
 from mipaudit.reading.columns.column import Field, Kind
 from mipaudit.reading.columns.membership import (
     CANDIDATES,
@@ -26,22 +25,22 @@ from mipaudit.reading.columns.membership import (
 )
 from mipaudit.reading.columns.names import id_kind, is_id_like, splits_audits
 from mipaudit.reading.columns.score_selection import (
-    VectorColumns,
+    Selection,
     candidate_columns,
     find_column,
     is_candidate,
     select_named,
     select_scores,
-    selection_findings,
     shown_names,
 )
+from mipaudit.reading.rows.left_out import Coarse
+from mipaudit.reading.source.part import Load, named_fault
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from mipaudit.reading.source.part import Part
     from mipaudit.reading.source.request import ReadRequest
-    from mipaudit.statements.estimate import Finding
 
 # Floats that round more than text and float64 do, the coarsest first.
 _COARSE: Final = ("float16", "float32")
@@ -56,25 +55,42 @@ class Layout:
     """The columns that are read, and what for.
 
     ``candidates`` may say membership; ``hashed`` are needed as hashes alone, ``carried``
-    with the values that groups and keys are written with. Of the ``scores`` that are read,
-    the ``scalars`` are audited by themselves. ``ids`` name records, persons or runs, and
-    ``splits`` may say to which of several audits a row belongs. ``told`` is what the reader must
-    know of the choice, ``copies`` whether the input tells which records were released.
+    with the values that groups and keys are written with. ``ids`` name records, persons or runs,
+    and ``splits`` may say to which of several audits a row belongs. ``copies`` tells whether the
+    input says which records were released.
     """
 
-    scores: tuple[Field, ...]
-    skipped: tuple[tuple[str, str], ...]
+    selection: Selection
     candidates: tuple[str, ...]
     where: Where | None
     ids: tuple[str, ...]
     splits: tuple[str, ...]
     needed: frozenset[str]
     hashed: frozenset[str]
-    carried: frozenset[str] = frozenset()
-    vectors: tuple[VectorColumns, ...] = ()
-    scalars: frozenset[str] = frozenset()
-    told: tuple[Finding, ...] = ()
-    copies: bool = False
+    carried: frozenset[str]
+    copies: bool
+
+    def load(self, part: Part) -> Load:
+        """Return what to get ready of a part.
+
+        Raises:
+            InputError: ``columns_differ`` when it lacks a column that is read.
+        """
+        present = {field.name for field in part.fields}
+        scores = [field.name for field in self.selection.scores]
+        filtered = [self.where.column] if self.where else []
+        for name in (*scores, *filtered, *sorted(self.hashed | self.carried)):
+            if name not in present:
+                raise InputError(
+                    "columns_differ",
+                    f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
+                )
+        return Load(
+            part=part,
+            names=self.needed & present,
+            hashed=self.hashed & present,
+            keys=self.carried.difference(scores) & present,
+        )
 
 
 def merge_fields(parts: Sequence[Part]) -> tuple[Field, ...]:
@@ -137,20 +153,19 @@ def plan_columns(fields: Sequence[Field], parts: Sequence[Part], request: ReadRe
     plain |= carried
     copies = _tells_copies(fields)
     plain |= {COPY_COLUMN} if copies else set()
-    ids, splits = _id_columns(parts, request, unreadable | scores)
-    hashed = {request.unit_column, request.key_column, *ids, *splits} - {None}
+    ids, splits = _id_columns(
+        parts, unreadable | scores | roles, persons=request.unit_column is not None
+    )
+    keys = {name for name in (request.unit_column, request.key_column) if name is not None}
+    hashed = {*keys, *ids, *splits}
     return Layout(
-        scores=selection.scores,
-        skipped=selection.skipped,
+        selection=selection,
         candidates=candidates,
         where=where,
         ids=ids,
         splits=splits,
-        needed=frozenset(plain | {name for name in hashed if name is not None}),
-        hashed=frozenset(name for name in hashed if name is not None and name not in plain),
-        vectors=selection.vectors,
-        scalars=selection.scalars,
-        told=selection_findings(selection),
+        needed=frozenset(plain | hashed),
+        hashed=frozenset(hashed - plain),
         copies=copies,
         carried=frozenset(carried),
     )
@@ -216,76 +231,51 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
             )
 
 
-def differing_types(fields: Sequence[Field]) -> bool:
-    """Tell whether a column is stored differently in different parts; as `stored_fields`."""
-    kinds = {field.kind for field in fields} - {"empty"}
-    return len(kinds) > 1 or len({field.storage for field in fields} - {None}) > 1
+def uneven_storage(
+    names: Iterable[str], parts: Iterable[Part]
+) -> tuple[dict[str, Coarse], tuple[str, ...]]:
+    """Return columns that some loaded parts store more coarsely, and the others of several types.
 
-
-def common_precision(fields: Sequence[Field]) -> str | None:
-    """Return the coarse float type that some parts store a column in and some do not.
-
-    Scores on a coarser grid in one class tell the classes apart although nothing leaks. After
-    loading; text and integers are taken for as fine as can be.
+    Scores on a coarser grid in one class tell the classes apart although nothing leaks. Text and
+    integers are taken for as fine as can be.
     """
-    stored = {field.storage for field in fields if field.kind != "empty"}
-    if len(stored) < 2 or not {field.kind for field in fields} <= _NUMBERS:  # noqa: PLR2004
-        return None
-    return next((one for one in _COARSE if one in stored), None)
-
-
-def parts_with(name: str, storage: str, parts: Sequence[Part]) -> str:
-    """Name the parts that store column ``name`` as ``storage``, the first of them and how many."""
-    found = [
-        part.name
-        for part in parts
-        if part.rows_about and any(f.name == name and f.storage == storage for f in part.fields)
-    ]
-    more = len(found) - _NAMED
-    return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def stored_fields(parts: Iterable[Part]) -> dict[str, list[Field]]:
-    """Return every column as each part that has rows stores it; of loaded parts.
-
-    For all columns at once: a file may have thousands.
-    """
-    found: dict[str, list[Field]] = {}
+    # For all columns at once: a file may have thousands.
+    stored: dict[str, list[tuple[Field, str]]] = {}
     for part in parts:
         for field in part.fields if part.rows_about else ():
-            found.setdefault(field.name, []).append(field)
-    return found
+            stored.setdefault(field.name, []).append((field, part.name))
+    rounded: dict[str, Coarse] = {}
+    mixed: list[str] = []
+    for name in names:
+        found = stored.get(name, [])
+        kinds = {field.kind for field, _ in found}
+        types = {field.storage for field, _ in found if field.kind != "empty"}
+        coarse = next((one for one in _COARSE if one in types), None)
+        if coarse is not None and len(types) > 1 and kinds <= _NUMBERS:
+            where = _first_of([part for field, part in found if field.storage == coarse])
+            rounded[name] = Coarse(precision=coarse, where=where)
+        elif len(kinds - {"empty"}) > 1 or len({field.storage for field, _ in found} - {None}) > 1:
+            mixed.append(name)
+    return rounded, tuple(mixed)
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _id_columns(
-    parts: Sequence[Part], request: ReadRequest, taken: frozenset[str] | set[str]
+    parts: Sequence[Part], taken: Collection[str], *, persons: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that name records in every part, and those that may split them.
 
-    What the request gives another role is not among them.
+    What is taken for something else is not among them.
     """
-    asked = {request.unit_column, request.key_column, *request.group_columns}
-    where = None if request.where is None else parse_where(request.where).column
-    others = {*taken, *asked, request.member_column, where}
     common = set.intersection(*({field.name for field in part.fields} for part in parts))
-    names = sorted(common - others)
+    names = sorted(common.difference(taken))
     ids = tuple(name for name in names if id_kind(name) is not None)
-    found = ids or (request.unit_column is not None)
+    found = ids or persons
     return ids, tuple(name for name in names if found and splits_audits(name))
-
-
-def require_columns(part: Part, layout: Layout) -> None:
-    """Raise InputError ``columns_differ`` when ``part`` lacks a column that is read."""
-    present = {field.name for field in part.fields}
-    needed = [field.name for field in layout.scores]
-    needed += [layout.where.column] if layout.where else []
-    needed += sorted(layout.hashed | layout.carried)
-    for name in needed:
-        if name not in present:
-            raise InputError(
-                "columns_differ",
-                f"{part.name}: there is no column {quoted_name(name)}, which other files have.",
-            )
 
 
 def member_rule(

@@ -45,6 +45,9 @@ _TRUE: Final = frozenset({"true", "t", "yes", "y"})
 _FALSE: Final = frozenset({"false", "f", "no", "n"})
 
 _HOLDOUT, _MEMBER, _UNKNOWN, _NULL = 0, 1, 2, 3
+Mask = NDArray[np.bool_]
+# Membership per row, and the rows with another label and with none; None where no row is marked.
+Decoded = tuple[Mask, Mask | None, Mask | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +62,13 @@ class MemberRule:
     holdout: frozenset[Label] | None
 
     def decode(self, column: Column) -> Decoded:
-        """Return the membership of every row, and the rows that have none."""
+        """Return the membership of every row, and which have another label or none."""
         if isinstance(column, Labels):
             table = [self._code(normal_label(word)) for word in column.vocabulary.words]
             return _decoded(np.array([*table, _NULL], dtype=np.uint8)[column.codes])
         if column.missing is None and self._plain(column.values):
             # One byte a row, each 0 or 1: booleans as they are.
-            return Decoded(member=column.values.view(np.bool_), unknown=None, null=None)
+            return column.values.view(np.bool_), None, None
         return _decoded(self._number_codes(column))
 
     def _plain(self, values: NDArray[Any]) -> bool:
@@ -96,25 +99,12 @@ class MemberRule:
         return codes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decoded:
-    """Membership per row; the masks are None when no row is marked."""
-
-    member: NDArray[np.bool_]
-    unknown: NDArray[np.bool_] | None
-    null: NDArray[np.bool_] | None
-
-
 def _decoded(codes: NDArray[np.uint8]) -> Decoded:
     member = codes == _MEMBER
     if not codes.size or codes.max() <= _MEMBER:
-        return Decoded(member=member, unknown=None, null=None)
+        return member, None, None
     unknown, null = codes == _UNKNOWN, codes == _NULL
-    return Decoded(
-        member=member,
-        unknown=unknown if unknown.any() else None,
-        null=null if null.any() else None,
-    )
+    return member, unknown if unknown.any() else None, null if null.any() else None
 
 
 def normal_label(word: str) -> Label:

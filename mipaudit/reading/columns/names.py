@@ -1,14 +1,15 @@
-"""What the name of a column says of it.
+"""What the name of a column says of it: a score, a label, an answer of a model, an id.
 
-Which columns name a record, a person or a run, told by their names alone.
-
-What the name of a column says of it: a score, an id, a label, an answer of a model.
+Which columns name a record, a person or a run is told by their names alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
+
+from mipaudit.errors import InputError
 
 if TYPE_CHECKING:
     from mipaudit.reading.columns.column import Kind
@@ -176,3 +177,17 @@ def is_plain_word(name: str) -> bool:
 def ends_as_id(name: str) -> bool:
     """Tell whether ``name`` is that of an id, whatever else it says: ``score_id``."""
     return _ID_ENDING.search(_folded(name)) is not None
+
+
+def unique_names(names: Sequence[str], source: str) -> None:
+    """Raise InputError ``duplicate_columns`` when two of ``names`` are equal.
+
+    The columns are told by position: without a header the name would be a value.
+    """
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if first.setdefault(name, at) != at:
+            raise InputError(
+                "duplicate_columns",
+                f"{source}: columns {first[name] + 1} and {at + 1} have the same name.",
+            )

@@ -55,21 +55,13 @@ MOST_COORDINATES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorColumns:
-    """A score of several numbers: its name, ``d1,d2``, and its columns as they were named."""
-
-    name: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """The score columns in file order, and every other column with the reason.
 
     Attributes:
         scores: the columns that are read, also those that are part of a vector alone.
         skipped: (column, why).
-        vectors: the scores of several numbers.
+        vectors: the columns of each score of several numbers, as they were named.
         scalars: names of the columns that are scores by themselves.
         found: whether the rules chose the scores, and not the user.
         unaudited: (column, why), of those that the rules left out, which may be scores.
@@ -77,7 +69,7 @@ class Selection:
 
     scores: tuple[Field, ...]
     skipped: tuple[tuple[str, str], ...]
-    vectors: tuple[VectorColumns, ...]
+    vectors: tuple[tuple[str, ...], ...]
     scalars: frozenset[str]
     found: bool = False
     unaudited: tuple[tuple[str, str], ...] = ()
@@ -199,7 +191,7 @@ def select_named(
         for name in names
         if name not in lists
     )
-    wanted = scalars | {name for vector in taken for name in vector.columns}
+    wanted = scalars | {name for vector in taken for name in vector}
     for field in fields:
         if field.name in wanted and field.kind not in _TAKEABLE:
             raise InputError(
@@ -214,7 +206,7 @@ def select_named(
     )
 
 
-def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
+def _vector(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
     """Return the columns of a comma list.
 
     Raises:
@@ -242,7 +234,7 @@ def _vector(fields: Sequence[Field], listed: str) -> VectorColumns:
                 "a vector of numbers.",
                 hint="Name it in a `score_columns` of its own.",
             )
-    return VectorColumns(name=",".join(found), columns=found)
+    return found
 
 
 def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selection:

@@ -13,18 +13,17 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
+from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.csv.cells import MISSING, is_decimal_comma, is_number
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
     from _csv import Reader
 
-    from mipaudit.reading.bytes.blob import Blob, Format
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 # Python's readers of text know no other byte order mark.
@@ -52,42 +51,6 @@ class Dialect:
     names: tuple[str, ...]
     header_lines: int
     header_bytes: int
-
-
-@contextmanager
-def plain_stream(blob: Blob, kind: Format) -> Iterator[IO[bytes]]:
-    """Open ``blob`` without its compression.
-
-    Raises:
-        InputError: ``truncated`` when the compressed bytes end early or are damaged.
-    """
-    import gzip
-    import zlib
-
-    try:
-        with blob.open() as raw:
-            if kind == "gzip":
-                with gzip.open(raw) as stream:
-                    # gzip's reader is a buffered binary stream in all but its type.
-                    yield stream  # type: ignore[misc]
-            elif kind == "zstd":
-                import pyarrow as pa
-
-                with pa.input_stream(raw, compression="zstd") as stream:
-                    yield stream
-            else:
-                yield raw
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise _damaged(blob) from None
-    except OSError as error:
-        # A full disk or a failing one has a number, a decoder's complaint has none.
-        if kind == "csv" or error.errno is not None:
-            raise
-        raise _damaged(blob) from None
-
-
-def _damaged(blob: Blob) -> InputError:
-    return InputError("truncated", f"{blob.name}: the compressed file is cut off or damaged.")
 
 
 def decode_text(data: bytes, name: str) -> str:
@@ -201,20 +164,6 @@ def _column_names(cells: Sequence[str], name: str) -> tuple[str, ...]:
     names = tuple(cell or f"unnamed:{at}" for at, cell in enumerate(stripped))
     unique_names(names, name)
     return names
-
-
-def unique_names(names: Sequence[str], source: str) -> None:
-    """Raise InputError ``duplicate_columns`` when two of ``names`` are equal.
-
-    The columns are told by position: without a header the name would be a value.
-    """
-    first: dict[str, int] = {}
-    for at, name in enumerate(names):
-        if first.setdefault(name, at) != at:
-            raise InputError(
-                "duplicate_columns",
-                f"{source}: columns {first[name] + 1} and {at + 1} have the same name.",
-            )
 
 
 def _is_value(cell: str) -> bool:

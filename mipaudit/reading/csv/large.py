@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
+from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column import (
     Column,
     Kind,
@@ -44,8 +45,8 @@ from mipaudit.reading.csv.cells import (
     parse_keys,
     parse_numbers,
 )
-from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv, plain_stream
-from mipaudit.reading.csv.stream import CountedStream as _CountedStream
+from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv
+from mipaudit.reading.csv.stream import CountedStream
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -84,13 +85,13 @@ class SeenLateError(Exception):
         self.exact, self.words = exact, words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class LargeCsv:
-    """A CSV file to parse: ``kinds`` are those of its first rows.
+    """A CSV file to parse, once, and what was seen of it.
 
-    ``exact`` columns are read as text first, and then as numbers, which tells what a float64
-    takes from them. ``keys`` name records, persons or groups, as `parse_keys` reads them.
-    ``row_bytes`` is about the length of a row, at least 1.
+    ``kinds`` are those of its first rows. ``exact`` columns are read as text first, and then as
+    numbers, which tells what a float64 takes from them. ``keys`` name records, persons or groups,
+    as `parse_keys` reads them. ``row_bytes`` is about the length of a row, at least 1.
     """
 
     blob: Blob
@@ -100,6 +101,14 @@ class LargeCsv:
     exact: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     row_bytes: int = 1
+    _wanted: list[str] = field(init=False, default_factory=list)
+    _hashed: Collection[str] = field(init=False, default=())
+    _rows: int = field(init=False, default=0)
+    _last_missing: bool = field(init=False, default=False)
+    _found: dict[str, set[Kind]] = field(init=False, default_factory=dict)
+    _doubtful: set[str] = field(init=False, default_factory=set)
+    _forms: dict[str, set[str]] = field(init=False, default_factory=dict)
+    _stream: CountedStream | None = field(init=False, default=None)
 
     def parse(
         self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
@@ -110,43 +119,27 @@ class LargeCsv:
             InputError: every fault that ``diagnose_csv`` knows, and ``mixed_column``.
             SeenLateError: columns that are not in ``exact`` should be, or keys are words.
         """
-        wanted = [name for name in self.dialect.names if name in names]
-        run = _Run(csv=self, wanted=wanted, hashed=hashed)
+        self._wanted = [name for name in self.dialect.names if name in names]
+        self._hashed = hashed
+        width = len(self.dialect.names)
         with plain_stream(self.blob, self.format) as stream:
             stream.read(self.dialect.header_bytes)
-            single = len(self.dialect.names) == 1
-            counted = _CountedStream(
-                stream, self.dialect.delimiter, single=single, name=self.blob.name
+            counted = CountedStream(
+                stream, self.dialect.delimiter, single=width == 1, name=self.blob.name
             )
-            understood = run.parse(counted, store)
+            understood = self._understood(counted, store)
         if not understood:
-            run.diagnose(certain=True)
-        width = len(self.dialect.names)
-        if run.last_missing or counted.delimiters != run.rows * (width - 1):
-            run.diagnose(certain=False)
-        run.refuse_mixed()
-        run.doubt_lines(counted.lines)
-        words = frozenset(name for name, forms in run.forms.items() if len(forms) > 1)
-        if words or run.doubtful - self.exact:
-            raise SeenLateError(frozenset(run.doubtful), words)
-        return {name: merged_kind(kinds) for name, kinds in run.found.items()}
+            self._diagnose(certain=True)
+        if self._last_missing or counted.delimiters != self._rows * (width - 1):
+            self._diagnose(certain=False)
+        self._refuse_mixed()
+        self._doubt_lines(counted.lines)
+        words = frozenset(name for name, forms in self._forms.items() if len(forms) > 1)
+        if words or self._doubtful - self.exact:
+            raise SeenLateError(frozenset(self._doubtful), words)
+        return {name: merged_kind(kinds) for name, kinds in self._found.items()}
 
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """The state of one parse."""
-
-    csv: LargeCsv
-    wanted: list[str]
-    hashed: Collection[str]
-    rows: int = 0
-    last_missing: bool = False
-    found: dict[str, set[Kind]] = field(default_factory=dict)
-    doubtful: set[str] = field(default_factory=set)
-    forms: dict[str, set[str]] = field(default_factory=dict)
-    stream: _CountedStream | None = None
-
-    def parse(self, counted: _CountedStream, store: ChunkStore) -> bool:
+    def _understood(self, counted: CountedStream, store: ChunkStore) -> bool:
         """Parse everything; return False on something that does not fit.
 
         pandas' errors quote the data: they end here, and are not even the
@@ -165,31 +158,31 @@ class _Run:
             return False
         return True
 
-    def _parse(self, counted: _CountedStream, store: ChunkStore) -> None:
-        self.found = {name: set() for name in self.wanted}
-        self.stream = counted
+    def _parse(self, counted: CountedStream, store: ChunkStore) -> None:
+        self._found = {name: set() for name in self._wanted}
+        self._stream = counted
         for frame in self._frames(counted):
             counted.in_block = 0
-            columns = {name: self._column(frame, name) for name in self.wanted}
+            columns = {name: self._column(frame, name) for name in self._wanted}
             rows = len(frame)
             for start in range(0, rows, CHUNK_ROWS):
                 stop = min(start + CHUNK_ROWS, rows)
                 store.append(
                     {n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start
                 )
-            self.rows += rows
-            last = frame[len(self.csv.dialect.names) - 1]
-            self.last_missing = self.last_missing or bool(last.isna().any())
+            self._rows += rows
+            last = frame[len(self.dialect.names) - 1]
+            self._last_missing = self._last_missing or bool(last.isna().any())
 
-    def _frames(self, counted: _CountedStream) -> Iterator[pd.DataFrame]:
+    def _frames(self, counted: CountedStream) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
-        names = self.csv.dialect.names
+        names = self.dialect.names
         last = len(names) - 1
-        used = sorted({*(names.index(name) for name in self.wanted), last})
+        used = sorted({*(names.index(name) for name in self._wanted), last})
         with pd.read_csv(
             counted,
-            sep=self.csv.dialect.delimiter,
+            sep=self.dialect.delimiter,
             header=None,
             names=list(range(len(names))),
             usecols=used,
@@ -197,7 +190,7 @@ class _Run:
             index_col=False,
             engine="c",
             low_memory=False,
-            chunksize=max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // self.csv.row_bytes)),
+            chunksize=max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // self.row_bytes)),
             na_values={at: self._missing(names[at]) for at in used},
             keep_default_na=False,
             **_exact_floats(pd.__version__),
@@ -205,17 +198,17 @@ class _Run:
             yield from reader
 
     def _missing(self, name: str) -> Sequence[str]:
-        if name not in self.wanted:
+        if name not in self._wanted:
             # The last column, read only to tell where a row is short.
             return [""]
-        words = MISSING | _NAN if self.csv.kinds[name] in _NUMBERS else MISSING
+        words = MISSING | _NAN if self.kinds[name] in _NUMBERS else MISSING
         return sorted(words)
 
     def _dtype(self, name: str) -> str | None:
-        match self.csv.kinds[name]:
-            case "float" | "integer" | "empty" if name in self.csv.exact | self.csv.keys:
+        match self.kinds[name]:
+            case "float" | "integer" | "empty" if name in self.exact | self.keys:
                 return "object"
-            case "float" if name in self.wanted:
+            case "float" if name in self._wanted:
                 return "float64"
             case "float" | "integer" | "empty":
                 # Left to pandas, block by block: int64, or float64 where some are missing.
@@ -225,23 +218,23 @@ class _Run:
                 return "object"
 
     def _column(self, frame: pd.DataFrame, name: str) -> Column:
-        series = frame[self.csv.dialect.names.index(name)]
+        series = frame[self.dialect.names.index(name)]
         column: Column
-        if name in self.csv.keys and self.csv.kinds[name] in _NUMBERS:
+        if name in self.keys and self.kinds[name] in _NUMBERS:
             column = self._key(series, name)
-        elif name in self.csv.exact and self.csv.kinds[name] in _NUMBERS:
+        elif name in self.exact and self.kinds[name] in _NUMBERS:
             column = _exact_numbers(series)
-        elif self.csv.kinds[name] not in _NUMBERS:
-            column = _categories(series, boolean=self.csv.kinds[name] == "bool")
+        elif self.kinds[name] not in _NUMBERS:
+            column = _categories(series, boolean=self.kinds[name] == "bool")
         else:
-            numbers = _from_numbers(series.to_numpy(), self.csv.kinds[name])
+            numbers = _from_numbers(series.to_numpy(), self.kinds[name])
             self._doubt(name, numbers)
             column = numbers
-        if self.csv.kinds[name] != "float" or name in self.csv.keys:
-            self.found[name].add(column_kind(column))
+        if self.kinds[name] != "float" or name in self.keys:
+            self._found[name].add(column_kind(column))
         else:
-            self.found[name].add("float")
-        return column_hashes(column) if name in self.hashed else compact_column(column)
+            self._found[name].add("float")
+        return column_hashes(column) if name in self._hashed else compact_column(column)
 
     def _key(self, series: pd.Series[Any], name: str) -> Column:
         """Return keys that were numbers so far, and note in which form they are."""
@@ -252,7 +245,7 @@ class _Run:
         kind = column_kind(table)
         if kind == "empty":
             return Numbers(values=np.zeros(len(codes), np.int64), missing=codes < 0)
-        forms = self.forms.setdefault(name, set())
+        forms = self._forms.setdefault(name, set())
         forms.add(kind)
         if isinstance(table, Labels):
             # The rows before were read as numbers.
@@ -262,52 +255,51 @@ class _Run:
     def _doubt(self, name: str, column: Numbers) -> None:
         """Note a column of which only the text says what a float64 takes from it."""
         values, _, _ = column_arrays(column)
-        if values.dtype.kind != "f" or name in self.doubtful:
+        if values.dtype.kind != "f" or name in self._doubtful:
             return
-        extreme = self.stream is not None and self.stream.extreme
+        extreme = self._stream is not None and self._stream.extreme
         if needs_text(values, extreme=extreme):
-            self.doubtful.add(name)
+            self._doubtful.add(name)
 
-    def doubt_lines(self, lines: Sequence[bytes]) -> None:
+    def _doubt_lines(self, lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
         text = b"\n".join(lines).decode("utf-8", errors="replace")
-        names = self.csv.dialect.names
+        names = self.dialect.names
         with suppress(csv.Error):
             rows = [
                 cells
-                for cells in csv_rows(text.splitlines(), self.csv.dialect.delimiter)
+                for cells in csv_rows(text.splitlines(), self.dialect.delimiter)
                 if len(cells) == len(names)
             ]
-            for name in self.wanted:
+            for name in self._wanted:
                 at = names.index(name)
                 column = parse_numbers([cells[at] for cells in rows])
-                numeric = self.csv.kinds[name] in _NUMBERS and name not in self.csv.keys
+                numeric = self.kinds[name] in _NUMBERS and name not in self.keys
                 if numeric and column is not None and column.rounded is not None:
-                    self.doubtful.add(name)
+                    self._doubtful.add(name)
 
-    def refuse_mixed(self) -> None:
+    def _refuse_mixed(self) -> None:
         """Raise InputError when a column is booleans in one block and text in another.
 
         The same cell would have two values: 1 here, a hash of its text there.
         """
-        for name, kinds in self.found.items():
+        for name, kinds in self._found.items():
             if kinds >= {"bool", "string"}:
                 raise InputError(
                     "mixed_column",
-                    f"{self.csv.blob.name}: column {quoted_name(name)} holds true and false "
+                    f"{self.blob.name}: column {quoted_name(name)} holds true and false "
                     "in most rows and other words in some.",
                     hint="Write one kind of value in all rows of a column.",
                 )
 
-    def diagnose(self, *, certain: bool) -> None:
+    def _diagnose(self, *, certain: bool) -> None:
         """Walk the rows and raise the fault; one must be there when ``certain``."""
-        file = self.csv
-        numeric = [name for name in self.wanted if file.kinds[name] in _NUMBERS]
-        with plain_stream(file.blob, file.format) as stream:
-            stream.read(file.dialect.header_bytes)
-            diagnose_csv(stream, file.dialect, numeric, file.blob.name)
+        numeric = [name for name in self._wanted if self.kinds[name] in _NUMBERS]
+        with plain_stream(self.blob, self.format) as stream:
+            stream.read(self.dialect.header_bytes)
+            diagnose_csv(stream, self.dialect, numeric, self.blob.name)
         if certain:
-            raise InputError("unparsable", f"{file.blob.name}: some rows cannot be read as CSV.")
+            raise InputError("unparsable", f"{self.blob.name}: some rows cannot be read as CSV.")
 
 
 def _exact_floats(version: str) -> dict[str, Any]:

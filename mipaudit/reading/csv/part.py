@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import IO, Final
+from typing import Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import input_changed
-from mipaudit.reading.bytes.blob import Blob, Format, MemoryBlob, TemporaryBlob
+from mipaudit.reading.bytes.blob import Blob, BoundBlob, Format, read_up_to
+from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column import Column, Field, Kind, column_hashes
-from mipaudit.reading.columns.column_cache import ChunkStore, compact_column, slice_column
+from mipaudit.reading.columns.column_cache import (
+    ChunkStore,
+    StoredPart,
+    compact_column,
+    slice_column,
+)
 from mipaudit.reading.csv.cells import column_kind
-from mipaudit.reading.csv.dialect import Dialect, csv_rows, decode_text, plain_stream, read_dialect
+from mipaudit.reading.csv.dialect import Dialect, csv_rows, decode_text, read_dialect
 from mipaudit.reading.csv.text import CsvText
-from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
+from mipaudit.reading.source.part import CHUNK_ROWS, input_changed
 
 # Up to here the standard library is faster than importing pandas.
 SMALL_TEXT: Final = 4 << 20
@@ -33,7 +38,7 @@ class ParsedCsv:
     chunks: list[tuple[int, dict[str, Column]]]
 
 
-class CsvPart:
+class CsvPart(StoredPart):
     """A CSV file, plain or compressed."""
 
     def __init__(self, blob: Blob, found: Format) -> None:
@@ -45,7 +50,7 @@ class CsvPart:
         self.blob = blob
         self.format: Format = found
         with plain_stream(blob, found) as stream:
-            data = _read_up_to(stream, SMALL_TEXT + 1)
+            data = read_up_to(stream, SMALL_TEXT + 1)
         whole = len(data) <= SMALL_TEXT
         if not whole:
             data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)
@@ -179,7 +184,7 @@ class CsvPart:
     @property
     def travels(self) -> bool:
         """Tell whether another process can open the file, too."""
-        return not isinstance(self.blob, MemoryBlob | TemporaryBlob)
+        return not isinstance(self.blob, BoundBlob)
 
     def textual(self, names: Collection[str]) -> bool:
         """Tell whether one of the named columns is text, as its first rows show it."""
@@ -202,13 +207,9 @@ class CsvPart:
             chunks=[(rows, store.get(at, names)) for at, rows in enumerate(store.rows)],
         )
 
-    def pieces(self) -> Sequence[Piece]:
-        """Return the parsed rows."""
-        return stored_pieces(self._store)
-
     def close(self) -> None:
         """Release memory, temporary file and bytes."""
-        self._store.close()
+        super().close()
         self.blob.close()
 
 
@@ -232,14 +233,6 @@ def parse_elsewhere(
         return part.parsed(names)
     finally:
         part.close()
-
-
-def _read_up_to(stream: IO[bytes], size: int) -> bytes:
-    blocks: list[bytes] = []
-    while size > 0 and (block := stream.read(size)):
-        blocks.append(block)
-        size -= len(block)
-    return b"".join(blocks)
 
 
 def _complete_lines(data: bytes, name: str) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.unpacked import read_whole
+from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import Column, Field, Kind, Numbers
 from mipaudit.reading.columns.names import is_score_like
 from mipaudit.reading.columns.score_selection import is_cell, is_known
@@ -34,16 +34,11 @@ from mipaudit.reading.csv.dialect import (
     decode_text,
     diagnose_csv,
     is_blank,
-    plain_stream,
     read_dialect,
 )
-from mipaudit.reading.sheets.tile import column_tile, fill_matrix
-from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.reading.sheets.tile import TextSheet
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mipaudit.reading.bytes.blob import Blob, Format
 
 _OWN_WORDS: Final = 2
@@ -175,49 +170,29 @@ _COUNTED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CsvTable:
+class CsvTable(TextSheet):
     """A CSV text as columns.
 
     Attributes:
         name: what messages call the file.
         dialect: how it is written.
         named: whether it has a header.
-        text: the rows.
+        rows: how many.
+        text: holds them.
     """
 
     name: str
     dialect: Dialect
     named: bool
+    rows: int
     text: CsvText
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return self.text.rows
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns by kind."""
         return tuple(Field(name=name, kind=self.text.kind(name)) for name in self.dialect.names)
 
-    def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Return the named columns, finite, of shape (rows, len(names)).
-
-        Raises:
-            InputError: ``unparsable``, ``decimal_comma`` or as ``fill_matrix``.
-        """
-        tiles = (
-            column_tile(self._numbers(name), row=0, column=at) for at, name in enumerate(names)
-        )
-        return fill_matrix(tiles, rows=self.rows, columns=names, source=self.name)
-
-    def _numbers(self, name: str) -> Numbers:
-        column = self.text.column(name)
-        if isinstance(column, Numbers):
-            return column
-        raise InputError("unparsable", f"{self.name}: column {quoted_name(name)} is no number.")
-
-    def keys(self, name: str) -> Column:
+    def key(self, name: str) -> Column:
         """Return the column ``name``, which names records, persons or groups."""
         return self.text.keys(name)
 
@@ -244,11 +219,13 @@ def read_csv_text(blob: Blob, kind: Format) -> CsvTable:
         if found is None:
             raise
         dialect, named = found
+    rows = CsvText(data[dialect.header_bytes :], dialect, blob.name)
     return CsvTable(
         name=blob.name,
         dialect=dialect,
         named=named,
-        text=CsvText(data[dialect.header_bytes :], dialect, blob.name),
+        rows=rows.rows,
+        text=rows,
     )
 
 

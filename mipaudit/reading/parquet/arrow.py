@@ -25,7 +25,6 @@ from mipaudit.reading.columns.column import (
     Vocabulary,
     moment_days,
     moment_of,
-    tick_dtype,
 )
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -203,30 +202,30 @@ def _numbers(array: pa.Array) -> Numbers:
     from pyarrow import types
 
     if types.is_boolean(array.type):
-        validity, data = array.buffers()
-        size, offset = len(array), array.offset
-        missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
-        return Numbers(values=_bits(data, offset, size), missing=missing)
+        values = _bits(array.buffers()[1], array.offset, len(array))
+        return Numbers(values=values, missing=_missing(array))
     return _fixed_width(array, _dtype(array.type))
+
+
+def _missing(array: pa.Array) -> NDArray[np.bool_] | None:
+    """Return where an array is null, None for nowhere."""
+    if array.null_count == 0:
+        return None
+    return ~_bits(array.buffers()[0], array.offset, len(array))
 
 
 def _fixed_width(array: pa.Array, name: str) -> Numbers:
     """Return the stored numbers of an array, whose type numpy calls ``name``."""
-    validity, data = array.buffers()
-    size, offset = len(array), array.offset
-    missing = None if array.null_count == 0 else ~_bits(validity, offset, size)
-    dtype = np.dtype(name)
+    data, size, dtype = array.buffers()[1], len(array), np.dtype(name)
     if data is None:
-        return Numbers(values=np.zeros(size, dtype=dtype), missing=missing)
-    return Numbers(
-        values=np.frombuffer(data, dtype=dtype, count=size, offset=offset * dtype.itemsize),
-        missing=missing,
-    )
+        return Numbers(values=np.zeros(size, dtype=dtype), missing=_missing(array))
+    values = np.frombuffer(data, dtype=dtype, count=size, offset=array.offset * dtype.itemsize)
+    return Numbers(values=values, missing=_missing(array))
 
 
 def _moments(array: pa.Array) -> Numbers:
     """Return days, in which all that is stored about time has its place."""
-    ticks = _fixed_width(array, tick_dtype(array.type))
+    ticks = _fixed_width(array, f"int{array.type.bit_width}")
     return Numbers(
         values=moment_days(ticks.values.astype(np.int64), array.type), missing=ticks.missing
     )
@@ -234,8 +233,7 @@ def _moments(array: pa.Array) -> Numbers:
 
 def _decimals(array: pa.Array) -> Numbers:
     """Return the nearest float64 of each, and which of them others may have, too."""
-    size, offset = len(array), array.offset
-    missing = None if not array.null_count else ~_bits(array.buffers()[0], offset, size)
+    missing = _missing(array)
     mask = merges_decimals(array)
     mark = INTEGERS if array.type.scale <= 0 else FRACTIONS
     if mask is not None and missing is not None:

@@ -6,8 +6,8 @@ A file with the columns that its folders name: every row has the same value.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -33,6 +33,16 @@ class FolderKey:
     name: str
     kind: Kind
     value: int | float | str | None
+
+    def column(self, rows: int) -> Column:
+        """Return a column of so many rows."""
+        if self.kind == "string":
+            codes = np.full(rows, -1 if self.value is None else 0, dtype=np.int8)
+            return Labels(codes=codes, vocabulary=Vocabulary((str(self.value),)))
+        missing = np.ones(rows, dtype=np.bool_) if self.value is None else None
+        value = self.value or 0
+        wide = np.float64 if self.kind != "integer" else np.min_scalar_type(value)
+        return Numbers(values=np.full(rows, value, dtype=wide), missing=missing)
 
 
 def folder_keys(
@@ -203,36 +213,11 @@ class HivePiece:
         keys = {key.name: key for key in self.keys if key.name in names}
         own = [name for name in names if name not in keys]
         found = self.piece.chunks(own, first_row) if own else self._bare(first_row)
-        fills = {name: _Fill(key) for name, key in keys.items()}
         for chunk in found:
-            yield Chunk(
-                first_row=chunk.first_row,
-                rows=chunk.rows,
-                columns=_filled(chunk, fills),
-            )
+            fills = {name: key.column(chunk.rows) for name, key in keys.items()}
+            yield replace(chunk, columns={**chunk.columns, **fills})
 
     def _bare(self, first_row: int) -> Iterator[Chunk]:
         for start in range(0, self.rows, CHUNK_ROWS):
             rows = min(CHUNK_ROWS, self.rows - start)
             yield Chunk(first_row=first_row + start, rows=rows, columns={})
-
-
-def _filled(chunk: Chunk, fills: Mapping[str, _Fill]) -> dict[str, Column]:
-    return {**chunk.columns, **{name: fill.rows(chunk.rows) for name, fill in fills.items()}}
-
-
-class _Fill:
-    """Makes columns of one value."""
-
-    def __init__(self, key: FolderKey) -> None:
-        self._key = key
-        self._vocabulary = Vocabulary((str(key.value),))
-
-    def rows(self, rows: int) -> Column:
-        value, kind = self._key.value, self._key.kind
-        if kind == "string":
-            code = -1 if value is None else 0
-            return Labels(codes=np.full(rows, code, dtype=np.int8), vocabulary=self._vocabulary)
-        missing = np.ones(rows, dtype=np.bool_) if value is None else None
-        wide = np.float64 if kind != "integer" else np.min_scalar_type(value or 0)
-        return Numbers(values=np.full(rows, value or 0, dtype=wide), missing=missing)

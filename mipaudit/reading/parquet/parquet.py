@@ -10,20 +10,12 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import input_changed
-from mipaudit.reading.bytes.blob import (
-    Blob,
-    FileBlob,
-    MemoryBlob,
-    TemporaryBlob,
-    blob_ranges,
-    encrypted,
-)
+from mipaudit.reading.bytes.blob import Blob, BoundBlob, FileBlob, blob_ranges, encrypted
 from mipaudit.reading.columns.column import Chunk, Field
-from mipaudit.reading.csv.dialect import unique_names
+from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.parquet.arrow import ArrowReader, arrow_fields, read_columns
 from mipaudit.reading.parquet.footer import MAGIC, TRAILER, BadFooterError, ColumnPlace, Footer
-from mipaudit.reading.source.part import CHUNK_ROWS, Piece
+from mipaudit.reading.source.part import CHUNK_ROWS, Piece, input_changed
 
 if TYPE_CHECKING:
     from io import RawIOBase
@@ -116,7 +108,7 @@ class ParquetPart:
     def pieces(self) -> Sequence[Piece]:
         """Return the row groups that have rows."""
         return tuple(
-            RowGroup(part=self, group=group, rows=rows)
+            RowGroup(self.blob, group, rows, self)
             for group, rows in enumerate(self.footer.rows)
             if rows
         )
@@ -126,44 +118,57 @@ class ParquetPart:
         self.blob.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowGroup:
-    """One row group. Every call opens the file anew, so threads share nothing."""
+    """One row group. Every call opens the file anew, so threads share nothing.
 
-    part: ParquetPart
+    Attributes:
+        blob: the file's bytes.
+        group: number of the row group.
+        rows: how many.
+        part: the file; None where it travelled, and its footer is read where the rows are.
+    """
+
+    blob: Blob
     group: int
     rows: int
+    part: ParquetPart | None = None
 
     @property
     def stays(self) -> bool:
         """Whether the bytes are in this process, as those of standard input are."""
-        return isinstance(self.part.blob, MemoryBlob | TemporaryBlob)
+        return isinstance(self.blob, BoundBlob)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel as place and number: the footer of a file may be larger than its rows."""
-        return DistantRowGroup, (self.part.blob, self.group, self.rows)
+        return RowGroup, (self.blob, self.group, self.rows)
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Decode the named columns in chunks."""
+        """Decode the named columns in chunks.
+
+        Raises:
+            InputError: ``bad_parquet``, or ``input_changed`` where the file is not as the
+                run found it.
+        """
+        part = _last_opened(self.blob) if self.part is None else self.part
+        if part.footer.rows[self.group : self.group + 1] != (self.rows,):
+            raise input_changed(self.blob)
         readers = {name: ArrowReader() for name in names}
         left = self.rows
-        for batch in self._batches(names):
-            columns = read_columns(batch, readers, self.part.name)
+        for batch in self._batches(part, names):
+            columns = read_columns(batch, readers, part.name)
             yield Chunk(first_row=first_row, rows=batch.num_rows, columns=columns)
             first_row += batch.num_rows
             left -= batch.num_rows
         if left:
-            raise _incomplete(self.part.name)
+            raise _incomplete(part.name)
 
-    def _require_readable(self, names: Iterable[str]) -> None:
+    def _batches(self, part: ParquetPart, names: Collection[str]) -> Iterator[pa.RecordBatch]:
         for name in names:
-            if any(place.encrypted for place in _places(self.part, self.group, [name])):
-                raise encrypted(self.part.name, name)
-
-    def _batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
-        self._require_readable(names)
-        with arrow_errors(self.part.name), _opened(self.part.blob) as source:
-            file = _parquet_file(source, self.part, self.group, names)
+            if any(place.encrypted for place in _places(part, self.group, [name])):
+                raise encrypted(part.name, name)
+        with arrow_errors(part.name), _opened(part.blob) as source:
+            file = _parquet_file(source, part, self.group, names)
             yield from file.iter_batches(
                 batch_size=CHUNK_ROWS,
                 row_groups=[self.group],
@@ -294,33 +299,6 @@ def _require_values(footer: Footer, leaves: Iterable[int], name: str) -> None:
         # Of an encrypted column the footer may say nothing.
         if footer.values(leaf) != footer.rows and not footer.column(0, leaf).encrypted:
             raise _incomplete(name)
-
-
-@dataclass(frozen=True, slots=True)
-class DistantRowGroup:
-    """One row group; its file's footer is read where the rows are."""
-
-    blob: Blob
-    group: int
-    rows: int
-
-    @property
-    def stays(self) -> bool:
-        """It has travelled, and may go on."""
-        return False
-
-    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Decode the named columns in chunks.
-
-        Raises:
-            InputError: ``bad_parquet``, or ``input_changed`` where the file is not as the
-                run found it.
-        """
-        part = _last_opened(self.blob)
-        if part.footer.rows[self.group : self.group + 1] != (self.rows,):
-            raise input_changed(self.blob)
-        group = RowGroup(part=part, group=self.group, rows=self.rows)
-        yield from group.chunks(names, first_row)
 
 
 def _last_opened(blob: Blob) -> ParquetPart:

@@ -6,7 +6,7 @@ The errors that only a count over the whole input can state.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -75,6 +75,11 @@ class Fault:
         if count and (self.first_row < 0 or first_row < self.first_row):
             self.first_row = first_row
         self.count += count
+
+    @property
+    def told(self) -> str:
+        """How many rows, and which is the first, in words."""
+        return f"{_rows(self)}, first in data row {self.first_row + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,14 +229,6 @@ class Intake:
         self.groups |= other.groups
 
 
-def merge_intakes(intakes: Iterable[Intake]) -> Intake:
-    """Return the sums."""
-    total = Intake()
-    for intake in intakes:
-        total.include(intake)
-    return total
-
-
 def intake_findings(intake: Intake, *, category: bool) -> tuple[Finding, ...]:
     """Return what the reader must know about rows that were changed or left out."""
     rows, missing = intake.rows, bool(intake.of("missing"))
@@ -337,7 +334,7 @@ def fault_of(
     for wrong, (code, sentence, hint) in _OF_ROWS.items():
         if found := intake.of(wrong):
             name = quoted_name((member_column if wrong == "null_labels" else key_column) or "")
-            text = sentence.format(column=name, where=_where(found[""]))
+            text = sentence.format(column=name, where=found[""].told)
             return InputError(code, text, hint=hint)
     if (merging := _merging(intake, coarse)) is not None:
         return merging
@@ -377,7 +374,7 @@ def _overflow(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
     return InputError(
         "coarse_overflow",
         f"Column {quoted_name(name)} is stored as {one.precision} in {one.where} and more finely "
-        f"elsewhere, where scores are beyond all that {one.precision} holds, in {_where(fault)}: "
+        f"elsewhere, where scores are beyond all that {one.precision} holds, in {fault.told}: "
         "rounded alike, they would all become infinite.",
         hint="Store the column in the same type everywhere, or leave that file out.",
     )
@@ -385,9 +382,5 @@ def _overflow(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError:
 
 def _columns(faults: Mapping[str, Fault]) -> str:
     return "; ".join(
-        f"column {quoted_name(name)} in {_where(fault)}" for name, fault in faults.items()
+        f"column {quoted_name(name)} in {fault.told}" for name, fault in faults.items()
     )
-
-
-def _where(fault: Fault) -> str:
-    return f"{_rows(fault)}, first in data row {fault.first_row + 1}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.options.plain_values import path_of
@@ -65,22 +65,19 @@ def write_rows(
     """
     if inert:
         chunks = map(_inert, chunks)
-    if quoted and form != "parquet":
-        _write_quoted(file, chunks, form, columns)
+    if form == "parquet":
+        _write_parquet(file, chunks, columns, repeating)
         return
-    match form:
-        case "csv":
-            _write_csv(file, chunks, columns)
-        case "csv.gz":
-            from gzip import GzipFile
+    if form == "csv":
+        _write_csv(file, chunks, columns, quoted=quoted)
+        return
+    from gzip import GzipFile
 
-            # Neither a name nor a time: equal rows make equal bytes.
-            with GzipFile(
-                fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
-            ) as compressed:
-                _write_csv(compressed, chunks, columns)
-        case "parquet":
-            _write_parquet(file, chunks, columns, repeating)
+    # Neither a name nor a time: equal rows make equal bytes.
+    with GzipFile(
+        fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
+    ) as compressed:
+        _write_csv(compressed, chunks, columns, quoted=quoted)
 
 
 def _inert(chunk: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -111,44 +108,21 @@ def _write_csv(
     file: Any,  # noqa: ANN401 - anything with write
     chunks: Iterable[Mapping[str, NDArray[Any]]],
     columns: Sequence[str],
+    *,
+    quoted: bool,
 ) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    file.write((",".join(columns) + "\n").encode("ascii"))
-    options = csv.WriteOptions(include_header=False, quoting_style="none")
-    for chunk in chunks:
-        text = pa.BufferOutputStream()
-        csv.write_csv(_table(chunk, columns), text, options)
-        file.write(text.getvalue())
-
-
-def _write_quoted(
-    file: BinaryIO,
-    chunks: Iterable[Mapping[str, NDArray[Any]]],
-    form: RowFormat,
-    columns: Sequence[str],
-) -> None:
-    """Write CSV whose names and text are in quotes."""
-    if form == "csv.gz":
-        from gzip import GzipFile
-
-        with GzipFile(
-            fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_COMPRESSION
-        ) as compressed:
-            _write_quoted(cast("BinaryIO", compressed), chunks, "csv", columns)
-        return
     import pyarrow as pa
     from pyarrow import csv
 
     heads = [name.replace('"', '""') for name in columns]
     line = ",".join(f'"{head}"' if set(head) & set('",\r\n') else head for head in heads)
     file.write(f"{line}\n".encode())
-    options = csv.WriteOptions(include_header=False, quoting_style="needed")
+    style: Literal["needed", "none"] = "needed" if quoted else "none"
+    options = csv.WriteOptions(include_header=False, quoting_style=style)
     schema = None
     for chunk in chunks:
         table = _same_types(_table(chunk, columns), schema)
-        schema = table.schema
+        schema = table.schema if quoted else None
         text = pa.BufferOutputStream()
         csv.write_csv(table, text, options)
         file.write(text.getvalue())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -92,19 +92,17 @@ class _Seen:
     @classmethod
     def of(cls, source: ScoreSource, columns: Sequence[str], run: str | None = None) -> _Seen:
         """Read some columns; where there are runs an id is one of its run."""
-        runs = () if run is None else (run,)
-        pile = _Pile(columns=tuple(dict.fromkeys((*columns, *runs))))
-        for partition, most in _places(source):
-            pile.collect(partition, most)
-        hashes = {name: np.concatenate(found) for name, found in pile.hashes.items()}
+        names = tuple(dict.fromkeys((*columns, *([] if run is None else [run]))))
+        found = [
+            one for partition, most in _places(source) for one in _collected(partition, names, most)
+        ]
+        member, hashed, told = zip(*found, strict=True)
+        hashes = {name: np.concatenate([one[name] for one in hashed]) for name in names}
         if run is not None:
             salt = splitmix64(hashes.pop(run), 1)
             hashes = {name: splitmix64(found ^ salt, 2) for name, found in hashes.items()}
-        return cls(
-            member=np.concatenate(pile.member),
-            hashes=hashes,
-            known={name: np.concatenate(found) for name, found in pile.known.items()},
-        )
+        known = {name: np.concatenate([one[name] for one in told]) for name in names}
+        return cls(member=np.concatenate(member), hashes=hashes, known=known)
 
     def repeats(self, column: str) -> bool:
         """Tell whether an id is there twice, in whatever class: all others take one sort."""
@@ -132,34 +130,27 @@ class _Seen:
         return ids[new] if nested else ids[:0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Pile:
-    """What was read so far."""
-
-    columns: tuple[str, ...]
-    member: list[NDArray[np.bool_]] = field(default_factory=list)
-    hashes: dict[str, list[Hashes]] = field(default_factory=dict)
-    known: dict[str, list[NDArray[np.bool_]]] = field(default_factory=dict)
-
-    def collect(self, partition: PiecePartition, most: int) -> None:
-        """Take in the first rows of a partition, at most so many."""
-        whole = partition.assembly
-        scores = whole.scores if whole.nan == "drop" else ()
-        assembly = replace(whole, scores=scores, key=None, groups=None, named=False)
-        for chunk in partition.chunks({*assembly.columns, *self.columns}):
-            rows = assembly.rows(chunk, Intake()).head(most)
-            self.member.append(rows.member)
-            for name in self.columns:
-                hashes = column_hashes(chunk.columns[name])
-                kept = slice(most) if rows.kept is None else rows.kept
-                null = hashes.missing
-                self.hashes.setdefault(name, []).append(hashes.values[kept])
-                self.known.setdefault(name, []).append(
-                    np.ones(rows.member.size, dtype=np.bool_) if null is None else ~null[kept]
-                )
-            most -= chunk.rows
-            if most <= 0:
-                break
+def _collected(
+    partition: PiecePartition, names: Sequence[str], most: int
+) -> Iterator[tuple[NDArray[np.bool_], dict[str, Hashes], dict[str, NDArray[np.bool_]]]]:
+    """Yield class, hashes and what is known of the first rows of a partition, at most so many."""
+    whole = partition.assembly
+    scores = whole.scores if whole.nan == "drop" else ()
+    assembly = replace(whole, scores=scores, key=None, groups=None, named=False)
+    for chunk in partition.chunks({*assembly.columns, *names}):
+        rows = assembly.rows(chunk, Intake()).head(most)
+        kept = slice(most) if rows.kept is None else rows.kept
+        hashes = {name: column_hashes(chunk.columns[name]) for name in names}
+        known = {
+            name: np.ones(rows.member.size, dtype=np.bool_)
+            if one.missing is None
+            else ~one.missing[kept]
+            for name, one in hashes.items()
+        }
+        yield rows.member, {name: one.values[kept] for name, one in hashes.items()}, known
+        most -= chunk.rows
+        if most <= 0:
+            break
 
 
 def _places(source: ScoreSource) -> Iterator[tuple[PiecePartition, int]]:

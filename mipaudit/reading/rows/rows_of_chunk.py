@@ -1,28 +1,36 @@
-"""From a chunk of columns to rows: filter, membership, scores, identity."""
+"""From a chunk of columns to rows: filter, membership, scores, identity, groups.
+
+A group has one hash for the values of several columns, and what it stands for.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import (
     Chunk,
     Column,
     Field,
     Labels,
+    Numbers,
     at_precision,
     column_hashes,
+    column_missing,
     column_scores,
     inexact_integers,
     met_numbers,
+    mix64,
     rounded_decimals,
 )
 from mipaudit.reading.columns.membership import MemberRule, distinct_labels
-from mipaudit.reading.rows.groups import GroupColumns, column_values, group_hashes
 from mipaudit.reading.rows.left_out import Intake, Spread
 from mipaudit.statements.copies import COPY_COLUMN
 from mipaudit.summaries.rows import Rows
@@ -31,6 +39,146 @@ if TYPE_CHECKING:
     from mipaudit.reading.columns.membership import Where
     from mipaudit.reading.rows.left_out import Wrong
     from mipaudit.reading.source.request import NanPolicy
+
+MOST_GROUPS: Final = 1024
+_MISSING_WORD: Final = "missing"
+# A name is column=word, column=word: what would read otherwise is quoted.
+_QUOTED: Final = frozenset(',="')
+_MOST_WHOLE: Final = 2.0**53
+_MISSING_HASH: Final = np.uint64(0x6D697373696E6721)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupColumns:
+    """The columns that name a row's group.
+
+    Attributes:
+        columns: their names.
+        option: how the user names them.
+        required: whether every row must name its group; else those that do not are one.
+        found: what each hash seen so far stands for, a text for each column; filled as rows
+            are read, from several threads.
+    """
+
+    columns: tuple[str, ...]
+    option: str = "`by`"
+    required: bool = False
+    found: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def hashes(
+        self, columns: Mapping[str, Column], kept: NDArray[np.intp] | None = None
+    ) -> NDArray[np.uint64]:
+        """Return the hash of each row's group, uint64, shape (n,).
+
+        Args:
+            columns: the cells.
+            kept: the n rows that are audited; None for all. Values of the others make no group.
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        total: NDArray[np.uint64] | None = None
+        for name in self.columns:
+            one = _hashes(columns[name])
+            total = one if total is None else mix64(total) ^ one
+        assert total is not None  # noqa: S101 - there is at least one column
+        if kept is not None:
+            total = total[kept]
+        values, first = np.unique(total, return_index=True)
+        for value, row in zip(values.tolist(), first.tolist(), strict=True):
+            if value not in self.found:
+                at = row if kept is None else int(kept[row])
+                self.found[value] = tuple(_word(columns[name], at) for name in self.columns)
+        self._require_few()
+        return total
+
+    def unnamed(self, columns: Mapping[str, Column]) -> NDArray[np.bool_] | None:
+        """Return which rows lack a value that they must have, None for none."""
+        masks = [_missing(columns[name]) for name in self.columns if self.required]
+        found = [mask for mask in masks if mask is not None]
+        return np.logical_or.reduce(found) if found else None
+
+    def learn(self, found: Mapping[int, tuple[str, ...]]) -> None:
+        """Take in what other processes saw.
+
+        Raises:
+            InputError: ``too_many_groups``.
+        """
+        self.found.update(found)
+        self._require_few()
+
+    def _require_few(self) -> None:
+        if len(self.found) > MOST_GROUPS:
+            raise InputError(
+                "too_many_groups",
+                f"The columns of {self.option} have more than {MOST_GROUPS:,} combinations of "
+                "values.",
+                hint="Name columns with few values: categories, not measurements or ids.",
+            )
+
+
+def _hashes(column: Column) -> NDArray[np.uint64]:
+    found = column_hashes(column)
+    missing = _missing(column)
+    values = found.values
+    return values if missing is None else np.where(missing, _MISSING_HASH, values)
+
+
+def _missing(column: Column) -> NDArray[np.bool_] | None:
+    """Return where a cell has no value; an empty text is none, as in a file without types."""
+    missing = column_missing(column)
+    if not isinstance(column, Labels) or "" not in column.vocabulary.words:
+        return missing
+    empty = np.asarray(column.codes == column.vocabulary.words.index(""))
+    return empty if missing is None else missing | empty
+
+
+def _word(column: Column, row: int) -> str:
+    """Return a cell as a group's name has it."""
+    match column:
+        case Labels():
+            code = int(column.codes[row])
+            word = "" if code < 0 else column.vocabulary.words[code]
+            return _text_word(word) if word else _MISSING_WORD
+        case Numbers():
+            gap = column.missing is not None and bool(column.missing[row])
+            value = column.values[row]
+            if gap or value != value:  # noqa: PLR0124 - NaN
+                return _MISSING_WORD
+            return _number_word(value.item())
+        case _:
+            raise TypeError("a group column is read with its values")
+
+
+def _text_word(text: str) -> str:
+    """Return a text so that no two groups get the same name."""
+    if text != _MISSING_WORD and _QUOTED.isdisjoint(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _number_word(value: float | bool) -> str:  # noqa: FBT001 - a cell of a table
+    """Return a number so that unequal ones differ: the shortest text that gives it back."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    whole = math.isfinite(value) and abs(value) < _MOST_WHOLE and value == int(value)
+    return str(int(value)) if whole else repr(value)
+
+
+def column_values(column: Column) -> NDArray[Any]:
+    """Return the values of a key column as they are: numbers, or text as objects."""
+    match column:
+        case Labels():
+            words = np.array([*column.vocabulary.words, None], dtype=object)
+            return np.asarray(words[column.codes])
+        case Numbers():
+            return column.values
+        case _:
+            raise TypeError("a key that is written out is read with its values")
+
 
 # With --nan category a missing score takes the lowest place, and what was there
 # moves up to the lowest finite number.
@@ -58,12 +206,12 @@ class Assembly:
     """
 
     scores: tuple[Field, ...]
-    rule: MemberRule | None
-    side: bool | None
     where: Where | None
     key: str | None
     nan: NanPolicy
     precision: Mapping[str, str]
+    rule: MemberRule | None = None
+    side: bool | None = None
     coarse: frozenset[str] = frozenset()
     copies: bool = False
     groups: GroupColumns | None = None
@@ -72,7 +220,7 @@ class Assembly:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are needed, each once."""
-        names = [field.name for field in self.scores]
+        names = [one.name for one in self.scores]
         names += [self.rule.column] if self.rule else []
         names += [self.where.column] if self.where else []
         names += [self.key] if self.key else []
@@ -97,7 +245,7 @@ class Assembly:
         if unnamed is not None:
             intake.note("null_groups", "", _and(unnamed, keep), chunk.first_row)
         kept = None if keep is None else np.flatnonzero(keep)
-        groups = group_hashes(self.groups, chunk, kept)
+        groups = None if self.groups is None else self.groups.hashes(chunk.columns, kept)
         if kept is not None:
             member, scores = member[kept], [score[kept] for score in scores]
             keys = None if keys is None else keys[kept]
@@ -106,9 +254,8 @@ class Assembly:
         intake.classes("present", member)
         if self.copies:
             _count_copies(chunk.columns[COPY_COLUMN], kept, member, intake)
-        for name in self.coarse:
-            for side in (True, False):
-                intake.coarse[name, side] += int(np.count_nonzero(member == side))
+        for name, side in product(self.coarse, (True, False)):
+            intake.coarse[name, side] += int(np.count_nonzero(member == side))
         return Rows(
             first_row=chunk.first_row,
             source_rows=chunk.rows,
@@ -126,31 +273,31 @@ class Assembly:
         if self.rule is None:
             return np.full(chunk.rows, bool(self.side)), keep
         column = chunk.columns[self.rule.column]
-        decoded = self.rule.decode(column)
-        if decoded.null is not None:
-            intake.note("null_labels", "", _and(decoded.null, keep), chunk.first_row)
-        if decoded.unknown is not None:
-            intake.note("unknown_labels", "", _and(decoded.unknown, keep), chunk.first_row)
+        member, unknown, null = self.rule.decode(column)
+        if null is not None:
+            intake.note("null_labels", "", _and(null, keep), chunk.first_row)
+        if unknown is not None:
+            intake.note("unknown_labels", "", _and(unknown, keep), chunk.first_row)
             if len(intake.labels) < _LABELS_COUNTED:
                 intake.labels |= distinct_labels(column)
         if self.side is None:
-            return decoded.member, keep
-        own = decoded.member if self.side else ~decoded.member
+            return member, keep
+        own = member if self.side else ~member
         ours = _and(own, keep)
         before = chunk.rows if keep is None else int(np.count_nonzero(keep))
         intake.rows["other_side", self.side] += before - int(np.count_nonzero(ours))
-        return decoded.member, ours
+        return member, ours
 
     def _count_inexact(self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake) -> None:
-        for field in self.scores:
-            column = chunk.columns[field.name]
-            mask = inexact_integers(column, field.kind)
+        for one in self.scores:
+            column = chunk.columns[one.name]
+            mask = inexact_integers(column, one.kind)
             if mask is not None:
-                intake.note("inexact", field.name, _and(mask, keep), chunk.first_row)
+                intake.note("inexact", one.name, _and(mask, keep), chunk.first_row)
             mask = rounded_decimals(column)
             if mask is not None and (mask := _and(mask, keep)).any():
-                intake.note("rounded", field.name, mask, chunk.first_row)
-                intake.note("met", field.name, met_numbers(column, mask), chunk.first_row)
+                intake.note("rounded", one.name, mask, chunk.first_row)
+                intake.note("met", one.name, met_numbers(column, mask), chunk.first_row)
 
     def _scored(
         self, chunk: Chunk, name: str, keep: NDArray[np.bool_] | None, intake: Intake
@@ -177,22 +324,24 @@ class Assembly:
     ) -> NDArray[np.bool_] | None:
         """Apply the NaN policy to ``scores`` in place; return which rows are left."""
         gaps: NDArray[np.bool_] | None = None
-        if self.nan == "category":
+        category = self.nan == "category"
+        if category:
             self._count_extremes(scores, keep, chunk, intake)
         for at, score in enumerate(scores):
+            if category:
+                # Minus infinity moves up, to make room below it.
+                scores[at] = np.maximum(score, _LOWEST)
             if not _has_nan(score):
-                if self.nan == "category":
-                    scores[at] = _raised(score)
                 continue
             mask = np.isnan(score)
             intake.note("missing", self.scores[at].name, _and(mask, keep), chunk.first_row)
             gaps = mask if gaps is None else gaps | mask
-            if self.nan == "category":
-                scores[at] = np.where(mask, -np.inf, _raised(score))
+            if category:
+                scores[at] = np.where(mask, -np.inf, scores[at])
         if gaps is None:
             return keep
         intake.classes("nan", member[_and(gaps, keep)])
-        return keep if self.nan == "category" else _and(~gaps, keep)
+        return keep if category else _and(~gaps, keep)
 
     def _count_extremes(
         self,
@@ -202,22 +351,22 @@ class Assembly:
         intake: Intake,
     ) -> None:
         """Count what the place of missing scores would hide, before they are given it."""
-        for field, score in zip(self.scores, scores, strict=True):
+        for one, score in zip(self.scores, scores, strict=True):
             masks: tuple[tuple[Wrong, NDArray[np.bool_]], ...] = (
                 ("infinite", np.isinf(score)),
                 ("endless", score == -np.inf),
                 ("lowest", score == _LOWEST),
             )
             for wrong, mask in masks:
-                intake.note(wrong, field.name, _and(mask, keep), chunk.first_row)
+                intake.note(wrong, one.name, _and(mask, keep), chunk.first_row)
 
     def _count_spread(self, scores: list[NDArray[np.float64]], intake: Intake) -> None:
-        for field, score in zip(self.scores, scores, strict=True):
+        for one, score in zip(self.scores, scores, strict=True):
             # Texts are hashes here.
-            if field.kind in {"float", "integer"}:
+            if one.kind in {"float", "integer"}:
                 # Missing scores have the lowest place by now, where they are kept.
                 present = score[score != -np.inf] if self.nan == "category" else score
-                intake.spread.setdefault(field.name, Spread()).add(present)
+                intake.spread.setdefault(one.name, Spread()).add(present)
 
     def _keys(
         self, chunk: Chunk, keep: NDArray[np.bool_] | None, intake: Intake
@@ -248,8 +397,3 @@ def _and(mask: NDArray[np.bool_], keep: NDArray[np.bool_] | None) -> NDArray[np.
 def _has_nan(scores: NDArray[np.float64]) -> bool:
     """Tell whether a NaN is there: the minimum is NaN then, and costs one quick pass."""
     return scores.size > 0 and bool(np.isnan(scores.min()))
-
-
-def _raised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``scores`` with minus infinity moved up, to make room below it."""
-    return np.maximum(scores, _LOWEST)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mipaudit.reading.sheets.sheet import Matrix, Sheet
+    from mipaudit.reading.sheets.sheet import Sheet
+    from mipaudit.reading.sheets.tile import Matrix
 
 # Narrower than the names that never are a score: a released vector may well hold
 # the mean of "target" or the count of "group_2", and a coordinate that is passed

@@ -9,15 +9,14 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.unpacked import read_whole
+from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
 from mipaudit.reading.columns.column import Column, Field, Kind, Numbers
 from mipaudit.reading.csv.cells import parse_labels
-from mipaudit.reading.csv.dialect import decode_text, plain_stream
+from mipaudit.reading.csv.dialect import decode_text
 from mipaudit.reading.rows.left_out import Fault
-from mipaudit.reading.sheets.tile import column_tile, fill_matrix, large_integers
+from mipaudit.reading.sheets.tile import TextSheet, large_integers
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class JsonTable:
+class JsonTable(TextSheet):
     """Rows of a JSON document as columns; ``named`` when the document names them."""
 
     name: str
@@ -91,28 +90,16 @@ class JsonTable:
         """The columns by kind; one with a number in it is numeric."""
         return tuple(Field(name=name, kind=_kind(cells)) for name, cells in self.cells.items())
 
-    def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Return the named columns, finite, of shape (rows, len(names)).
-
-        Raises:
-            InputError: ``unparsable``, ``large_integers`` or as ``fill_matrix``.
-        """
-        tiles = (
-            column_tile(_numbers(self.cells[name], name, self.name), row=0, column=at)
-            for at, name in enumerate(names)
-        )
-        return fill_matrix(tiles, rows=self.rows, columns=names, source=self.name)
-
-    def keys(self, name: str) -> Column:
-        """Return the column ``name``: its cells have types."""
-        return self.column(name)
+    def numbers(self, name: str) -> Numbers:
+        """Return a column of numbers, which text is not."""
+        return _numbers(self.cells[name], name, self.name)
 
     def column(self, name: str) -> Column:
         """Return the column ``name`` as numbers, or as labels when it is text."""
         cells = self.cells[name]
         if _kind(cells) == "string":
             return parse_labels(["" if cell is None else cell for cell in cells])
-        return _numbers(cells, name, self.name)
+        return self.numbers(name)
 
 
 def json_table(document: Any, name: str) -> JsonTable:  # noqa: ANN401 - any JSON document

@@ -13,7 +13,7 @@ from mipaudit.reading.bytes.blob import Blob, blob_format
 from mipaudit.reading.columns.membership import Where
 from mipaudit.reading.csv.text import read_csv_text
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.sheet import Sheet, TextSheet, content_kind, only_blob, parquet_sheet
+from mipaudit.reading.sheets.sheet import Sheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def _rates(blob: Blob) -> NDArray[np.float64]:
             if names.isdisjoint(_RATES) and names.issuperset(_CURVES):
                 # Only numbers may be asked for as numbers: the other curves' rows are too.
                 chosen = Where(column=_CURVES[0], value=_ROC).mask(table.column(_CURVES[0]))
-                return np.asarray(table.matrix(_CURVES[1:])[chosen])
-            return _from_sheet(TextSheet(table=table), blob.name)
+                return np.asarray(table.matrix(_CURVES[1:]).values[chosen])
+            return _from_sheet(table, blob.name)
         case _:
             raise _no_curve(blob.name)
 
@@ -101,7 +101,7 @@ def _from_json(document: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
         raise InputError("bad_curve", f"{name}: 'fpr' and 'tpr' differ in length.", hint=_HINT)
     cells = dict(zip(_RATES, lists, strict=True))
     table = JsonTable(name=name, cells=cells, rows=len(lists[0]), named=True)
-    return table.matrix(_RATES)
+    return table.matrix(_RATES).values
 
 
 def _require_roc(rates: NDArray[np.float64], name: str) -> None:

@@ -12,44 +12,29 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format
-from mipaudit.reading.bytes.npy import NPY_MAGIC, read_npy
 from mipaudit.reading.bytes.paths import input_blobs
-from mipaudit.reading.columns.column import (
-    Chunk,
-    Column,
-    Field,
-    Hashes,
-    Labels,
-    Numbers,
-    column_hashes,
-)
-from mipaudit.reading.csv.dialect import plain_stream, unique_names
+from mipaudit.reading.bytes.unpacked import NPY_MAGIC, plain_stream, read_npy
+from mipaudit.reading.columns.column import Chunk, Field, Hashes, Numbers, column_hashes
+from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.sheets.json_numbers import json_table, load_json, looks_like_json
-from mipaudit.reading.sheets.tile import Tile, array_matrix, column_tile, fill_matrix
+from mipaudit.reading.sheets.tile import (
+    Matrix,
+    Tile,
+    array_matrix,
+    column_tile,
+    fill_matrix,
+    plain_matrix,
+    text_words,
+)
 from mipaudit.reading.source.part import CHUNK_ROWS, Part
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-    from mipaudit.reading.csv.text import CsvTable
     from mipaudit.reading.parquet.list_column import ListColumn
-    from mipaudit.reading.sheets.json_numbers import JsonTable
 
 # Arrow needs several times the memory of what it decodes at once.
 _BLOCK_CELLS: Final = 1 << 24
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Matrix:
-    """Finite numbers of shape (rows, columns), and the columns' names.
-
-    ``widths`` says how many columns each column of the file became: 1, or a list's length.
-    """
-
-    columns: tuple[str, ...]
-    values: NDArray[np.float64]
-    widths: tuple[int, ...]
 
 
 class Sheet(Protocol):
@@ -58,59 +43,23 @@ class Sheet(Protocol):
     @property
     def named(self) -> bool:
         """Whether the file names its columns; else they are c0, c1 and so on."""
-        ...
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """All columns, in file order."""
-        ...
 
     @property
     def lists(self) -> frozenset[str]:
         """The columns whose cells are lists of numbers."""
-        ...
 
     def matrix(self, names: Sequence[str]) -> Matrix:
         """Return the named columns; a list becomes columns ``name[0]``, ``name[1]``, ..."""
-        ...
 
     def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
         """Return a hash per row of each named column."""
-        ...
 
     def words(self, name: str) -> NDArray[np.str_]:
         """Return a column of text, empty where it is null."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TextSheet:
-    """The columns of a text held in memory."""
-
-    table: CsvTable | JsonTable
-    lists: frozenset[str] = frozenset()
-
-    @property
-    def named(self) -> bool:
-        """Whether the text names its columns."""
-        return self.table.named
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns by kind."""
-        return self.table.fields
-
-    def matrix(self, names: Sequence[str]) -> Matrix:
-        """Return the named columns."""
-        return _plain_matrix(names, self.table.matrix(names))
-
-    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
-        """Return a hash per row of each named column."""
-        return {name: column_hashes(self.table.keys(name)) for name in names}
-
-    def words(self, name: str) -> NDArray[np.str_]:
-        """Return a column of text, empty where it is null."""
-        return _words(self.table.column(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,7 +82,7 @@ class ArraySheet:
         whole = places == list(range(self.array.shape[1]))
         chosen = self.array if whole else self.array[:, places]
         values = array_matrix(chosen, columns=names, source=self.name)
-        return _plain_matrix(names, values)
+        return plain_matrix(names, values)
 
     def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
         """Return a hash per row of each named column."""
@@ -200,7 +149,7 @@ class PartSheet:
     def words(self, name: str) -> NDArray[np.str_]:
         """Return a column of text, empty where it is null."""
         self.part.load([name], ())
-        return np.concatenate([_words(chunk.columns[name]) for chunk in self._chunks([name])])
+        return np.concatenate([text_words(chunk.columns[name]) for chunk in self._chunks([name])])
 
     def _vectors(self, names: Sequence[str]) -> dict[str, ListColumn]:
         return {} if self.read_lists is None else self.read_lists(names)
@@ -235,12 +184,6 @@ class PartSheet:
                 row += chunk.rows
 
 
-def _words(column: Column) -> NDArray[np.str_]:
-    assert isinstance(column, Labels)  # noqa: S101 - the caller knows the kind
-    # The last entry is for nulls, whose code is -1.
-    return np.asarray(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
-
-
 def _mask(hashes: Hashes) -> NDArray[np.bool_]:
     none = np.zeros(hashes.values.shape, dtype=np.bool_)
     return none if hashes.missing is None else hashes.missing
@@ -252,10 +195,6 @@ def _mixed(source: str) -> InputError:
 
 def _row_count(part: Part) -> int:
     return sum(piece.rows for piece in part.pieces())
-
-
-def _plain_matrix(names: Sequence[str], values: NDArray[np.float64]) -> Matrix:
-    return Matrix(columns=tuple(names), values=values, widths=(1,) * len(names))
 
 
 def _expanded(names: Sequence[str], vectors: dict[str, ListColumn], source: str) -> tuple[str, ...]:
@@ -332,7 +271,7 @@ def open_sheet(blob: Blob) -> Sheet:
         case "npy":
             return array_sheet(read_npy(blob, kind), blob.name)
         case "json":
-            return TextSheet(table=json_table(load_json(blob, kind), blob.name))
+            return json_table(load_json(blob, kind), blob.name)
         case _:
             return _csv_sheet(blob, kind)
 
@@ -380,4 +319,4 @@ def _csv_sheet(blob: Blob, kind: Format) -> Sheet:
     except InputError as error:
         if error.code not in _SECOND_LOOK:
             raise
-    return TextSheet(table=read_csv_text(blob, kind))
+    return read_csv_text(blob, kind)

@@ -187,15 +187,17 @@ def read_pairs(path: str, *, columns: Sequence[str] = (), ignore: Sequence[str] 
             sheet = open_sheet(blob)
             roles = _roles(sheet, blob.name)
             labels = sheet.keys(tuple(roles.values()))
-            matching = _match({role: labels[name] for role, name in roles.items()}, blob.name)
+            one, other, records = _match(
+                {role: labels[name] for role, name in roles.items()}, blob.name
+            )
             found = read_coordinates(
                 sheet, blob.name, columns=columns, ignore=ignore, reserved=roles.values()
             )
         return Pairs(
             columns=found.columns,
-            one=found.values[matching.one],
-            other=found.values[matching.other],
-            records=matching.records,
+            one=found.values[one],
+            other=found.values[other],
+            records=records,
             named=sheet.named,
             skipped=found.skipped,
             source=describe_unchanged(blob, len(found.values)),
@@ -228,16 +230,10 @@ def _roles(sheet: Sheet, source: str) -> dict[str, str]:
     return roles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Matching:
-    """The row of each pair on each side, and its record."""
-
-    one: NDArray[np.intp]
-    other: NDArray[np.intp]
-    records: NDArray[np.intp] | None
-
-
-def _match(labels: Mapping[str, Hashes], source: str) -> _Matching:
+def _match(
+    labels: Mapping[str, Hashes], source: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp] | None]:
+    """Return the row of each pair on each side, and its record."""
     for role, column in labels.items():
         _refuse_missing(role, column, source)
     sides = _codes(labels[SIDE_COLUMN].values)
@@ -260,11 +256,8 @@ def _match(labels: Mapping[str, Hashes], source: str) -> _Matching:
     rows = np.lexsort((sides, pairs)).reshape(total, _SIDES)
     one, other = rows[:, 0], rows[:, 1]
     records = labels.get(RECORD_COLUMN)
-    return _Matching(
-        one=one,
-        other=other,
-        records=None if records is None else _records(records.values, one, other, source),
-    )
+    named = None if records is None else _records(records.values, one, other, source)
+    return one, other, named
 
 
 def _refuse_missing(role: str, column: Hashes, source: str) -> None:

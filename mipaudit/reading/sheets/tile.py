@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Numbers, inexact_integers
+from mipaudit.reading.columns.column import (
+    Column,
+    Hashes,
+    Labels,
+    Numbers,
+    column_hashes,
+    inexact_integers,
+)
 from mipaudit.reading.rows.left_out import Fault
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -28,6 +35,18 @@ class Tile:
     column: int
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matrix:
+    """Finite numbers of shape (rows, columns), and the columns' names.
+
+    ``widths`` says how many columns each column of the file became: 1, or a list's length.
+    """
+
+    columns: tuple[str, ...]
+    values: NDArray[np.float64]
+    widths: tuple[int, ...]
 
 
 def column_tile(numbers: Numbers, *, row: int, column: int) -> Tile:
@@ -123,6 +142,69 @@ class _Census:
             raise large_integers(self.inexact, columns, source)
 
 
+def plain_matrix(names: Sequence[str], values: NDArray[np.float64]) -> Matrix:
+    """Return columns none of which is a list."""
+    return Matrix(columns=tuple(names), values=values, widths=(1,) * len(names))
+
+
+def text_words(column: Column) -> NDArray[np.str_]:
+    """Return the words of a column of text, empty where it is null."""
+    assert isinstance(column, Labels)  # noqa: S101 - the caller knows the kind
+    # The last entry is for nulls, whose code is -1.
+    return np.asarray(np.array([*column.vocabulary.words, ""], dtype=np.str_)[column.codes])
+
+
+class TextSheet:
+    """A text held in memory, whose columns are made as they are asked for.
+
+    Attributes:
+        name: what messages call the file.
+        rows: how many.
+    """
+
+    lists: ClassVar[frozenset[str]] = frozenset()
+    name: str
+    rows: int
+
+    def column(self, name: str) -> Column:
+        """Return a column as numbers, or as labels when it is text."""
+        raise NotImplementedError
+
+    def key(self, name: str) -> Column:
+        """Return a column that names records, persons or groups."""
+        return self.column(name)
+
+    def numbers(self, name: str) -> Numbers:
+        """Return a column of numbers.
+
+        Raises:
+            InputError: ``unparsable``, ``decimal_comma`` or ``large_integers``.
+        """
+        column = self.column(name)
+        if isinstance(column, Numbers):
+            return column
+        raise InputError("unparsable", f"{self.name}: column {quoted_name(name)} is no number.")
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the named columns.
+
+        Raises:
+            InputError: as `numbers` and `fill_matrix`.
+        """
+        tiles = (column_tile(self.numbers(name), row=0, column=at) for at, name in enumerate(names))
+        return plain_matrix(
+            names, fill_matrix(tiles, rows=self.rows, columns=names, source=self.name)
+        )
+
+    def keys(self, names: Sequence[str]) -> dict[str, Hashes]:
+        """Return a hash per row of each named column."""
+        return {name: column_hashes(self.key(name)) for name in names}
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column of text, empty where it is null."""
+        return text_words(self.column(name))
+
+
 def large_integers(faults: Mapping[int, Fault], columns: Sequence[str], source: str) -> InputError:
     """Return the error for integers that a float cannot hold exactly."""
     return InputError(
@@ -141,11 +223,6 @@ def _count(faults: dict[int, Fault], mask: NDArray[np.bool_], tile: Tile) -> Non
 
 def _places(faults: Mapping[int, Fault], columns: Sequence[str]) -> str:
     shown = sorted(faults)[:_SHOWN]
-    listed = "; ".join(f"column {quoted_name(columns[at])} in {_rows(faults[at])}" for at in shown)
+    listed = "; ".join(f"column {quoted_name(columns[at])} in {faults[at].told}" for at in shown)
     more = len(faults) - len(shown)
     return listed if not more else f"{listed}; and {more} more columns"
-
-
-def _rows(fault: Fault) -> str:
-    rows = "1 row" if fault.count == 1 else f"{fault.count} rows"
-    return f"{rows}, first in data row {fault.first_row + 1}"

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.columns.column import FRACTIONS, INTEGERS, Field, Numbers, column_hashes
-from mipaudit.reading.columns.column_cache import ChunkStore, slice_column
+from mipaudit.reading.columns.column_cache import ChunkStore, StoredPart, slice_column
+from mipaudit.reading.columns.names import unique_names
 from mipaudit.reading.csv.cells import column_kind
-from mipaudit.reading.csv.dialect import unique_names
 from mipaudit.reading.source.opening import open_groups, open_scores
-from mipaudit.reading.source.part import CHUNK_ROWS, Piece, stored_pieces
+from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.reading.source.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _require_one_form(data: object, members: object, holdout: object) -> None:
 _UNLIMITED = 1 << 62
 
 
-class ArrowPart:
+class ArrowPart(StoredPart):
     """A table in memory, in Arrow's form."""
 
     blob = None
@@ -166,14 +166,6 @@ class ArrowPart:
                 for name in set(hashed) & set(columns):
                     columns[name] = column_hashes(columns[name])
                 self._store.append(columns, batch.num_rows)
-
-    def pieces(self) -> Sequence[Piece]:
-        """Return the converted rows."""
-        return stored_pieces(self._store)
-
-    def close(self) -> None:
-        """Drop the converted rows."""
-        self._store.close()
 
 
 def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
@@ -206,7 +198,7 @@ def open_arrow(frame: object, name: str = "the frame") -> ArrowPart:
     return ArrowPart(name, table)
 
 
-class ArrayPart:
+class ArrayPart(StoredPart):
     """The scores of one class, one numpy array per score."""
 
     blob = None
@@ -227,14 +219,6 @@ class ArrayPart:
     ) -> None:
         """Do nothing: everything is there."""
 
-    def pieces(self) -> Sequence[Piece]:
-        """Return the rows."""
-        return stored_pieces(self._store)
-
-    def close(self) -> None:
-        """Drop the rows."""
-        self._store.close()
-
 
 def _array_field(name: str, numbers: Numbers) -> Field:
     dtype = numbers.values.dtype
@@ -243,13 +227,12 @@ def _array_field(name: str, numbers: Numbers) -> Field:
     )
 
 
-def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
-    """Return the scores of one class as a part.
+def array_part(side: str, values: ArrayLike) -> ArrayPart:
+    """Return the scores of one class as a part, called ``score``, or ``score_0`` and so on.
 
     Args:
         side: ``"members"`` or ``"holdout"``.
         values: shape (n,) or (n, d), numbers or booleans; masked values are missing.
-        names: the d names of the scores; empty for ``score`` or ``score_0`` and so on.
 
     Raises:
         InputError: ``bad_array`` or ``empty_class``.
@@ -268,12 +251,7 @@ def array_part(side: str, values: ArrayLike, names: Sequence[str]) -> ArrayPart:
     if not table.size:
         raise InputError("empty_class", f"There are no {side} scores.")
     width = table.shape[1]
-    titles = tuple(names) or (
-        ("score",) if width == 1 else tuple(f"score_{at}" for at in range(width))
-    )
-    if len(titles) != width:
-        raise InputError("bad_array", f"{len(titles)} names for {width} {side} scores.")
-    unique_names(titles, side)
+    titles = ["score"] if width == 1 else [f"score_{at}" for at in range(width)]
     masks = _masks(values, table.shape)
     return ArrayPart(
         side,
@@ -306,7 +284,6 @@ def open_arrays(
     members: ArrayLike,
     holdout: ArrayLike,
     *,
-    names: Sequence[str] = (),
     nan: NanPolicy = "error",
 ) -> ScoreSource:
     """Open the scores of both classes from arrays.
@@ -314,13 +291,12 @@ def open_arrays(
     Args:
         members: shape (n,) or (n, d), numbers or booleans.
         holdout: shape (m,) or (m, d).
-        names: of the d scores; by default ``score``, or ``score_0`` and so on.
         nan: what to do with a missing score.
 
     Raises:
         InputError: a wrong shape or type, or a class without scores.
     """
-    parts = (array_part("members", members, names), array_part("holdout", holdout, names))
+    parts = (array_part("members", members), array_part("holdout", holdout))
     widths = [len(part.fields) for part in parts]
     if widths[0] != widths[1]:
         raise InputError(

@@ -8,42 +8,38 @@ Cheap looks at a whole input before it is audited.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.bad_parts import BadPartsError, each_loaded, input_changed, named_fault
-from mipaudit.reading.bytes.blob import (
-    ZIP_MAGIC,
-    Blob,
-    MemoryBlob,
-    TemporaryBlob,
-    blob_format,
-    each_at_once,
-)
+from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, BoundBlob, blob_format, each_at_once
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import (
     Layout,
-    common_precision,
-    differing_types,
     member_rule,
     merge_fields,
     no_member_column,
-    parts_with,
     plan_columns,
-    require_columns,
-    stored_fields,
+    uneven_storage,
     unreadable_column,
 )
-from mipaudit.reading.columns.score_selection import candidate_columns
+from mipaudit.reading.columns.score_selection import candidate_columns, selection_findings
 from mipaudit.reading.rows.copies import check_copies
-from mipaudit.reading.rows.groups import GroupColumns
-from mipaudit.reading.rows.left_out import Coarse
 from mipaudit.reading.rows.repetition import check_ids
-from mipaudit.reading.rows.rows_of_chunk import Assembly
+from mipaudit.reading.rows.rows_of_chunk import Assembly, GroupColumns
 from mipaudit.reading.rows.units import stand_for_units
-from mipaudit.reading.source.part import Load, Part, ScoreColumn, VectorScore
-from mipaudit.reading.source.source import Group, ScoreSource
+from mipaudit.reading.source.part import (
+    BadPartsError,
+    Load,
+    Part,
+    ScoreColumn,
+    VectorScore,
+    input_changed,
+    load_each,
+    named_fault,
+)
+from mipaudit.reading.source.source import ScoreSource
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -60,7 +56,7 @@ _STDIN_IN_MEMORY = 4 << 20
 
 def open_parts(files: Sequence[FoundBlob]) -> tuple[tuple[Part, ...], tuple[Blob, ...]]:
     """Return the parts, and what has a header alone: fine unless nothing else is there."""
-    blobs = [one.blob for one in files]
+    blobs = [blob for blob, _ in files]
     parts: list[Part] = []
     bare: list[Blob] = []
     opened = each_at_once(_open_or_error, blobs, remote=any(blob.remote for blob in blobs))
@@ -81,11 +77,11 @@ def _with_keys(
     opened: Sequence[Part | InputError], files: Sequence[FoundBlob]
 ) -> Sequence[Part | InputError]:
     """Return the parts with the columns that their folders name."""
-    if not any("=" in folder for one in files for folder in one.folders):
+    if not any("=" in folder for _, folders in files for folder in folders):
         return opened
     from mipaudit.reading.parquet.hive import HivePart, folder_keys
 
-    keys = folder_keys([(one.blob.name, one.folders) for one in files])
+    keys = folder_keys([(blob.name, folders) for blob, folders in files])
     return [
         part if isinstance(part, InputError) else HivePart(part, own)
         for part, own in zip(opened, keys, strict=True)
@@ -155,7 +151,7 @@ def open_scores(request: ReadRequest, *, load: Loader | None = None) -> ScoreSou
     claim_buffers()
     sides = _sides(request)
     found = [(side, _files(specs)) for side, specs in sides]
-    blobs = [(side, [one.blob for one in files]) for side, files in found]
+    blobs = [(side, [blob for blob, _ in files]) for side, files in found]
     try:
         check_different(blobs)
         sound = [(side, _sound(files, request.left_out)) for side, files in found]
@@ -186,11 +182,11 @@ def _files(specs: Sequence[str]) -> list[FoundBlob]:
             hint="Give - alone, or write the stream to a file first.",
         )
     found = [one for spec in specs for one in find_blobs(spec, in_memory=_STDIN_IN_MEMORY)]
-    return sorted(found, key=lambda one: one.blob.name.encode()) if len(specs) > 1 else found
+    return sorted(found, key=lambda one: one[0].name.encode()) if len(specs) > 1 else found
 
 
 def _sound(files: Sequence[FoundBlob], left_out: frozenset[str]) -> Sequence[FoundBlob]:
-    sound = [one for one in files if one.blob.name not in left_out]
+    sound = [one for one in files if one[0].name not in left_out]
     if not sound:
         raise InputError("no_part_left", "No file is left that can be read.")
     return sound
@@ -201,7 +197,7 @@ def _require_skippable(error: BadPartsError, blobs: Sequence[Blob]) -> None:
     for blob in blobs:
         if blob.name in error.parts and blob.changed():
             raise input_changed(blob)
-    if any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs):
+    if any(isinstance(blob, BoundBlob) for blob in blobs):
         raise error.plain() from None
 
 
@@ -245,73 +241,35 @@ def open_groups(
     layout = plan_columns(fields, parts, request)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
         raise unreadable_column(candidate_columns(fields)[0], option="`member_column`")
-    loads = []
-    for part in parts:
-        require_columns(part, layout)
-        present = {field.name for field in part.fields}
-        loads.append(
-            Load(
-                part=part,
-                names=layout.needed & present,
-                hashed=layout.hashed & present,
-                keys=(layout.carried - {field.name for field in layout.scores}) & present,
-            )
-        )
-    (_load_each if load is None else load)(loads)
-    grouping = None
-    if request.group_columns:
-        grouping = GroupColumns(
-            columns=request.group_columns,
-            option=request.group_option,
-            required=request.run_column is not None,
-        )
-    fields_of = stored_fields(parts)
-    stored = {one.name: common_precision(fields_of.get(one.name, ())) for one in layout.scores}
-    precision = {name: coarse for name, coarse in stored.items() if coarse is not None}
+    (load_each if load is None else load)([layout.load(part) for part in parts])
+    rounded, mixed = uneven_storage([one.name for one in layout.selection.scores], parts)
+    assembly = _assembly(layout, request, {name: one.precision for name, one in rounded.items()})
+    rules = [
+        member_rule(found, layout.candidates, request, required=side is None)
+        for side, found in groups
+    ]
     source = ScoreSource(
-        columns=_score_columns(layout.scores, parts),
-        skipped=layout.skipped,
+        columns=_score_columns(layout.selection.scores, parts),
+        skipped=layout.selection.skipped,
         groups=[
-            Group(
-                parts=found,
-                assembly=_assembly(
-                    side=side,
-                    parts=found,
-                    layout=layout,
-                    request=request,
-                    groups=grouping,
-                    precision=precision,
-                ),
-            )
-            for side, found in groups
+            (found, replace(assembly, side=side, rule=rule))
+            for (side, found), rule in zip(groups, rules, strict=True)
         ],
     )
     _name_scores(source, layout)
-    source.chosen_words = layout.told
-    source.rounded = {
-        name: Coarse(precision=coarse, where=parts_with(name, coarse, parts))
-        for name, coarse in precision.items()
-    }
-    source.mixed = tuple(
-        name
-        for name in stored
-        if name not in precision and differing_types(fields_of.get(name, ()))
-    )
+    source.chosen_words = selection_findings(layout.selection)
+    source.rounded, source.mixed = rounded, mixed
     return _checked(source, layout, request)
 
 
 def _name_scores(source: ScoreSource, layout: Layout) -> None:
     """Say which of the columns are scores by themselves and which make up vectors."""
     place = {column.name: at for at, column in enumerate(source.columns)}
-    source.scalars = tuple(at for name, at in place.items() if name in layout.scalars)
+    source.scalars = tuple(at for name, at in place.items() if name in layout.selection.scalars)
     source.vectors = tuple(
-        VectorScore(name=one.name, coordinates=tuple(place[name] for name in one.columns))
-        for one in layout.vectors
+        VectorScore(name=",".join(one), coordinates=tuple(place[name] for name in one))
+        for one in layout.selection.vectors
     )
-
-
-def _load_each(loads: Sequence[Load]) -> None:
-    each_loaded([one.part.name for one in loads], [one.here for one in loads])
 
 
 def _score_columns(scores: Sequence[Field], parts: Sequence[Part]) -> tuple[ScoreColumn, ...]:
@@ -331,25 +289,23 @@ def _score_kind(kind: Kind) -> ScoreKind:
             return kind
 
 
-def _assembly(
-    *,
-    side: bool | None,
-    parts: Sequence[Part],
-    layout: Layout,
-    request: ReadRequest,
-    groups: GroupColumns | None,
-    precision: Mapping[str, str],
-) -> Assembly:
+def _assembly(layout: Layout, request: ReadRequest, precision: Mapping[str, str]) -> Assembly:
+    """Return how rows are made, but for who is a member."""
+    grouping = None
+    if request.group_columns:
+        grouping = GroupColumns(
+            columns=request.group_columns,
+            option=request.group_option,
+            required=request.run_column is not None,
+        )
     return Assembly(
         copies=layout.copies,
-        scores=layout.scores,
-        rule=member_rule(parts, layout.candidates, request, required=side is None),
-        side=side,
+        scores=layout.selection.scores,
         where=layout.where,
         key=request.unit_column or request.key_column,
         nan=request.nan,
         precision=precision,
-        groups=groups,
+        groups=grouping,
         named=request.named,
     )
 

@@ -1,28 +1,29 @@
 """A part of the input, whatever its format: its columns and chunks of its rows.
 
-All partitions of an input, and who is told what was left out of them.
+All partitions of an input, and who is told what was left out of them. Parts that cannot be read
+are told apart from data that cannot be audited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeVar, overload
 
 from mipaudit.errors import InputError
-from mipaudit.reading.columns.column import Chunk, Field
 from mipaudit.reading.rows.left_out import Intake
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob
-    from mipaudit.reading.columns.column_cache import ChunkStore
+    from mipaudit.reading.columns.column import Chunk, Field
     from mipaudit.summaries.plan import ScoreKind
     from mipaudit.summaries.rows import Rows
 
 # Rows per chunk: 0.5 MiB of float64 stays in a core's cache between decoding,
 # checking and counting.
 CHUNK_ROWS: Final = 1 << 17
-_PIECE_CHUNKS: Final = 16
 
 
 class Piece(Protocol):
@@ -31,16 +32,13 @@ class Piece(Protocol):
     @property
     def rows(self) -> int:
         """How many rows."""
-        ...
 
     @property
     def stays(self) -> bool:
         """Whether the rows are in this process, so that no other can read them."""
-        ...
 
     def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
         """Yield the named columns; the piece's first row is global row ``first_row``."""
-        ...
 
 
 class Part(Protocol):
@@ -49,22 +47,18 @@ class Part(Protocol):
     @property
     def name(self) -> str:
         """What messages call it, already safe to print."""
-        ...
 
     @property
     def blob(self) -> Blob | None:
         """The bytes behind it, None for what was in memory."""
-        ...
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """All columns, in order."""
-        ...
 
     @property
     def rows_about(self) -> int:
         """How many rows, as far as known before ``load``; never to be relied on."""
-        ...
 
     def load(
         self, names: Collection[str], hashed: Collection[str], keys: Collection[str] = ()
@@ -74,15 +68,12 @@ class Part(Protocol):
         ``hashed`` are needed as hashes only; they and ``keys`` name records, persons or groups:
         texts, of which two are never one number.
         """
-        ...
 
     def pieces(self) -> Sequence[Piece]:
         """Return the pieces in row order, after ``load``."""
-        ...
 
     def close(self) -> None:
         """Release what is held."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,39 +106,32 @@ class Load:
         self.part.load(self.names, self.hashed, self.keys)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StoredPiece:
-    """Some consecutive chunks of a store."""
-
-    store: ChunkStore
-    start: int
-    stop: int
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return sum(self.store.rows[self.start : self.stop])
-
-    @property
-    def stays(self) -> bool:
-        """They do: what was parsed or given is kept here."""
-        return True
-
-    def chunks(self, names: Collection[str], first_row: int) -> Iterator[Chunk]:
-        """Yield the stored chunks."""
-        for at in range(self.start, self.stop):
-            rows = self.store.rows[at]
-            yield Chunk(first_row=first_row, rows=rows, columns=self.store.get(at, names))
-            first_row += rows
+def load_each(loads: Sequence[Load]) -> None:
+    """Load parts one after the other, in this thread; as `each_loaded`."""
+    each_loaded([one.part.name for one in loads], [one.here for one in loads])
 
 
-def stored_pieces(store: ChunkStore) -> tuple[StoredPiece, ...]:
-    """Return all of ``store`` in pieces of about a million rows."""
-    chunks = len(store.rows)
-    return tuple(
-        StoredPiece(store=store, start=at, stop=min(at + _PIECE_CHUNKS, chunks))
-        for at in range(0, chunks, _PIECE_CHUNKS)
-    )
+def each_loaded(names: Sequence[str], loads: Sequence[Callable[[], None]]) -> None:
+    """Call every one of ``loads``, and name all parts that cannot be read.
+
+    Args:
+        names: of the parts.
+        loads: what reads each; other errors end it at once.
+
+    Raises:
+        BadPartsError: some cannot be read.
+    """
+    bad: list[BadPartsError] = []
+    for name, load in zip(names, loads, strict=True):
+        try:
+            load()
+        except InputError as error:
+            named = named_fault(error, name)
+            if not isinstance(named, BadPartsError):
+                raise
+            bad.append(named)
+    if bad:
+        raise BadPartsError.together(bad)
 
 
 class Partition(Protocol):
@@ -163,7 +147,6 @@ class Partition(Protocol):
             FaultyRowsError: a missing score, membership or key; three labels.
             BadPartsError: the part cannot be read.
         """
-        ...
 
 
 class Ledger(Protocol):
@@ -171,11 +154,9 @@ class Ledger(Protocol):
 
     def settle(self, intake: Intake) -> None:
         """Take the account of one full pass; raise the fault that it shows."""
-        ...
 
     def fault(self) -> InputError:
         """Return the error for the faults of all rows."""
-        ...
 
 
 class FaultyRowsError(InputError):
@@ -239,3 +220,96 @@ class Partitions(Sequence[PartitionT_co], Generic[PartitionT_co]):
         except FaultyRowsError:
             raise self.fault() from None
         self.settle(intake)
+
+
+# Damage: bytes that are not there, or not what the format says. What the data say, such as
+# a missing score, a third label or a word among numbers, is never among them.
+UNREADABLE: Final = frozenset(
+    {
+        "bad_parquet",
+        "bad_quotes",
+        "damaged_column",
+        "empty_file",
+        "not_a_table",
+        "not_utf8",
+        "ragged_rows",
+        "truncated",
+        "unreadable",
+    }
+)
+_NAMED: Final = 10
+_LONGEST_NAME: Final = 400
+SKIPPED: Final = "bad_parts_skipped"
+
+
+class BadPartsError(InputError):
+    """Parts that cannot be read; the message is that of the first.
+
+    Attributes:
+        parts: their names, safe to print.
+    """
+
+    parts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, error: InputError, parts: Sequence[str]) -> Self:
+        """Return ``error`` with the names of the parts."""
+        bad = cls(error.code, error.message, hint=error.hint)
+        bad.parts = tuple(parts)
+        return bad
+
+    @classmethod
+    def together(cls, errors: Iterable[BadPartsError]) -> Self:
+        """Return several as one, which says what the first does."""
+        found = list(errors)
+        names = dict.fromkeys(name for one in found for name in one.parts)
+        return cls.of(found[0], tuple(names))
+
+    def plain(self) -> InputError:
+        """Return the error as one that no part can be skipped for."""
+        return InputError(self.code, self.message, hint=self.hint)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel between processes with the names."""
+        return _restored, (super().__reduce__()[1], self.parts)
+
+
+def _restored(plain: tuple[object, str, str, str | None], parts: tuple[str, ...]) -> BadPartsError:
+    _, code, message, hint = plain
+    return BadPartsError.of(InputError(code, message, hint=hint), parts)
+
+
+def named_fault(error: InputError, part: str) -> InputError:
+    """Return ``error`` as that of a bad part where it tells of damage, else as it is."""
+    if error.code not in UNREADABLE or isinstance(error, BadPartsError):
+        return error
+    return BadPartsError.of(error, (part,))
+
+
+def input_changed(blob: Blob) -> InputError:
+    """Return the error for a file that is not as the run found it: never a bad part."""
+    return InputError(
+        "input_changed",
+        f"{blob.name}: the file changed while it was read.",
+        hint="Audit a copy that nobody writes to.",
+    )
+
+
+def skipped_finding(names: Sequence[str], files: int) -> Finding:
+    """Return what the reader must know of parts that were left out.
+
+    Args:
+        names: of the parts left out.
+        files: in the input, with those.
+    """
+    listed = ", ".join(f"'{safe_name(name, longest=_LONGEST_NAME)}'" for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Finding(
+        code=SKIPPED,
+        serious=True,
+        text=(
+            f"{len(names):,} of {files:,} input files cannot be read and are left out: "
+            f"{listed}{more}. The records in them are missing, and perhaps not by chance: "
+            "nothing here speaks for them."
+        ),
+    )

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.bad_parts import input_changed, named_fault, skipped_finding
-from mipaudit.reading.bytes.blob import Blob, MemoryBlob, TemporaryBlob, describe_blob, each_at_once
+from mipaudit.reading.bytes.blob import Blob, BoundBlob, describe_blob, each_at_once
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.columns.score_selection import UNUSED
 from mipaudit.reading.rows.left_out import (
@@ -16,12 +15,19 @@ from mipaudit.reading.rows.left_out import (
     Intake,
     fault_of,
     intake_findings,
-    merge_intakes,
     precision_findings,
     types_finding,
 )
 from mipaudit.reading.rows.units import Chosen, choose_units
-from mipaudit.reading.source.part import FaultyRowsError, Part, Partitions, Piece
+from mipaudit.reading.source.part import (
+    FaultyRowsError,
+    Part,
+    Partitions,
+    Piece,
+    input_changed,
+    named_fault,
+    skipped_finding,
+)
 from mipaudit.statements.copies import COPY_COLUMN, Copies, copy_findings
 from mipaudit.statements.origin import InputFile
 
@@ -31,14 +37,6 @@ if TYPE_CHECKING:
     from mipaudit.reading.source.part import ScoreColumn, VectorScore
     from mipaudit.statements.estimate import Finding
     from mipaudit.summaries.rows import Rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Group:
-    """Parts that are understood in the same way, and the rows in each of their pieces."""
-
-    parts: tuple[Part, ...]
-    assembly: Assembly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,11 +94,6 @@ class PiecePartition:
         if self.assembly.groups is not None:
             intake.groups |= self.assembly.groups.found
 
-    def add_to(self, intake: Intake) -> None:
-        """Count the rows and faults of this partition without stopping at the first."""
-        for chunk in self.chunks(self.assembly.columns):
-            self.assembly.rows(chunk, intake)
-
 
 class ScoreSource:
     """An opened input. Use it as a context manager, or close it.
@@ -131,9 +124,12 @@ class ScoreSource:
         *,
         columns: tuple[ScoreColumn, ...],
         skipped: tuple[tuple[str, str], ...],
-        groups: Sequence[Group],
+        groups: Sequence[tuple[Sequence[Part], Assembly]],
     ) -> None:
-        """Number the rows: position follows the order of the groups and their parts."""
+        """Number the rows: position follows the order of the groups and their parts.
+
+        Each group is of parts that are understood in the same way.
+        """
         self.columns = columns
         self.vectors: tuple[VectorScore, ...] = ()
         self.scalars = tuple(range(len(columns)))
@@ -151,20 +147,21 @@ class ScoreSource:
         self._described: dict[bool, tuple[InputFile, ...]] = {}
         self.intake = Intake()
         self.left_out: tuple[Blob, ...] = ()
-        self._parts = [part for group in groups for part in group.parts]
+        self._parts = [part for parts, _ in groups for part in parts]
         self._partitions: list[PiecePartition] = []
-        self._rows = [self._add_part(part, group) for group in groups for part in group.parts]
+        self._rows = [self._add_part(part, how) for parts, how in groups for part in parts]
         self.rows_hint: int | None = sum(self._rows)
-        rules = [group.assembly.rule for group in groups if group.assembly.rule]
+        rules = [how.rule for _, how in groups if how.rule]
         self.member_column: str | None = rules[0].column if rules else None
 
-    def _add_part(self, part: Part, group: Group) -> int:
+    def _add_part(self, part: Part, how: Assembly) -> int:
         rows = 0
         start = self._end()
-        precision = group.assembly.precision
-        coarse = frozenset(f.name for f in part.fields if f.storage == precision.get(f.name, ""))
-        copies = group.assembly.copies and any(f.name == COPY_COLUMN for f in part.fields)
-        assembly = replace(group.assembly, coarse=coarse, copies=copies)
+        coarse = frozenset(
+            f.name for f in part.fields if f.storage == how.precision.get(f.name, "")
+        )
+        copies = how.copies and any(f.name == COPY_COLUMN for f in part.fields)
+        assembly = replace(how, coarse=coarse, copies=copies)
         for piece in part.pieces():
             self._partitions.append(
                 PiecePartition(
@@ -296,7 +293,7 @@ class ScoreSource:
     def rereadable(self) -> bool:
         """Tell whether all files can be opened once more, as a pipe cannot."""
         blobs = (*(part.blob for part in self._parts), *self.bare)
-        return not any(isinstance(blob, MemoryBlob | TemporaryBlob) for blob in blobs)
+        return not any(isinstance(blob, BoundBlob) for blob in blobs)
 
     @property
     def copies(self) -> Copies | None:
@@ -344,13 +341,19 @@ class ScoreSource:
             raise empty_class_error(members=not members)
 
     def _total(self) -> Intake:
-        total = merge_intakes([self.intake])
+        total = Intake()
+        total.include(self.intake)
         total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
         return total
 
     def fault(self) -> InputError:
         """Count the faults of the whole input, in one more pass, and return the error."""
-        total = merge_intakes(self._fault_intakes())
+        total = Intake()
+        for partition in self._partitions:
+            intake = Intake()
+            for chunk in partition.chunks(partition.assembly.columns):
+                partition.assembly.rows(chunk, intake)
+            total.include(intake)
         assembly = self._partitions[0].assembly
         rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
         for rule in rules:
@@ -361,12 +364,6 @@ class ScoreSource:
             key_column=assembly.key,
             coarse=self.rounded,
         )
-
-    def _fault_intakes(self) -> Iterator[Intake]:
-        for partition in self._partitions:
-            intake = Intake()
-            partition.add_to(intake)
-            yield intake
 
     def close(self) -> None:
         """Release files, memory and temporary files."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from mipaudit.engine.process_pool import ProcessPool, process_pool
+from mipaudit.engine.workers import ProcessPool, process_pool
 from mipaudit.errors import MipauditError
 from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
 from mipaudit.validation.coverage.tally import Statements, gather, joined, tally

@@ -14,10 +14,10 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import MemoryBlob
+from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column_cache import ChunkStore
 from mipaudit.reading.csv import large as csv_large
 from mipaudit.reading.csv import part as csv_part
-from mipaudit.reading.csv.dialect import plain_stream
 from mipaudit.reading.csv.large import LargeCsv
 from mipaudit.reading.csv.part import CsvPart
 
@@ -187,7 +187,7 @@ def test_failure_below_pandas_stays_what_it_was(large, monkeypatch, failure):
     def read(self, size):
         raise failure
 
-    monkeypatch.setattr(csv_large._CountedStream, "_read", read)
+    monkeypatch.setattr(csv_large.CountedStream, "_read", read)
     with pytest.raises(type(failure)) as caught:
         parse(csv)
     assert caught.value is failure
@@ -200,7 +200,7 @@ def test_control_c_between_pandas_and_our_read(large, monkeypatch):
         signal.raise_signal(signal.SIGINT)
         return b""
 
-    monkeypatch.setattr(csv_large._CountedStream, "read", read)
+    monkeypatch.setattr(csv_large.CountedStream, "read", read)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

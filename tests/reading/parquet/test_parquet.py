@@ -350,9 +350,9 @@ def test_only_the_columns_that_are_needed_are_decoded(save, monkeypatch):
     asked = []
     batches = RowGroup._batches
 
-    def noted(self, names):
+    def noted(self, part, names):
         asked.append(set(names))
-        return batches(self, names)
+        return batches(self, part, names)
 
     monkeypatch.setattr(RowGroup, "_batches", noted)
     with open_scores(ReadRequest(scores=str(save(table)), score_columns=("score",))) as source:

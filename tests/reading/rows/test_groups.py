@@ -10,8 +10,8 @@ import pytest
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import Labels, Numbers, Vocabulary
-from mipaudit.reading.rows.groups import MOST_GROUPS, GroupColumns, column_values
 from mipaudit.reading.rows.output import write_rows
+from mipaudit.reading.rows.rows_of_chunk import MOST_GROUPS, GroupColumns, column_values
 from mipaudit.reading.source.any_input import open_frame
 from mipaudit.reading.source.opening import open_scores
 from mipaudit.reading.source.request import ReadRequest

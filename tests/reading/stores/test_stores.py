@@ -311,7 +311,7 @@ def test_a_store_that_fails_half_way(web, website, name):
     (website.folder / "long.csv").write_text("member,loss\n" + rows, encoding="utf-8")
     _, there = web
     files = find_blobs(f"{there}/{name}", in_memory=1)
-    part = open_part(files[0].blob)
+    part = open_part(files[0][0])
     website.status = 503
     with pytest.raises(MipauditError) as caught:
         read_all(part)

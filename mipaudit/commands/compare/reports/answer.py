@@ -30,7 +30,7 @@ from mipaudit.commands.compare.reports.report import (
 from mipaudit.commands.estimate.report import Report
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
-from mipaudit.reading.bytes.bad_parts import SKIPPED
+from mipaudit.reading.source.part import SKIPPED
 from mipaudit.statements.estimate import Against, Attackers, Estimate
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason

@@ -12,8 +12,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
-from mipaudit.reading.bytes.npy import read_array, read_npy
-from mipaudit.reading.bytes.unpacked import require_room
+from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
 from mipaudit.reading.columns.column import word_hashes
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
