@@ -262,18 +262,13 @@ class ProcessPool:
                 process.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
 
+    def __enter__(self) -> Self:
+        """Return the pool itself."""
+        return self
 
-@contextmanager
-def process_pool(size: int) -> Iterator[ProcessPool]:
-    """Yield a pool that is gone afterwards, whatever happens."""
-    pool = ProcessPool(size)
-    try:
-        yield pool
-    except BaseException:
-        pool.close(now=True)
-        raise
-    finally:
-        pool.close(now=False)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close, at once if the work failed or was interrupted."""
+        self.close(now=kind is not None)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.chance import copied, sequence_bits
-from mipaudit.reading.rows.left_out import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.verdict import ROWS_TAKEN
 from mipaudit.summaries.identity.row_rank import splitmix64
@@ -109,9 +108,7 @@ class _Look:
 
     def take(self, partition: PiecePartition, *, several: bool) -> None:
         """Look at the rows of a partition."""
-        assembly = replace(partition.assembly, key=None, groups=None, named=False)
-        for chunk in partition.chunks(assembly.columns):
-            rows = assembly.rows(chunk, Intake())
+        for _, rows in partition.looked_at():
             if several:
                 self._digest(partition.part, rows)
             if self.places:

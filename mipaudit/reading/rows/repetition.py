@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import column_hashes
 from mipaudit.reading.columns.names import id_kind
-from mipaudit.reading.rows.left_out import Intake
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import ROWS_TAKEN
@@ -134,11 +133,8 @@ def _collected(
     partition: PiecePartition, names: Sequence[str], most: int
 ) -> Iterator[tuple[NDArray[np.bool_], dict[str, Hashes], dict[str, NDArray[np.bool_]]]]:
     """Yield class, hashes and what is known of the first rows of a partition, at most so many."""
-    whole = partition.assembly
-    scores = whole.scores if whole.nan == "drop" else ()
-    assembly = replace(whole, scores=scores, key=None, groups=None, named=False)
-    for chunk in partition.chunks({*assembly.columns, *names}):
-        rows = assembly.rows(chunk, Intake()).head(most)
+    for chunk, every in partition.looked_at(names, scores=False):
+        rows = every.head(most)
         kept = slice(most) if rows.kept is None else rows.kept
         hashes = {name: column_hashes(chunk.columns[name]) for name in names}
         known = {

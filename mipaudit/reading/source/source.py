@@ -75,6 +75,21 @@ class PiecePartition:
         except InputError as error:
             raise named_fault(error, self.part) from None
 
+    def looked_at(
+        self, columns: Collection[str] = (), *, scores: bool = True
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """Yield chunks with further columns, and their rows: nothing is told of what is left out.
+
+        Args:
+            columns: that chunks have, too.
+            scores: whether rows have them, and not only who is a member.
+        """
+        how = replace(self.assembly, key=None, groups=None, named=False)
+        if not scores and how.nan != "drop":
+            how = replace(how, scores=())
+        for chunk in self.chunks(dict.fromkeys((*how.columns, *columns))):
+            yield chunk, how.rows(chunk, Intake())
+
     def batches(self, intake: Intake | None = None) -> Iterator[Rows]:
         """Yield the rows in order, and count in ``intake`` what is left out of them.
 
@@ -149,36 +164,28 @@ class ScoreSource:
         self.left_out: tuple[Blob, ...] = ()
         self._parts = [part for parts, _ in groups for part in parts]
         self._partitions: list[PiecePartition] = []
+        self._how = groups[0][1]
         self._rows = [self._add_part(part, how) for parts, how in groups for part in parts]
         self.rows_hint: int | None = sum(self._rows)
         rules = [how.rule for _, how in groups if how.rule]
         self.member_column: str | None = rules[0].column if rules else None
 
     def _add_part(self, part: Part, how: Assembly) -> int:
-        rows = 0
-        start = self._end()
+        """Add a part's pieces behind those that are there; return its rows."""
+        last = self._partitions[-1] if self._partitions else None
+        start = first_row = 0 if last is None else last.first_row + last.piece.rows
         coarse = frozenset(
             f.name for f in part.fields if f.storage == how.precision.get(f.name, "")
         )
         copies = how.copies and any(f.name == COPY_COLUMN for f in part.fields)
         assembly = replace(how, coarse=coarse, copies=copies)
         for piece in part.pieces():
-            self._partitions.append(
-                PiecePartition(
-                    part=part.name,
-                    piece=piece,
-                    first_row=start + rows,
-                    assembly=assembly,
-                )
+            one = PiecePartition(
+                part=part.name, piece=piece, first_row=first_row, assembly=assembly
             )
-            rows += piece.rows
-        return rows
-
-    def _end(self) -> int:
-        if not self._partitions:
-            return 0
-        last = self._partitions[-1]
-        return last.first_row + last.piece.rows
+            self._partitions.append(one)
+            first_row += piece.rows
+        return first_row - start
 
     def partitions(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with one row for each person and class.
@@ -188,16 +195,12 @@ class ScoreSource:
         if self.unit_seed is None:
             return self.every_row()
         if self._chosen is None:
-            self._chosen = choose_units(self.every_row().rows(), self.unit_seed)
-            self.unit_rows_dropped = self._chosen.dropped_members, self._chosen.dropped_holdout
+            self.stand_for(choose_units(self.every_row().rows(), self.unit_seed))
         chosen = self._chosen
+        assert chosen is not None  # noqa: S101 - just now
         # Each takes its own share along, not the rows of all persons.
-        return Partitions(
-            [
-                replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
-                for one in self.every_row()
-            ],
-            self,
+        return self.every_row().mapped(
+            lambda one: replace(one, chosen=chosen.within(one.first_row, one.piece.rows))
         )
 
     def number_rows(self, seed: int) -> None:
@@ -214,14 +217,11 @@ class ScoreSource:
     def every_row(self) -> Partitions[PiecePartition]:
         """Return the partitions in row order, with all rows of a person that may count."""
         standing = self.standing
+        found = Partitions(self._partitions, self)
         if standing is None:
-            return Partitions(self._partitions, self)
-        return Partitions(
-            [
-                replace(one, standing=standing.within(one.first_row, one.piece.rows))
-                for one in self._partitions
-            ],
-            self,
+            return found
+        return found.mapped(
+            lambda one: replace(one, standing=standing.within(one.first_row, one.piece.rows))
         )
 
     @property
@@ -241,12 +241,9 @@ class ScoreSource:
             InputError: a fault that several partitions make together.
         """
         self.intake = intake
-        if not self._partitions:
-            return
-        assembly = self._partitions[0].assembly
-        if assembly.groups is not None:
-            assembly.groups.learn(intake.groups)
-        if intake.faulty(nan_is_error=assembly.nan == "error"):
+        if self._how.groups is not None:
+            self._how.groups.learn(intake.groups)
+        if intake.faulty(nan_is_error=self._how.nan == "error"):
             raise self.fault()
 
     def inputs(self, *, hash_all: bool = False) -> tuple[InputFile, ...]:
@@ -307,24 +304,24 @@ class ScoreSource:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the reader must know about rows left out; valid after a full pass."""
-        if not self._partitions:
-            return ()
         files = len(self._parts) + len(self.bare) + len(self.left_out)
         skipped = [blob.name for blob in self.left_out]
-        category = self._partitions[0].assembly.nan == "category"
+        total = Intake()
+        total.include(self.intake)
+        total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
         return (
             *self.assumed,
             *([skipped_finding(skipped, files)] if skipped else []),
-            *intake_findings(self._total(), category=category),
+            *intake_findings(total, category=self._how.nan == "category"),
             *(types_finding(name) for name in self.mixed),
             *precision_findings(self.intake, self.rounded),
         )
 
     def infinite(self, names: Sequence[str]) -> int | None:
         """Count the infinite scores of columns; None unless missing ones have a place too."""
-        if not self._partitions or self._partitions[0].assembly.nan != "category":
+        if self._how.nan != "category":
             return None
-        found = self._total().of("infinite")
+        found = self.intake.of("infinite")
         return sum(found[name].count for name in names if name in found)
 
     def sentinels(self, name: str) -> dict[int, int]:
@@ -340,12 +337,6 @@ class ScoreSource:
         if not members or not holdout:
             raise empty_class_error(members=not members)
 
-    def _total(self) -> Intake:
-        total = Intake()
-        total.include(self.intake)
-        total.rows["unit", True], total.rows["unit", False] = self.unit_rows_dropped
-        return total
-
     def fault(self) -> InputError:
         """Count the faults of the whole input, in one more pass, and return the error."""
         total = Intake()
@@ -354,14 +345,13 @@ class ScoreSource:
             for chunk in partition.chunks(partition.assembly.columns):
                 partition.assembly.rows(chunk, intake)
             total.include(intake)
-        assembly = self._partitions[0].assembly
         rules = [p.assembly.rule for p in self._partitions if p.assembly.rule]
         for rule in rules:
             total.labels |= rule.members | (rule.holdout or frozenset())
         return fault_of(
             total,
             member_column=self.member_column,
-            key_column=assembly.key,
+            key_column=self._how.key,
             coarse=self.rounded,
         )
 

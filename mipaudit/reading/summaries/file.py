@@ -1,18 +1,25 @@
 """Summary files: what a site tells of its scores, and what can be added up with others'.
 
 A file holds either *cuts* (where the scores lie, in cells of many records) or *counts*
-(by cells that all sites agree on), and who made it from what. Neither holds a score.
+(by cells that all sites agree on), and who made it from what. Neither holds a score. It is a zip
+archive of one JSON text and some arrays of whole numbers or floats, checksummed: any zip tool shows
+what is in it, since who lets a file out of a secure room wants to look.
 
-Summary files as the user names them: paths, globs, or what `summarize` returned.
+The user names them by paths or globs, or gives what `summarize` returned.
 """
 
 from __future__ import annotations
 
+import io
+import math
+import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import numpy as np
@@ -20,13 +27,6 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
-from mipaudit.reading.bytes.array_archive import (
-    DamagedArchiveError,
-    array_bytes,
-    array_of,
-    pack,
-    unpack,
-)
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - msgspec reads the annotations
 from mipaudit.statements.origin import (
     InputFile,  # noqa: TC001
@@ -35,6 +35,125 @@ from mipaudit.statements.origin import (
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.plan import Plan, ScoreKind  # noqa: TC001
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+TEXT_NAME: Final = "summary.json"
+_SUFFIX: Final = ".npy"
+_NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
+_LARGEST_MEMBER: Final = 64 << 20
+_LARGEST: Final = 128 << 20
+# What the zip module raises over bytes that are not as they were written.
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    NotImplementedError,
+)
+# An array's file as this module writes it: nothing else is parsed, nor memory taken for it.
+_HEADER: Final = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<descr>[<>|][bfu][1248])', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>[0-9, ]{0,100})\), \} *\n",
+    re.DOTALL,
+)
+
+
+class DamagedArchiveError(Exception):
+    """Not an archive of this kind, or one that was changed."""
+
+
+def pack(text: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return the archive; the same bytes for the same content.
+
+    The comment of the archive is the sha256 of its text, which holds those of the arrays.
+    """
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        _store(archive, TEXT_NAME, text)
+        for name, array in arrays.items():
+            _store(archive, name + _SUFFIX, array_bytes(array))
+        archive.comment = sha256(text).hexdigest().encode()
+    return file.getvalue()
+
+
+def array_bytes(array: NDArray[Any]) -> bytes:
+    """Return an array in numpy's own file format."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+    return file.getvalue()
+
+
+def narrow(counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Return counts in the smallest type that holds them."""
+    most = int(counts.max()) if counts.size else 0
+    return counts.astype(np.min_scalar_type(most), copy=False)
+
+
+def unpack(data: bytes) -> tuple[bytes, dict[str, bytes]]:
+    """Return the text, and each array's file by its name.
+
+    Raises:
+        DamagedArchiveError: no such archive, too large, or changed.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_members(archive.infolist())
+            files = {one.filename: archive.read(one) for one in archive.infolist()}
+            comment = archive.comment
+    except _UNREADABLE:
+        raise DamagedArchiveError from None
+    text = files.pop(TEXT_NAME, None)
+    if text is None or sha256(text).hexdigest().encode() != comment:
+        raise DamagedArchiveError
+    return text, {name.removesuffix(_SUFFIX): file for name, file in files.items()}
+
+
+def array_of(file: bytes) -> NDArray[Any]:
+    """Return the array of a numpy file.
+
+    Raises:
+        DamagedArchiveError: no such file.
+    """
+    header = _HEADER.match(file)
+    if header is None:
+        raise DamagedArchiveError
+    try:
+        shape = tuple(int(one) for one in header["shape"].split(b",") if one.strip())
+        dtype = np.dtype(header["descr"].decode())
+        data = memoryview(file)[header.end() :]
+        if math.prod(shape) * dtype.itemsize != len(data):
+            raise DamagedArchiveError
+        if dtype == np.bool_ and not set(bytes(data)) <= {0, 1}:
+            raise DamagedArchiveError
+        found: NDArray[Any] = np.ndarray(shape, dtype, buffer=data)
+    except (ValueError, TypeError, OverflowError):
+        raise DamagedArchiveError from None
+    return found
+
+
+def _check_members(members: list[zipfile.ZipInfo]) -> None:
+    """Refuse what `pack` does not write: other compressions, names twice, great sizes."""
+    if any(one.compress_type != zipfile.ZIP_DEFLATED for one in members):
+        raise DamagedArchiveError
+    sizes = [one.file_size for one in members]
+    names = {one.filename for one in members}
+    if len(names) != len(members) or max(sizes, default=0) > _LARGEST_MEMBER:
+        raise DamagedArchiveError
+    if sum(sizes) > _LARGEST:
+        raise DamagedArchiveError
+
+
+def _store(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    info = zipfile.ZipInfo(name, _NO_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(info, data)
+
 
 # 1 had one public seed for all sites: its rows are counted by other coins.
 SCHEMA: Final = "mipaudit.summary/2"

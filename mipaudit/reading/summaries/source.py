@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.reading.bytes.array_archive import narrow
 from mipaudit.reading.source.part import ScoreColumn, VectorScore
-from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary
+from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from mipaudit.engine.workers import ProcessPool, process_pool
+from mipaudit.engine.workers import ProcessPool
 from mipaudit.errors import MipauditError
 from mipaudit.validation.coverage.grid import Cell, draw_file, stream_of
 from mipaudit.validation.coverage.tally import Statements, gather, joined, tally
@@ -140,7 +140,7 @@ def run_tasks(
     if jobs <= 1:
         _collect(tasks, (replicate(task, seed, part) for task, part in pieces), finished, meter)
         return
-    with process_pool(jobs) as pool:
+    with ProcessPool(jobs) as pool:
         _collect(tasks, _results(pool, pieces, seed, _AHEAD * jobs), finished, meter)
 
 

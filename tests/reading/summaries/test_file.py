@@ -13,8 +13,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError
-from mipaudit.reading.bytes.array_archive import TEXT_NAME, array_bytes, pack
-from mipaudit.reading.summaries.file import read_summary
+from mipaudit.reading.summaries.file import TEXT_NAME, array_bytes, pack, read_summary
 from mipaudit.reading.summaries.source import add_up, counts_of, cuts_of
 
 
