@@ -14,15 +14,10 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import blob_format
-from mipaudit.reading.bytes.npy import read_npy
+from mipaudit.reading.bytes.unpacked import read_npy
 from mipaudit.reading.sheets.coordinates import coordinate_hints
 from mipaudit.reading.sheets.json_numbers import JsonTable, load_json
-from mipaudit.reading.sheets.sheet import (
-    array_sheet,
-    content_kind,
-    only_blob,
-    parquet_sheet,
-)
+from mipaudit.reading.sheets.sheet import array_sheet, content_kind, only_blob, parquet_sheet
 from mipaudit.reading.sheets.splits import describe_unchanged
 from mipaudit.statements.text.printable_names import quoted_name
 
@@ -34,7 +29,8 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.noise.options import ReleaseFormat
     from mipaudit.reading.bytes.blob import Blob, Format
-    from mipaudit.reading.sheets.sheet import Matrix, Sheet
+    from mipaudit.reading.sheets.sheet import Sheet
+    from mipaudit.reading.sheets.tile import Matrix
     from mipaudit.statements.origin import InputFile
 
 _SUFFIXES: Final[dict[str, ReleaseFormat]] = {

@@ -12,7 +12,6 @@ import numpy as np
 
 from mipaudit.commands.query.columns import MOMENT_KINDS, moment_kind, read_record_column
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.source.part import input_changed
 from mipaudit.reading.bytes.blob import describe_blob
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.columns.names import is_score_like
@@ -22,6 +21,7 @@ from mipaudit.reading.csv.part import CsvPart
 from mipaudit.reading.sheets.coordinates import is_row_label
 from mipaudit.reading.source.any_input import open_arrow
 from mipaudit.reading.source.opening import open_part
+from mipaudit.reading.source.part import input_changed
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.text.printable_names import quoted_name
 
