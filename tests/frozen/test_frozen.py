@@ -105,7 +105,7 @@ def hold(name, text):
     """Compare a text with its file, or write it if asked to."""
     path = HERE / "files" / name
     if os.environ.get("FROZEN") == "write":
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text
 
@@ -132,6 +132,24 @@ def rounded(value):
 @pytest.mark.parametrize(("words", "name"), CASES, ids=[name for _, name in CASES])
 def test_a_command_says_what_it_said(said, words, name):
     hold(name, without_the_machine(said(*words)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in RUNS
+        if "table" in FORMS.get(name, ("table",)) and not name.startswith(("attack", "epsilon"))
+    ],
+)
+def test_a_terminal_shows_the_answer_in_a_screenful(said, monkeypatch, name):
+    monkeypatch.delenv("MIPAUDIT_FULL")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = said(*RUNS[name])
+    lines = text.splitlines()[:-1]  # the exit code is not of the terminal
+    assert len(lines) <= (24 if name.startswith("estimate") else 30)
+    assert max(map(len, lines)) <= 80
+    hold(f"terminal/{name}.txt", text)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

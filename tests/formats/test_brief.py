@@ -1,0 +1,236 @@
+"""The answer in a screenful: what gives way, what never does."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mipaudit
+from mipaudit.formats.brief import Brief, axis, axis_end, brief_text, drawn, short_name
+from mipaudit.formats.document import Grid
+from mipaudit.formats.documents import answer_of, brief_report, report_text
+
+
+class Row:
+    """A figure with its limits."""
+
+    def __init__(self, lower, value, upper):
+        self.lower, self.value, self.upper = lower, value, upper
+
+
+def scores(count, rows=400, seed=1):
+    random = np.random.default_rng(seed)
+    member = np.repeat([True, False], rows // 2)
+    columns = {f"score_{at}": random.normal(member * at / 6) for at in range(count)}
+    return {"member": member, **columns}
+
+
+def report_on(count, **options):
+    import pandas as pd
+
+    return mipaudit.estimate(pd.DataFrame(scores(count)), **options)
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+@pytest.mark.parametrize("options", [{}, {"max_advantage": 0.1}, {"max_advantage": 0.9}])
+@pytest.mark.parametrize("width", [80, 120])
+def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options, width):
+    report = report_on(count, **options)
+    lines = brief_report(report, width=width).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    shown = {line.split()[0] for line in lines if line.startswith("  score_")}
+    assert shown == {f"score_{at}" for at in range(count)}
+    first, last = lines[0], lines[-1]
+    if options:
+        word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
+        assert first.startswith(f"{word[report.verdict.status]}: ")
+        assert last.startswith(word[report.verdict.status])
+    assert "--full" in last
+
+
+def test_more_scores_than_fit_are_counted():
+    text = brief_report(report_on(30), width=80)
+    assert len(text.splitlines()) <= 24
+    shown = sum(line.startswith("  score_") for line in text.splitlines())
+    assert f"and {30 - shown} more: --full" in text
+
+
+@pytest.mark.parametrize("options", [{}, {"max_advantage": 0.1}, {"claimed_epsilon": 1}])
+def test_every_figure_of_the_answer_is_one_of_the_whole_report(options):
+    report = report_on(3, **options)
+    whole = report_text(report, width=100)
+    # The p-value is over all scores, those of the whole report of one.
+    brief = re.sub(r"p = [0-9.]+", "", brief_report(report, width=80))
+    figures = re.findall(r"\b0\.[0-9]{4}\b", brief)
+    assert figures
+    assert [one for one in figures if one not in whole] == []
+
+
+def test_a_line_is_the_answer_and_what_can_make_it_untrue():
+    report = report_on(1, max_advantage=0.5)
+    assert answer_of(report).startswith("MET: advantage is at most ")
+    few = mipaudit.estimate(members=np.arange(15.0), holdout=np.arange(9.5, 24.5))
+    assert "There are only 15 members" in answer_of(few)
+    assert "\n" not in answer_of(few)
+
+
+def many(rows, notes=6, warnings=2):
+    return Brief(
+        answer="MET: all is well.",
+        mood="good",
+        warnings=tuple(f"Warning {at} is dire. It is, so it is." for at in range(warnings)),
+        about="What was measured.",
+        tables=(
+            Grid(
+                caption="",
+                head=("score", "at least"),
+                rows=tuple((f"s{at}", "0.1") for at in range(rows)),
+                words=1,
+            ),
+        ),
+        notes=tuple(f"Note {at}." for at in range(notes)),
+        again="MET.",
+        rest="--full",
+        height=20,
+    )
+
+
+@given(st.integers(1, 60), st.integers(0, 20), st.integers(0, 9))
+def test_notes_give_way_before_rows_and_warnings_never_do(rows, notes, warnings):
+    text = brief_text(many(rows, notes, warnings), width=80)
+    shown = sum(line.startswith("  s") for line in text.splitlines()) - 1
+    noted = text.count("Note ")
+    assert text.count("! Warning") == warnings
+    assert text.startswith("MET: all is well.")
+    assert text.splitlines()[-1].startswith("MET.")
+    if text.count("\n") > 20:
+        assert (shown, noted) == (1, 0)
+    if shown < rows:
+        assert noted == 0
+        assert f"and {rows - shown} more: --full" in text
+    # The first notes stay longest.
+    assert [f"Note {at}." in text for at in range(notes)] == [at < noted for at in range(notes)]
+
+
+def test_a_name_cannot_steer_the_terminal_or_begin_a_line():
+    brief = many(1)._replace(answer="MET: '\x1b[2Jx\ny' is low.", warnings=("a\x1b]0;b\x07c",))
+    text = brief_text(brief, width=80)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert not any(line.startswith("y") for line in text.splitlines())
+
+
+def test_colour_marks_the_answer_alone_and_says_nothing_that_words_do_not():
+    plain, inked = (brief_text(many(3), width=80, color=color) for color in (False, True))
+    assert "\x1b[1;32mMET: all is well." in inked
+    assert re.sub(r"\x1b\[[0-9;]*m", "", inked) == plain
+
+
+limits = st.floats(0, 1)
+
+
+@given(limits, limits, limits, limits)
+def test_an_interval_is_drawn_where_it_is(a, b, c, mark):
+    lower, value, upper = sorted([a, b, c])
+    row = Row(lower, value, upper)
+    end = axis_end([row], [mark])
+    assert end >= max(upper, mark)
+    line = drawn(row, end, 20, mark)
+    assert len(line) == len(axis(end, 20)) == 20
+    assert line.index("●") == round(value / end * 19)
+    assert set(line) <= set("·├─┤●┃")
+    within = [at for at, sign in enumerate(line) if sign in "├─┤"]
+    assert all(lower / end * 19 - 0.51 <= at <= upper / end * 19 + 0.51 for at in within)
+
+
+def test_a_limit_that_there_is_not_is_an_arrow():
+    assert drawn(Row(0.2, 0.5, None), 1.0, 11).endswith("→")
+    assert drawn(Row(None, 0.5, 0.8), 1.0, 11).startswith("├")
+
+
+@given(st.lists(limits, min_size=1, max_size=5))
+def test_the_end_of_an_axis_is_round_and_close(values):
+    end = axis_end([Row(0.0, 0.0, value) for value in values])
+    if max(values) > 0:
+        assert max(values) * (1 - 1e-6) <= end <= 2 * max(values)
+    assert len(axis(end, 20)) == 20
+
+
+@given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=60))
+def test_a_long_name_keeps_both_ends(name):
+    shown = short_name(name)
+    assert len(shown) <= 18
+    assert shown == name or shown.startswith(name[:5]) or "\\" in shown or name != name.strip()
+
+
+def test_a_terminal_without_the_signs_is_drawn_in_ascii(process):
+    sample = np.random.default_rng(1).normal(size=300)
+    rows = "".join(f"{at % 2},{value + at % 2}\n" for at, value in enumerate(sample))
+    done = process(
+        *("estimate", "-", "--max-advantage", "0.2"),
+        input="member,score\n" + rows,
+        env={"MIPAUDIT_FULL": "false", "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    assert done.stdout.isascii()
+    assert re.search(r"score +\.*\|?\.*\[?-*o", done.stdout)
+
+
+def test_a_file_has_all_of_it(mipaudit, tmp_path):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    brief = {"MIPAUDIT_FULL": "false"}
+    shown = mipaudit("estimate", "scores.csv", env=brief).stdout
+    mipaudit("estimate", "scores.csv", "-o", "report.txt", env=brief)
+    written = (tmp_path / "report.txt").read_text()
+    assert written == mipaudit("estimate", "scores.csv", "--full", env=brief).stdout
+    assert len(shown.splitlines()) <= 24 < len(written.splitlines())
+    quiet = mipaudit("estimate", "scores.csv", "-q", env=brief)
+    assert quiet.stdout.count("\n") == 1
+    assert not quiet.stderr
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml", "txt", "HTML"])
+def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, ending):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    assert mipaudit("estimate", "scores.csv", "-o", f"r.{ending}").returncode == 0
+    begins = {
+        "html": "<!DOCTYPE",
+        "json": "{",
+        "csv": "quantity,",
+        "md": "# mipaudit estimate",
+        "xml": "<?xml",
+        "txt": "",
+    }
+    assert (tmp_path / f"r.{ending}").read_text().startswith(begins[ending.lower()])
+    said = mipaudit("estimate", "scores.csv", "-f", "json", "-o", f"s.{ending}")
+    assert said.returncode == 0
+    assert (tmp_path / f"s.{ending}").read_text().startswith("{")
+
+
+def test_nobody_writes_a_pdf(mipaudit, tmp_path):
+    done = mipaudit("bounds", "--epsilon", "1", "-o", "report.PDF")
+    assert done.returncode == 2
+    assert "browsers print .html" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
+def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
+    """The standard deviation over seeds is near a quarter of the way to the best estimate."""
+    random = np.random.default_rng(11)
+    ratios = []
+    for rows, shift in itertools.product((300, 1000, 4000), (0.5, 1.0)):
+        members, holdout = random.normal(shift, size=rows // 2), random.normal(size=rows // 2)
+        found = [
+            mipaudit.estimate(members=members, holdout=holdout, seed=seed).estimates[0]
+            for seed in range(12)
+        ]
+        gap = np.mean([one.value - one.lower for one in found])
+        ratios.append(np.std([one.lower for one in found], ddof=1) / gap)
+    assert 0.125 <= np.median(ratios) <= 0.5
