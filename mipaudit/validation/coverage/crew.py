@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -44,15 +44,42 @@ _AHEAD: Final = 16  # pieces of work for each process
 _MICRO: Final = 1_000_000  # progress is counted in whole numbers
 
 
-class Methods(Protocol):
-    """What is run on every file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Names of estimands and of other methods; light, so that it travels to processes.
 
-    @property
-    def strict(self) -> bool:
-        """Whether the tool's finite-sample methods are asked for."""
+    Attributes:
+        estimands: whose limits by the tool are tested.
+        alternatives: other methods beside them.
+        strict: whether the tool's finite-sample methods are asked for.
+        named: whether the estimands were asked for by name, so that dear ones are tried on
+            every file.
+        only_selected: leave out what other methods say of other estimands.
+    """
 
-    def say(self, audited: AuditedFile, law: Law) -> Sequence[Interval]:
-        """Return what they say of a file drawn from a law."""
+    estimands: tuple[str, ...]
+    alternatives: tuple[str, ...]
+    strict: bool = False
+    named: bool = True
+    only_selected: bool = True
+
+    def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
+        """Return all that the methods say of a file drawn from a law."""
+        said: list[Interval] = []
+        for name in self.estimands:
+            one = ESTIMANDS[name]
+            asked = self.named or one.usually(law, audited.member.size, audited.number)
+            if asked and one.concerns(law):
+                said.extend(one.intervals(audited))
+        if law.width > 1:
+            return said  # the other methods are for one number
+        others = (ALTERNATIVES[name] for name in self.alternatives)
+        said.extend(
+            one.interval(audited)
+            for one in others
+            if not self.only_selected or one.estimand in self.estimands
+        )
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +87,7 @@ class Task:
     """A cell, and the methods that are run on its files."""
 
     cell: Cell
-    methods: Methods
+    methods: Panel
 
     def pieces(self) -> list[range]:
         """Return the replications in runs that take about as long."""
@@ -188,41 +215,3 @@ class _Meter:
         self._done += replications * seconds_each(task.cell)
         if self._progress is not None:
             self._progress(int(self._done * _MICRO), int(self._total * _MICRO))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """Names of estimands and of other methods; light, so that it travels to processes.
-
-    Attributes:
-        estimands: whose limits by the tool are tested.
-        alternatives: other methods beside them.
-        strict: whether the tool's finite-sample methods are asked for.
-        named: whether the estimands were asked for by name, so that dear ones are tried on
-            every file.
-        only_selected: leave out what other methods say of other estimands.
-    """
-
-    estimands: tuple[str, ...]
-    alternatives: tuple[str, ...]
-    strict: bool = False
-    named: bool = True
-    only_selected: bool = True
-
-    def say(self, audited: AuditedFile, law: Law) -> list[Interval]:
-        """Return all that the methods say of a file drawn from a law."""
-        said: list[Interval] = []
-        for name in self.estimands:
-            one = ESTIMANDS[name]
-            asked = self.named or one.usually(law, audited.member.size, audited.number)
-            if asked and one.concerns(law):
-                said.extend(one.intervals(audited))
-        if law.width > 1:
-            return said  # the other methods are for one number
-        others = (ALTERNATIVES[name] for name in self.alternatives)
-        said.extend(
-            one.interval(audited)
-            for one in others
-            if not self.only_selected or one.estimand in self.estimands
-        )
-        return said
