@@ -125,7 +125,7 @@ TABLE: Final = (
         "bounds",
         "Say what a privacy guarantee allows an attacker, and back.",
         asked="mipaudit.commands.bounds.options:BoundsOptions",
-        run="mipaudit.commands.bounds.command:run_bounds",
+        run="mipaudit.commands.bounds.run:run_bounds",
         shown="mipaudit.commands.bounds.options:BoundsShown",
     ),
     Command(

@@ -50,7 +50,7 @@ def test_nothing_heavy_is_loaded(environment, arguments):
 def test_mathematics_enters_no_room_for_data(environment, arguments):
     loaded = _modules_loaded_by(arguments, environment)
 
-    assert f"mipaudit.commands.{arguments.split()[0]}.command" in loaded
+    assert f"mipaudit.commands.{arguments.split()[0]}.run" in loaded
     assert [name for name in loaded if name.startswith(ROOMS)] == []
 
 

@@ -1,4 +1,7 @@
-"""``mipaudit bounds``: what a guarantee allows an attacker, and back."""
+"""``mipaudit bounds``: what a guarantee allows an attacker, and back.
+
+The report, and the files with curves and a plot beside it.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.commands.bounds.attacks import CountingQueries, Refutation
+    from mipaudit.commands.bounds.options import BoundsShown
     from mipaudit.commands.bounds.readings import Allowance, Stated
     from mipaudit.commands.bounds.requirement import Quantity, Target
     from mipaudit.maths.privacy.tradeoff import TradeOff
 
+_CURVE_FORMS: Final = (".csv", ".json")
+_PLOT_FORMS: Final = (".png", ".pdf", ".svg")
 # A delta that nobody gave, where epsilon has to be derived at one.
 _USUAL_DELTA: Final = 1e-5
 # Rounding by an accountant that could show in a printed figure.
@@ -207,6 +213,44 @@ def _refuted(asked: BoundsOptions) -> Refutation:
         counts=counts,
         confidence=asked.confidence,
     )
+
+
+def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
+    """Translate, and write the answer; return the exit code."""
+    from mipaudit.output import exit_code
+    from mipaudit.output.beside import Asked, files_beside
+    from mipaudit.output.destination import Destination
+    from mipaudit.output.presentation import present
+    from mipaudit.output.terminal import note
+
+    destination = Destination.open(shown.output, sha256=shown.sha256)
+    if shown.plot is not None:
+        from mipaudit.formats.drawing import require_plotting
+
+        require_plotting()
+    files = files_beside(
+        [
+            Asked("curve", "curves", _CURVE_FORMS, shown.curve),
+            Asked("plot", "plot", _PLOT_FORMS, shown.plot),
+        ],
+        report=destination,
+    )
+    report = answer_bounds(asked.but(curves=True) if files else asked)
+    if report.curves is not None and "curve" in files:
+        from mipaudit.commands.bounds.curves import encode_curves
+
+        place, form = files["curve"]
+        place.write(encode_curves(report.curves, form))
+    if report.curves is not None and "plot" in files:
+        from mipaudit.commands.bounds.plot import draw_bounds
+
+        place, form = files["plot"]
+        place.write(draw_bounds(report, form))
+    short = replace(report, curves=None)  # they have a file of their own
+    present(short, shown, destination)
+    if destination.path is not None:
+        note("The report is written.", quiet=shown.quiet)
+    return exit_code.OK
 
 
 bounds = public(BoundsOptions, answer_bounds)
