@@ -109,30 +109,6 @@ class RowsInMemory:
         yield self.rows
 
 
-def keep_input(
-    source: ScoreSource,
-    *,
-    workers: Workers | None,
-    progress: Callable[[int, int | None], None] | None,
-    only: frozenset[int] | None = None,
-) -> KeptInput | None:
-    """Read an input into memory, in one pass; None for one that is too large.
-
-    Args:
-        source: the opened input.
-        workers: who reads; None for threads.
-        progress: called with (rows done, rows in all or None).
-        only: places of the columns whose scores are kept, the others are empty; None for all.
-
-    Raises:
-        InputError: rows that cannot be audited.
-    """
-    hint = source.rows_hint
-    if hint is None or not kept_exactly(hint, len(source.columns if only is None else only)):
-        return None
-    return hold_input(source, workers=workers, progress=progress, only=only)
-
-
 def hold_input(
     source: ScoreSource,
     *,
@@ -140,7 +116,13 @@ def hold_input(
     progress: Callable[[int, int | None], None] | None,
     only: frozenset[int] | None = None,
 ) -> KeptInput:
-    """Read an input into memory, however many columns it has; see `keep_input`.
+    """Read an input into memory, in one pass and however many columns it has.
+
+    Args:
+        source: the opened input.
+        workers: who reads; None for threads.
+        progress: called with (rows done, rows in all or None).
+        only: places of the columns whose scores are kept, the others are empty; None for all.
 
     Raises:
         InputError: rows that cannot be audited.

@@ -11,8 +11,8 @@ from mipaudit.counting.kept_rows import (
     KeptInput,
     column_blocks,
     count_kept,
+    hold_input,
     joined_counts,
-    keep_input,
 )
 from mipaudit.reading.source.derived_source import scalar_source
 
@@ -43,7 +43,7 @@ def count_all(
     Raises:
         InputError: a class is empty, or a score taken as discrete has too many values.
     """
-    read = partial(keep_input, source, workers=workers, progress=progress)
+    read = partial(hold_input, source, workers=workers, progress=progress)
     kept = partial(count_kept, choice=seed, how=how)
     found = _count_by_content(source, read, kept, source.scalars, source.vectors)
     if found is not None:
@@ -69,7 +69,7 @@ def count_columns(
     Raises:
         InputError: a class is empty.
     """
-    read = partial(keep_input, source, workers=workers, progress=progress)
+    read = partial(hold_input, source, workers=workers, progress=progress)
     every = range(len(source.columns))
     found = _count_by_content(source, read, partial(count_kept, choice=seed, how=How()), every, ())
     if found is not None:
@@ -79,7 +79,7 @@ def count_columns(
 
 def _count_by_content(
     source: ScoreSource,
-    read: Callable[..., KeptInput | None],
+    read: Callable[..., KeptInput],
     count_some: Callable[..., Counts],
     scalars: Sequence[int],
     vectors: Sequence[VectorScore],
@@ -95,9 +95,7 @@ def _count_by_content(
     for some, several in blocks:
         places = frozenset((*some, *(at for one in several for at in one.coordinates)))
         whole = len(places) == len(source.columns)
-        kept = read() if whole else read(only=places)
-        if kept is None:
-            return None
+        kept = read(only=None if whole else places)
         parts.append(count_some(kept, scalars=some, vectors=several))
         if kept.units:
             source.unit_rows_dropped = kept.dropped(parts[0].n_members, parts[0].n_holdout)

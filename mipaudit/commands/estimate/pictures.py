@@ -178,7 +178,7 @@ def roc_picture(curves: ScoreCurves, number: int) -> Picture:
 
     name = quoted(curves.score)
     said = "; ".join(
-        f"at FPR {percent_text(fpr)} at least {percent_text(_down(lower))}"
+        f"at FPR {percent_text(fpr)} at least {percent_text(float(lower_text(lower)))}"
         for fpr, lower in lows
         if fpr in FALSE_POSITIVE_RATES
     )
@@ -190,11 +190,6 @@ def roc_picture(curves: ScoreCurves, number: int) -> Picture:
         caption=f"ROC of {name}: how many members an attacker with one threshold finds, for how "
         "many false alarms. Each limit holds for its own point.",
     )
-
-
-def _down(rate: float) -> float:
-    """Return a lower limit of a rate with as many digits as a reader needs, rounded down."""
-    return float(lower_text(rate))
 
 
 def bins_picture(curves: ScoreCurves, number: int) -> Picture:

@@ -40,7 +40,10 @@ def open_tables(asked: ShiftOptions) -> FeatureSource:
     """
     claim_buffers()
     members, holdout = asked.members, asked.holdout
-    blobs = [(side, _blobs(given)) for side, given in ((True, members), (False, holdout))]
+    blobs = [
+        (side, input_blobs(one, in_memory=_STDIN_IN_MEMORY) if isinstance(one, str) else [])
+        for side, one in ((True, members), (False, holdout))
+    ]
     try:
         check_different(blobs)
         opened = [
@@ -53,10 +56,6 @@ def open_tables(asked: ShiftOptions) -> FeatureSource:
             for blob in found:
                 blob.close()
         raise
-
-
-def _blobs(given: object) -> list[Blob]:
-    return input_blobs(given, in_memory=_STDIN_IN_MEMORY) if isinstance(given, str) else []
 
 
 def _parts(
@@ -127,7 +126,8 @@ def _selected(
     """Return the columns to read and those that are left out, with the reason."""
     (_, members), (_, holdout) = tables
     inside, outside = merge_fields(members), merge_fields(holdout)
-    for option, names in (("`columns`", asked.columns), ("`id_column`", _only(asked.id_column))):
+    person = () if asked.id_column is None else (asked.id_column,)
+    for option, names in (("`columns`", asked.columns), ("`id_column`", person)):
         for name in names:
             find_column(inside, name, option=option)
             find_column(outside, name, option=option)
@@ -149,10 +149,6 @@ def _selected(
         elif why:
             skipped.append((one.name, why))
     return kept, skipped
-
-
-def _only(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name,)
 
 
 def _left_out(one: Field, both: set[str], asked: ShiftOptions) -> str | None:

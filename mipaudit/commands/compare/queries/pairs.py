@@ -169,7 +169,10 @@ def same_rows(
     }
     keys: list[Key] = [*alone, *together]
     guesses = [
-        *(_alone(query, found) for (query, _), found in alone.items()),
+        *(
+            GuessPlan(columns=((query,),), table=found.table, sets=found.sets)
+            for (query, _), found in alone.items()
+        ),
         *(_together(pair, found) for pair, found in together.items()),
     ]
     met = [(key, rival) for key in keys for rival in _rivals(key, pairs, evidence)]
@@ -198,10 +201,6 @@ def _rivals(
         return (query, other)
     both = chain.from_iterable([(a, b), (b, a)] for a, b in pairs)
     return [b for a, b in both if a == query and other in common_classes(evidence[a], evidence[b])]
-
-
-def _alone(query: int, found: Challenger) -> GuessPlan:
-    return GuessPlan(columns=((query,),), table=found.table, sets=found.sets)
 
 
 def _together(pair: tuple[int, int], found: JointScores) -> GuessPlan:

@@ -247,7 +247,10 @@ def count_cohort(
         )
         for index in range(many)
     ]
-    together = _seen_together(pairs, counts_constant=[constant(one) for one in counts])
+    steady = [constant(one) for one in counts]
+    together = [pair for pair in pairs if not any(steady[one] for one in pair)]
+    if len(together) > MOST_TOGETHER:
+        together = []
     grids = over(lambda: GridTally(scores, together, seed)).counts if together else ()
     met = same_rows(
         evidence,
@@ -261,11 +264,3 @@ def count_cohort(
         found = over(MeetingTally(part).shared)
         meetings += met.meetings(part, found.counts)
     return Cohort(queries=queries, met=met, meetings=meetings), evidence
-
-
-def _seen_together(
-    pairs: Sequence[tuple[int, int]], *, counts_constant: Sequence[bool]
-) -> list[tuple[int, int]]:
-    """Return the pairs that are looked at together: all, unless they are many."""
-    found = [pair for pair in pairs if not any(counts_constant[one] for one in pair)]
-    return found if len(found) <= MOST_TOGETHER else []
