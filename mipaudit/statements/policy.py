@@ -245,7 +245,7 @@ def check_reason(check: PolicyCheck) -> str:
             return f"{name}{known}; the limit is {limit}: open even if records explain nothing"
         case "inconclusive":
             known = " and".join(part for part in (at_least, at_most) if part)
-            return f"{name}{known}; the limit is {limit}: {_advice(check)}"
+            return f"{name}{known}; the limit is {limit}: {settling_words(check)}"
 
 
 def _difference_reason(check: PolicyCheck) -> str:
@@ -283,7 +283,7 @@ def checked_where(check: PolicyCheck) -> str:
     return prior if check.group is None else f"{prior} of group '{check.group}'"
 
 
-def _advice(check: PolicyCheck) -> str:
+def settling_words(check: PolicyCheck) -> str:
     """Say how many records would settle an open check."""
     if check.records_to_settle is None:
         return "the best estimate is too close to the limit to promise that more records settle it"

@@ -11,7 +11,14 @@ from mipaudit.commands.records.report import RecordsDesign
 from mipaudit.commands.records.risk import RecordRisks
 from mipaudit.errors import UsageError
 from mipaudit.statements.estimate import Estimate
-from mipaudit.statements.policy import EVERY_GROUP, Limit, PolicyCheck, check_reason, check_status
+from mipaudit.statements.policy import (
+    EVERY_GROUP,
+    Limit,
+    PolicyCheck,
+    check_reason,
+    check_status,
+    settling_words,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 
@@ -75,8 +82,8 @@ def records_checks(
         if limit.quantity == "risk":
             shared, whole = (counts.risks(asked, one) for one in errors)
             filled = whole.everyone.sum(axis=1) > 0
-            single = bool(counts.cells.single[filled].all())
-            found.append(_risk(limit, design, shared, whole, single=single))
+            cells = "value" if counts.cells.single[filled].all() else "cell of records"
+            found.append(_risk(limit, design, shared, whole, cells))
         else:
             low, high = (counts.of_groups(asked.prior, one) for one in errors)
             found += _groups(limit, design, low, high)
@@ -84,12 +91,7 @@ def records_checks(
 
 
 def _risk(
-    limit: Limit,
-    design: RecordsDesign,
-    shared: RecordRisks,
-    whole: RecordRisks,
-    *,
-    single: bool,
+    limit: Limit, design: RecordsDesign, shared: RecordRisks, whole: RecordRisks, cells: str
 ) -> PolicyCheck:
     lower, upper = shared.largest_lower, whole.largest_upper
     status = check_status(limit.max, lower, upper)
@@ -99,7 +101,7 @@ def _risk(
         value = whole.largest_value
         records = design.n_members + design.n_holdout
         settle = _settles(limit.max, value, lower, upper, records)
-    return PolicyCheck(
+    check = PolicyCheck(
         quantity="risk",
         score=design.score_column,
         limit=limit.max,
@@ -107,16 +109,10 @@ def _risk(
         lower=lower,
         upper=upper,
         status=status,
-        reason=_risk_reason(
-            status,
-            limit.max,
-            (lower, upper),
-            settle,
-            single=single,
-            uncounted=whole.uncounted,
-        ),
+        reason="",
         records_to_settle=settle,
     )
+    return replace(check, reason=_risk_reason(check, (lower, upper), cells, whole.uncounted))
 
 
 def _groups(
@@ -192,50 +188,31 @@ def _settles(limit: float, value: float, lower: float, upper: float, records: in
 
 
 def _risk_reason(
-    status: str,
-    limit: float,
-    limits: tuple[float, float],
-    settle: int | None,
-    *,
-    single: bool,
-    uncounted: int,
+    check: PolicyCheck, limits: tuple[float, float], cells: str, uncounted: int
 ) -> str:
     """Say in one sentence what decided the limit on the largest risk.
 
     Args:
-        status: met, not_met or inconclusive.
-        limit: of the policy.
+        check: without a reason.
         limits: lower and upper limit of the largest risk.
-        settle: records in all that would settle it, or None.
-        single: whether each cell holds a single value, so that its risk is the value's own.
+        cells: what a cell is: one value, whose own risk it then is, or several records.
         uncounted: records in cells without a counted record.
     """
-    cells = "value" if single else "cell of records"
-    lower, upper = limits
-    match status:
+    least, most = lower_text(limits[0]), upper_text(limits[1])
+    limit = number_text(check.limit)
+    match check.status:
         case "not_met":
-            return (
-                f"the largest risk is at least {lower_text(lower)}, above the limit of "
-                f"{number_text(limit)}"
-            )
+            return f"the largest risk is at least {least}, above the limit of {limit}"
         case "met":
-            return (
-                f"the risk of every {cells} is at most {upper_text(upper)}, within the limit of "
-                f"{number_text(limit)}"
-            )
+            return f"the risk of every {cells} is at most {most}, within the limit of {limit}"
         case _ if uncounted:
             return (
-                f"the largest risk is at least {lower_text(lower)}, and "
-                f"{count_text(uncounted)} records are in cells without a counted record, so "
-                f"that nothing limits their risk from above; the limit is {number_text(limit)}"
+                f"the largest risk is at least {least}, and {count_text(uncounted)} records are "
+                "in cells without a counted record, so that nothing limits their risk from above; "
+                f"the limit is {limit}"
             )
         case _:
-            more = (
-                "the best estimate is too close to the limit to promise that more records settle it"
-                if settle is None
-                else f"about {count_text(settle)} records in all would settle it"
-            )
             return (
-                f"the largest risk is at least {lower_text(lower)} and that of every {cells} at "
-                f"most {upper_text(upper)}; the limit is {number_text(limit)}: {more}"
+                f"the largest risk is at least {least} and that of every {cells} at most {most}; "
+                f"the limit is {limit}: {settling_words(check)}"
             )
