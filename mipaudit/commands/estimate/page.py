@@ -36,14 +36,7 @@ from mipaudit.formats.document import (
     quoted,
 )
 from mipaudit.formats.origin import taken
-from mipaudit.formats.policy_blocks import (
-    check_case_status,
-    check_text,
-    claim_name,
-    input_cases,
-    limit_name,
-    policy_section,
-)
+from mipaudit.formats.policy_blocks import check_cases, claim_name, policy_section
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.text.rounding import count_text, lower_text, number_text, upper_text
 from mipaudit.statements.verdict import left_out_note, verdict_note
@@ -229,15 +222,8 @@ def _claims(report: Report) -> Iterator[Section]:
 
 
 def _cases(report: Report) -> Iterator[Case]:
-    open_passes = report.verdict.on_inconclusive == "pass"
-    for check in report.policy:
-        yield Case(
-            group=check.score,
-            name=limit_name(check),
-            status=check_case_status(check, open_passes=open_passes),
-            text=check_text(check),
-        )
-    yield from input_cases("estimate", report.policy, report.verdict)
+    if report.policy:
+        yield from check_cases(report.policy, "estimate", report.verdict)
     yield from map(_claim_case, report.claims)
     if not report.policy and not report.claims:
         yield Case(

@@ -155,22 +155,21 @@ def _best_of(report: CompareReport) -> Section:
         )
         for one in report.best_of
     )
-    text = "The largest advantage among queries of the same rows, any attacker."
-    return (
-        Paragraph(text=text),
-        Grid(caption=text, head=("query", *_HEAD[:2]), rows=rows, words=1),
+    return _lower_limits(
+        "The largest advantage among queries of the same rows, any attacker.", "query", rows
     )
+
+
+def _lower_limits(text: str, name: str, rows: tuple[tuple[str, ...], ...]) -> Section:
+    grid = Grid(caption=text, head=(name, *_HEAD[:2]), rows=rows, words=1)
+    return (Paragraph(text=text), grid)
 
 
 def _together(report: CompareReport) -> Iterator[Section]:
     if not report.together:
         return
-    text = "Two scores seen together, any attacker."
     rows = tuple((safe_name(one.score), *limits(one)[:2]) for one in report.together)
-    yield (
-        Paragraph(text=text),
-        Grid(caption=text, head=("scores", *_HEAD[:2]), rows=rows, words=1),
-    )
+    yield _lower_limits("Two scores seen together, any attacker.", "scores", rows)
     more = "What that adds to the better of the two alone, for a class of attackers on one score."
     gains = [(safe_name(one.score), one.attackers, limits(one)[:2]) for one in report.gains]
     yield (
