@@ -1,9 +1,10 @@
 """What a report on epsilon shows."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Literal, assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
 
 from mipaudit.commands.epsilon.report import (
+    ClaimStatus,
     CoinCheck,
     DetectionPower,
     EpsilonReport,
@@ -37,6 +38,12 @@ _VALIDITY: Final = {
     "if-exchangeable": " (if rows were trials)",
     "if-fair-coins": " (if coins were fair)",
 }
+# The headline, its mood, and what a pipeline is told.
+_VERDICTS: Final[Mapping[ClaimStatus, tuple[str, Mood, Literal["passed", "failed", "skipped"]]]] = {
+    "refuted": ("REFUTED", "bad", "failed"),
+    "not_refuted": ("NOT REFUTED (which does not prove it)", "plain", "passed"),
+    "not_certifiable": ("NOT TESTED (nothing can be certified)", "open", "skipped"),
+}
 _METHODS: Final = {
     "advantage": "from the advantage",
     "one-run gdp": "one-run, f-DP",
@@ -61,30 +68,15 @@ def epsilon_document(report: EpsilonReport) -> Document:
 def _headline(report: EpsilonReport) -> tuple[str, Mood]:
     if report.claim is None:
         return "No claim was given, so there is no verdict.", "plain"
-    note = left_out_note(report.findings)
-    match report.claim.status:
-        case "refuted":
-            return f"Claim: REFUTED{note}.", "bad"
-        case "not_refuted":
-            return f"Claim: NOT REFUTED (which does not prove it){note}.", "plain"
-        case "not_certifiable":
-            return f"Claim: NOT TESTED (nothing can be certified){note}.", "open"
-        case _:
-            assert_never(report.claim.status)
+    text, mood, _ = _VERDICTS[report.claim.status]
+    return f"Claim: {text}{left_out_note(report.findings)}.", mood
 
 
 def _case(report: EpsilonReport) -> Case:
     claim = report.claim
-    if claim is None:
-        return Case(
-            group="epsilon", name="claim", status="skipped", text="no claim was given to refute"
-        )
-    status: Literal["passed", "failed", "skipped"] = "passed"
-    if claim.status == "refuted":
-        status = "failed"
-    elif claim.status == "not_certifiable":
-        status = "skipped"
-    return Case(group="epsilon", name="claim", status=status, text=claim.reason)
+    status = "skipped" if claim is None else _VERDICTS[claim.status][2]
+    text = "no claim was given to refute" if claim is None else claim.reason
+    return Case(group="epsilon", name="claim", status=status, text=text)
 
 
 def _sections(report: EpsilonReport) -> Iterator[Section]:

@@ -34,6 +34,11 @@ _METHODS: Final = {
     "gdp": "The mechanism is taken to be Gaussian (its best attacker's ROC that of mu-GDP for some "
     "mu). Where it is not, the limit may exceed the truth.",
 }
+_OUTCOMES: Final[dict[ClaimStatus, str]] = {
+    "refuted": "Claim refuted.",
+    "not_refuted": "Claim not refuted.",
+    "not_certifiable": "Nothing is certified.",
+}
 _COUNTED: Final = "The attack was fixed before its guesses were counted."
 _INDEPENDENT: Final = "independent of all else"
 _BLIND_GUESSES: Final = (
@@ -107,23 +112,15 @@ def epsilon_summary(
     claim: ClaimVerdict | None,
 ) -> str:
     """Return the plain paragraph; the verdict on a claim comes first."""
-    status = None if claim is None else claim.status
     reason = None if claim is None else claim.reason
-    of_epsilon = claim is not None and claim.epsilon is not None
     top = statements[0]
     if design.kind == "one-model":
         return _one_model(design, statements, reason)
-    if status == "refuted" and of_epsilon:
-        more = f"Nor is it for any epsilon below {lower_figure(top.lower or 0.0)}."
-        said = ["Claim refuted.", reason or "", more]
-    elif status == "refuted":
-        said = ["Claim refuted.", reason or "", _limit(design, top)]
-    elif status == "not_refuted":
-        said = ["Claim not refuted.", reason or "", _limit(design, top)]
-    elif status == "not_certifiable":
-        said = ["Nothing is certified.", reason or "", _limit(design, top)]
-    else:
-        said = [_limit(design, top)]
+    said = [_limit(design, top)]
+    if claim is not None:
+        if claim.status == "refuted" and claim.epsilon is not None:
+            said = [f"Nor is it for any epsilon below {lower_figure(top.lower or 0.0)}."]
+        said = [_OUTCOMES[claim.status], claim.reason, *said]
     return " ".join([*said, _data(design, top)])
 
 

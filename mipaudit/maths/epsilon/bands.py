@@ -11,6 +11,7 @@ Clopper-Pearson limits at ranks fixed beforehand, with Bonferroni's correction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -107,16 +108,17 @@ def roc_band(
         alpha: joint error in (0, 1), half for each class.
     """
     ordered = np.sort(members), np.sort(holdout)
-    high = _one_direction(*ordered, alpha=alpha, high=True)
-    low = _one_direction(*ordered, alpha=alpha, high=False)
-    count = high[0].size
-    return RocBand(
-        tpr=np.concatenate([high[0], low[0]]),
-        fpr=np.concatenate([high[1], low[1]]),
-        tp=np.concatenate([high[2], low[2]]),
-        fp=np.concatenate([high[3], low[3]]),
-        members_high=np.repeat([True, False], count),
+    return _joined([[_one_direction(*ordered, alpha=alpha, high=high)] for high in (True, False)])
+
+
+def _joined(ways: Sequence[Sequence[BandPart]]) -> RocBand:
+    """Return the points of both directions, those that guess *member* above a threshold first."""
+    tpr, fpr, tp, fp = (
+        np.concatenate(column)
+        for column in zip(*(part for way in ways for part in way), strict=True)
     )
+    sizes = [sum(part[0].size for part in way) for way in ways]
+    return RocBand(tpr=tpr, fpr=fpr, tp=tp, fp=fp, members_high=np.repeat([True, False], sizes))
 
 
 def _one_direction(
@@ -182,21 +184,14 @@ def grid_band(
     ordered = np.sort(members), np.sort(holdout)
     ranks = [_ranks(c.size) for c in ordered]
     each = alpha / (2 * _DIRECTIONS * sum(r.size for r in ranks))
-    parts = [
-        part
-        for high in (True, False)
-        for part in (
-            _at_member_ranks(*ordered, ranks[0], each, high=high),
-            _at_holdout_ranks(*ordered, ranks[1], each, high=high),
-        )
-    ]
-    sizes = [ranks[0].size + ranks[1].size] * _DIRECTIONS
-    return RocBand(
-        tpr=np.concatenate([p[0] for p in parts]),
-        fpr=np.concatenate([p[1] for p in parts]),
-        tp=np.concatenate([p[2] for p in parts]),
-        fp=np.concatenate([p[3] for p in parts]),
-        members_high=np.repeat([True, False], sizes),
+    return _joined(
+        [
+            [
+                _at_member_ranks(*ordered, ranks[0], each, high=high),
+                _at_holdout_ranks(*ordered, ranks[1], each, high=high),
+            ]
+            for high in (True, False)
+        ]
     )
 
 
