@@ -51,8 +51,22 @@ def test_a_leak_that_no_threshold_sees_is_found(strict):
     assert "several continuous numbers" in advantage(report).upper_reason
     assert 0.27 < advantage(report, "product-grid").upper < 0.4
     assert advantage(report).validity == ("finite-sample" if strict else "approximate")
+    # Exact blocks need one table, fixed on the burn-in; else attackers learn on all of them.
+    assert ("cells of a product grid" in advantage(report).selection) == (not strict)
+    assert ("chosen on the burn-in, " in advantage(report).selection) == strict
     alone = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_columns=["d0", "d1"])
     assert all(e.lower < 0.03 for e in alone.estimates if e.quantity == "advantage" and e.lower)
+
+
+@pytest.mark.usefixtures("_no_trees")
+def test_exact_blocks_leave_rows_out_and_learning_block_by_block_none():
+    exact, learning = (
+        advantage(
+            mipaudit.estimate(drawn("plane-xor-0.3", 1500), score_columns=["d0,d1"], strict=strict)
+        )
+        for strict in (True, False)
+    )
+    assert exact.n_members + exact.n_holdout < learning.n_members + learning.n_holdout < 1500
 
 
 @pytest.mark.usefixtures("_no_trees")

@@ -14,7 +14,7 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
-from mipaudit.statements.policy import PolicyCheck, check_status
+from mipaudit.statements.policy import PolicyCheck, check_status, restatement
 
 
 def check(lower, upper, limit=0.1, quantity="advantage"):
@@ -112,6 +112,24 @@ def test_the_bounds_that_are_named_would_settle_it():
     assert "`blind_bound`" not in judged(check(0.4, 0.6), most=None, least=0.34).reason
     hidden = judged(check(0.0, 0.05), most=None, differs=True, least=0.1)
     assert "`blind_bound`" not in hidden.reason
+
+
+@pytest.mark.parametrize("quantity", ["advantage", "excess", "eta", "accuracy"])
+def test_the_bounds_that_are_named_are_the_same_in_every_unit(quantity):
+    scale, shift = restatement(quantity, 0.7)
+
+    def reason(lower, upper, limit, **known):
+        units = [one * scale + shift for one in (lower, upper, limit)]
+        return judged(check(*units, quantity), prior=0.7, most=None, **known).reason
+
+    # Just below (0.64 - 0.46) / (1 - 0.46) and (0.46 - 0.43) / (1 + 0.46).
+    assert "under 0.3333 it is not met" in reason(0.64, 0.76, 0.46)
+    assert "up to 0.0205 it is met" in reason(0.4, 0.43, 0.46, differs=True)
+
+
+def test_what_is_left_of_a_limit_is_said():
+    left = judged(check(0.371, 0.6, 0.3), most=0.2).reason  # (0.371 - 0.2) / 0.8
+    assert "may explain 0.2000, at least 0.2137 among records that are alike" in left
 
 
 def blind(**changes):

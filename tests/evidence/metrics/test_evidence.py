@@ -80,6 +80,13 @@ def test_a_strong_leak_is_found_and_limited(shifted, name):
             assert rows[0].lower < row.upper < metric.most
 
 
+@pytest.mark.parametrize(("name", "best"), [("ppv", 0.954), ("npv", 0.954)])
+def test_a_floor_is_met_by_few_sure_guesses(shifted, name, best):
+    # Phi(-z - 1.5) at Phi(-z) = 0.2; the guesses that are best for the advantage reach 0.773.
+    row = rows_of(shifted, name, least=0.2)[0]
+    assert 0.85 < row.lower < best
+
+
 def test_a_two_valued_score_has_a_limit_for_all_attackers(evidence_from):
     rng = np.random.default_rng(2)
     evidence = evidence_from(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mipaudit.evidence.vectors.derived_scores import split_burn_in, vector_burn_in_blocks
+from mipaudit.errors import InputError
+from mipaudit.evidence.vectors.derived_scores import (
+    joint_score,
+    split_burn_in,
+    vector_burn_in_blocks,
+)
 from mipaudit.summaries.identity.row_rank import micro_blocks, rank_bytes
 from mipaudit.summaries.rows import Rows
 from mipaudit.summaries.sample import BurnInSample
@@ -50,4 +57,30 @@ def test_small_files_give_more_of_themselves():
     assert vector_burn_in_blocks(10, 10) == 20
     assert vector_burn_in_blocks(10**4, 10**4) == 13
     assert vector_burn_in_blocks(10**8, 10**8) == 7
+    assert vector_burn_in_blocks(6400, 10**8) == 16  # 64 * 20 / 80, and no more
     assert vector_burn_in_blocks(10, 10**8) == 20
+
+
+def few_and_many(asked):
+    """Yield what makes the combination of two coordinates with 7 values, and with 100,000."""
+    rows, sample = sampled(100_000, 65_536)
+    few = replace(rows, scores=(rows.scores[0] % 7, rows.scores[0] % 7))
+    small = BurnInSample(2, 3, 65_536)
+    small.add(few)
+    small.settle()
+    for one in (small, sample):
+        yield lambda one=one: joint_score(split_burn_in(one), ["float", "float"], asked=asked)
+
+
+def test_combinations_are_numbered_where_they_are_few():
+    few, many = few_and_many(asked=False)
+    assert few().form == "joint"
+    assert many() is None
+
+
+def test_who_says_that_a_vector_is_discrete_is_believed_or_told():
+    few, many = few_and_many(asked=True)
+    assert few().form == "joint"
+    with pytest.raises(InputError) as caught:
+        many()
+    assert caught.value.code == "too_many_values"
