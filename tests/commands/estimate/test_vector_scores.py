@@ -10,6 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.scores.exact_blocks import trial_count
 from mipaudit.evidence.vectors import derived_scores as candidates
 from mipaudit.validation.laws.vector_law import VECTOR_LAWS
 
@@ -59,14 +60,13 @@ def test_a_leak_that_no_threshold_sees_is_found(strict):
 
 
 @pytest.mark.usefixtures("_no_trees")
-def test_exact_blocks_leave_rows_out_and_learning_block_by_block_none():
-    exact, learning = (
-        advantage(
+def test_exact_blocks_count_right_guesses_on_trials_and_learning_weighs_rates():
+    for strict in (True, False):
+        row = advantage(
             mipaudit.estimate(drawn("plane-xor-0.3", 1500), score_columns=["d0,d1"], strict=strict)
         )
-        for strict in (True, False)
-    )
-    assert exact.n_members + exact.n_holdout < learning.n_members + learning.n_holdout < 1500
+        right = (1 + row.value) / 2 * trial_count(row.n_members, row.n_holdout, 0.5)
+        assert (right == pytest.approx(round(right), abs=1e-6)) == strict
 
 
 @pytest.mark.usefixtures("_no_trees")

@@ -11,7 +11,7 @@ from mipaudit.evidence.named_attackers.difference import (
     class_challenger,
     evaluation_groups,
 )
-from mipaudit.evidence.scores.prequential import held_out, held_out_together, trials
+from mipaudit.evidence.scores.prequential import Trials, held_out, held_out_together, trials
 from mipaudit.validation.estimands.difference import compared_columns
 
 
@@ -74,6 +74,22 @@ def test_sets_reproduce_the_rates(counted):
     # Blocks weigh nearly alike, so the pooled rates are close to the weighted ones.
     assert hits[1] / sizes[1] == pytest.approx(found.held_out.tpr, abs=0.01)
     assert hits[0] / sizes[0] == pytest.approx(found.held_out.fpr, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_block_without_one_class_teaches_nothing(seed):
+    rng = np.random.default_rng(seed)
+    # Ties between attackers are common here, so that the least lesson would choose another.
+    sets = rng.random((16, 8, 4)) < 0.5
+    scored = rng.integers(0, 3, (16, 4, 2))
+    scored[3::3, :, rng.integers(2)] = 0
+    emptied = scored.copy()
+    emptied[3::3] = 0
+    found, same = (
+        challenger([Trials(sets=sets, scored=one, seeds=2)], 0.5) for one in (scored, emptied)
+    )
+    assert all((a == b).all() for a, b in zip(found.sets, same.sets, strict=True))
+    assert found.held_out == same.held_out
 
 
 def test_where_nothing_leaks_the_cautious_ones_guess_alike_for_all():

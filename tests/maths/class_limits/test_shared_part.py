@@ -125,3 +125,8 @@ def test_the_turning_points(lower, limit):
     within = most_apart_within(limit / 2, limit)
     assert shared_advantage_upper(limit / 2, within) == pytest.approx(limit)
     assert most_apart_above(limit, lower) == most_apart_within(lower, limit) == 0
+
+
+def test_a_limit_of_the_tpr_is_none_above_one():
+    assert shared_tpr_upper(0.45, 0.1) == pytest.approx(0.5)
+    assert shared_tpr_upper(0.95, 0.1) == 1.0

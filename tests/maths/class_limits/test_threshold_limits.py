@@ -618,3 +618,27 @@ def test_coverage_by_simulation(shift, size):
         found = limits(exact_ladder(rng.normal(shift, 1, size), rng.normal(0, 1, size)))
         missed += not found.lower <= truth <= found.upper
     assert missed <= stats.binom.ppf(0.999, 500, 0.05)
+
+
+@pytest.mark.parametrize(("members", "holdout"), [(5, 8), (40, 2)])
+def test_the_area_of_one_cell_may_be_anything(ladder_from, members, holdout):
+    # Whatever stands in what order: the variance of a coin for each class, the value a half.
+    found = area_of(ladder_from([members], [holdout], [False]))
+    assert (found.value, found.bracket, found.fewest) == (0.5, 0.5, min(members, holdout))
+    assert found.variance == pytest.approx(0.25 / (members - 1) + 0.25 / (holdout - 1))
+
+
+def test_the_unknown_order_in_cells_adds_to_the_spread_of_what_is_seen(ladder_from):
+    members, holdout = np.array([3, 6, 1]), np.array([4, 4, 2])
+    values = np.arange(3.0)
+    p, q = members / 10, holdout / 10
+    # The share of the other class below, of which half of one's own cell is not known.
+    below, above = np.cumsum(q) - q / 2, np.cumsum(p[::-1])[::-1] - p / 2
+    spreads = [
+        np.sqrt(law @ (won - law @ won) ** 2) + np.sqrt(law @ (law_of_other / 2) ** 2)
+        for law, won, law_of_other in ((p, below, q), (q, above, p))
+    ]
+    found = area_of(ladder_from(members, holdout, np.zeros(values.size, dtype=bool)))
+    assert found.value == pytest.approx(p @ below)
+    assert found.bracket == pytest.approx(p @ q / 2)
+    assert found.variance == pytest.approx(sum(one**2 for one in spreads) / 9)

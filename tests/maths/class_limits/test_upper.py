@@ -334,3 +334,9 @@ def test_members_that_gather_where_few_holdout_records_are(laws, sizes, caught):
     assert stats.binom.sf(missed - 1, draws, alpha) > 1e-3
     if caught:
         assert stats.binom.sf(missed_before - 1, draws, alpha) < 0.02
+
+
+def test_nothing_is_excluded_where_no_noncentrality_is_found():
+    counts = np.array([50, 50])
+    found = noncentrality_upper(counts, counts, np.full(2, 0.5), alpha=0.6)
+    assert (found.upper, found.total_variation_upper) == (None, 1.0)

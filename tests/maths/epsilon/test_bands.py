@@ -59,3 +59,13 @@ def test_the_whole_band_is_below_the_roc(band, rounded):
     assert missed <= 0.1 * 150 + 3 * np.sqrt(0.09 * 150)
     # The last band is not empty talk: it refutes something.
     assert found.epsilon(0.0) > 0.1
+
+
+def test_counts_are_those_beyond_each_threshold():
+    rng = np.random.default_rng(4)
+    members, holdout = rng.integers(0, 40, 300) / 8 + 1, rng.integers(0, 40, 200) / 8
+    found = roc_band(members, holdout, alpha=0.05)
+    ordered = np.sort(members)
+    for tp, fp, high in zip(found.tp, found.fp, found.members_high, strict=True):
+        at = ordered[-tp] if high else ordered[tp - 1]
+        assert fp == np.count_nonzero(holdout >= at if high else holdout <= at)
