@@ -6,6 +6,7 @@ It says whether limits cover less than they promise, and how small a shortfall w
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -159,24 +160,13 @@ def detectable_coverage(replications: int, nominal: float, level: float) -> floa
     """
     from scipy.special import betaincinv
 
-    fewest = _fewest_misses(replications, nominal, level)
-    if fewest is None:
+    def significance(misses: int) -> float:
+        return -miss_p_value(misses, replications, nominal)
+
+    fewest = bisect_left(range(replications + 1), -level, key=significance)
+    if fewest > replications:
         return 0.0
     return 1 - float(betaincinv(fewest, replications - fewest + 1, POWER))
-
-
-def _fewest_misses(replications: int, nominal: float, level: float) -> int | None:
-    """Return the fewest misses that are significant, by bisection."""
-    if miss_p_value(replications, replications, nominal) > level:
-        return None
-    low, high = 0, replications  # not enough, enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        if miss_p_value(middle, replications, nominal) <= level:
-            high = middle
-        else:
-            low = middle
-    return high
 
 
 def tally(cell: Cell, statements: Statements) -> tuple[CoverageRow, ...]:

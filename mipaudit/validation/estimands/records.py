@@ -21,7 +21,6 @@ from mipaudit.validation.estimands.audited_file import CONFIDENCE, AuditedFile, 
 from mipaudit.validation.estimands.estimand import Args, Estimand, Interval, one_sided
 
 if TYPE_CHECKING:
-    from mipaudit.maths.cell_risk import RiskLimits
     from mipaudit.validation.laws.law import Law
 
 GROUPS: Final = 4
@@ -84,33 +83,21 @@ class RecordRisk(Estimand):
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return that every cell is inside its limits."""
         cells, risks = file_risks(audited)
-        yield _margin(self.name, cells, risks, risks.together, label="")
-
-
-def _all_numbers(args: Args) -> bool:
-    return bool(args) and not any(isinstance(one, str) for one in args)
-
-
-def _margin(
-    name: str, cells: RecordCells, risks: RecordRisks, limits: RiskLimits, *, label: str
-) -> Interval:
-    # Without a counted record nothing is claimed of a cell. Rounding may cost 1e-12.
-    free = np.where(risks.occupied, 1e-12, 9.0)
-    return Interval(
-        estimand=name,
-        lower=0.0,
-        upper=None,
-        nominal=CONFIDENCE,
-        estimand_args=(
+        # Without a counted record nothing is claimed of a cell. Rounding may cost 1e-12.
+        free = np.where(risks.occupied, 1e-12, 9.0)
+        args = (
             float(cells.edges.size),
             float(cells.count),
             *cells.edges.tolist(),
             *cells.cell.astype(float).tolist(),
-            *(limits.lower - free).tolist(),
-            *(limits.upper + free).tolist(),
-        ),
-        label=label,
-    )
+            *(risks.together.lower - free).tolist(),
+            *(risks.together.upper + free).tolist(),
+        )
+        yield self.interval(0.0, None, nominal=CONFIDENCE, args=args)
+
+
+def _all_numbers(args: Args) -> bool:
+    return bool(args) and not any(isinstance(one, str) for one in args)
 
 
 class LargestRisk(Estimand):
