@@ -120,8 +120,6 @@ class RecordTable:
         """Return how the report names what was read."""
         if not self.blobs:
             return (InputFile(name=f"the {self.role}", rows=rows, bytes=None),)
-        if len(self.blobs) == 1:
-            return (describe_blob(self.blobs[0], rows, hash_all=False),)
         return tuple(
             describe_blob(blob, sum(piece.rows for piece in part.pieces()), hash_all=False)
             for blob, part in zip(self.blobs, self.parts, strict=True)

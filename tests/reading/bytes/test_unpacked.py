@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.outputs import open_arrays
+from mipaudit.commands.query.model.outputs import arrays_of, described
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
 from mipaudit.reading.sheets.splits import read_splits
@@ -28,6 +28,10 @@ def refused(work, path) -> str:
     with pytest.raises(InputError) as caught:
         work(str(path))
     return caught.value.code
+
+
+def opened(path: str):
+    return arrays_of(path, "the outputs")
 
 
 def scores(path: str) -> None:
@@ -97,12 +101,12 @@ def zeros(path, count: int, *, compressed: bool):
 def test_an_archive_of_zeros(tmp_path):
     path = zeros(tmp_path / "m.npz", 5 << 20, compressed=True)
     assert path.stat().st_size < 1 << 20
-    assert refused(open_arrays, path) == "too_large"
+    assert refused(opened, path) == "too_large"
 
 
 def test_an_archive_as_large_as_what_it_holds_is_no_surprise(tmp_path):
     path = zeros(tmp_path / "m.npz", 5 << 20, compressed=False)
-    open_arrays(str(path)).close()
+    described([opened(str(path))], rows=0)
 
 
 def test_an_array_that_says_that_it_is_large(tmp_path):
@@ -110,7 +114,7 @@ def test_an_array_that_says_that_it_is_large(tmp_path):
         np.lib.format.write_array_header_1_0(
             file, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40, 8)}
         )
-    assert refused(open_arrays, tmp_path / "m.npy.gz") == "too_large"
+    assert refused(opened, tmp_path / "m.npy.gz") == "too_large"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import numpy as np
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
 from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
-from mipaudit.reading.columns.column import word_hashes
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
 from mipaudit.reading.sheets.coordinates import Coordinates, read_coordinates
@@ -42,6 +41,8 @@ _HINTS: Final = {
 _MATRIX: Final = 2
 _TEXT_HINT: Final = "Only labels may be text, and well-known words say who is a member."
 _SUFFIX: Final = ".npy"
+# Of words for members and for the holdout.
+_FORMS: Final = (str.lower, str.upper, str.capitalize)
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
 
 
@@ -244,15 +245,12 @@ class ArrayFile:
         return ArraySheet(name=self.name, array=array).matrix(names).values
 
     def _from_words(self, sheet: Sheet, column: str) -> NDArray[np.bool_]:
-        hashes = sheet.keys([column])[column]
-        spelled = {
-            side: [form(word) for word in words if isinstance(word, str) for form in _SPELLINGS]
-            for side, words in ((True, MEMBER_LABELS), (False, HOLDOUT_LABELS))
-        }
-        inside = np.isin(hashes.values, word_hashes(spelled[True]))
-        outside = np.isin(hashes.values, word_hashes(spelled[False]))
-        missing = hashes.missing is not None and bool(hashes.missing.any())
-        if missing or not (inside | outside).all():
+        words = sheet.words(column)
+        inside, outside = (
+            np.isin(words, [spell(one) for one in side if isinstance(one, str) for spell in _FORMS])
+            for side in (MEMBER_LABELS, HOLDOUT_LABELS)
+        )
+        if not (inside | outside).all():
             raise self._unknown_labels()
         return np.asarray(inside)
 
@@ -263,9 +261,6 @@ class ArrayFile:
             "everywhere.",
             hint="Write 1 for members and 0 for holdout records.",
         )
-
-
-_SPELLINGS: Final = (str.lower, str.upper, str.capitalize)
 
 
 def _dimensions(array: NDArray[Any]) -> int:

@@ -167,7 +167,8 @@ class MatrixSearch:
         self, records: Points, found: NearestRows, part: slice, bound: Singles, block: slice
     ) -> None:
         """Take in the rows of a block that are among the k nearest."""
-        bar = found.bar(part)
+        # The k-th figure of each record: what a new row has to stay below.
+        bar = found.figures[part, -1]
         start = np.isinf(bar)
         if start.any():
             bar = np.where(start, self._first_bar(records, found, part, bound, block), bar)

@@ -104,27 +104,16 @@ class Geometry:
         self, left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
     ) -> Floats:
         """Return the figure of each pair of rows ``left[i]`` and ``right[j]``, shape (m,)."""
-        found = np.empty(i.size)
+        squared = self.metric == "euclidean"
+        found = np.zeros(i.size)
         for part in parts(i.size, _PAIRS):
-            found[part] = self._figures(left, i[part], right, j[part])
-        return found
-
-    def _figures(
-        self, left: Points, i: NDArray[np.intp], right: Points, j: NDArray[np.intp]
-    ) -> Floats:
-        apart = left.numbers[i] - right.numbers[j]
-        mismatches = np.count_nonzero(left.codes[i] != right.codes[j], axis=1)
-        if self.metric == "euclidean":
+            apart = left.numbers[i[part]] - right.numbers[j[part]]
             # Column by column: the sum is the same whatever rows stand beside.
-            return np.asarray(_sum_of(apart * apart) + 2.0 * mismatches)
-        return np.asarray(_sum_of(np.abs(apart)) + mismatches)
-
-
-def _sum_of(terms: Floats) -> Floats:
-    total = np.zeros(len(terms))
-    for column in terms.T:
-        total += column
-    return total
+            for column in (apart * apart if squared else np.abs(apart)).T:
+                found[part] += column
+            mismatches = np.count_nonzero(left.codes[i[part]] != right.codes[j[part]], axis=1)
+            found[part] += 2.0 * mismatches if squared else mismatches
+        return found
 
 
 def parts(count: int, size: int) -> Iterator[slice]:
@@ -196,10 +185,6 @@ class NearestRows:
         """Begin without any."""
         self.figures = np.full((records, k), np.inf)
         self.rows = np.zeros((records, k), dtype=np.intp)
-
-    def bar(self, records: slice) -> Floats:
-        """Return the k-th figure of these records: what a new row has to stay below."""
-        return self.figures[records, -1]
 
     def put(self, records: slice, rows: NDArray[np.intp], figures: Floats) -> None:
         """Keep the nearest of some rows for each of these records, each of shape (n, m)."""
