@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 # "empty" is a column without a single value; "other" cannot be read as a score.
 Kind = Literal["float", "integer", "bool", "string", "empty", "other"]
 # Beyond it, different integers are the same float64.
-_EXACT = 2**53
+EXACT: Final = 2**53
+# Numbers of so many digits go to different float64s; IEEE 754 promises no more.
+TOLD_APART: Final = 15
 # Marks of numbers that lose digits.
 FRACTIONS, INTEGERS = 1, 2
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -177,13 +179,13 @@ def inexact_integers(column: Column, kind: Kind) -> NDArray[np.bool_] | None:
     if column.rounded is not None:
         mask = column.rounded == INTEGERS
     elif values.dtype.kind in "iu" and values.dtype.itemsize == np.dtype(np.int64).itemsize:
-        low, high = (-_EXACT, _EXACT) if values.dtype.kind == "i" else (0, _EXACT)
+        low, high = (-EXACT, EXACT) if values.dtype.kind == "i" else (0, EXACT)
         if low <= values.min() and values.max() <= high:
             return None
         mask = (values < low) | (values > high)
     elif kind == "integer" and values.dtype.kind == "f":
         # What was rounded to 2^53 may have been beyond it.
-        mask = np.isfinite(values) & (np.abs(values) >= _EXACT)
+        mask = np.isfinite(values) & (np.abs(values) >= EXACT)
     else:
         return None
     if column.missing is not None:

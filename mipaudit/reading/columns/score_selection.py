@@ -347,26 +347,20 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
         left = sorted(name for name, why in selection.unaudited if why == reason)
         what = "Column" if len(left) == 1 else f"{len(left)} columns"
         if reason == _LISTS:
-            found.append(
-                Finding(
-                    code=LEFT_OUT,
-                    serious=True,
-                    text=f"{what} with {reason} may hold scores, not audited: "
-                    f"{shown_names(left)}. Write the numbers as columns of their own and name them "
-                    "(`score_columns` a,b is one score of several numbers), or name the other "
-                    "scores alone.",
-                )
+            text = (
+                f"{what} with {reason} may hold scores, not audited: {shown_names(left)}. Write "
+                "the numbers as columns of their own and name them (`score_columns` a,b is one "
+                "score of several numbers), or name the other scores alone."
             )
-            continue
-        found.append(
-            Finding(
-                code=LEFT_OUT,
-                serious=True,
-                text=f"{what} {shown_names(left)} may be a score and was not audited ({reason})."
-                " If it is one, name it with `score_columns`; if not, name those that are."
-                if len(left) == 1
-                else f"{what} may be scores and were not audited ({reason}): {shown_names(left)}."
-                " Name those that are with `score_columns`, or the others alone.",
+        elif len(left) == 1:
+            text = (
+                f"{what} {shown_names(left)} may be a score and was not audited ({reason}). If it "
+                "is one, name it with `score_columns`; if not, name those that are."
             )
-        )
+        else:
+            text = (
+                f"{what} may be scores and were not audited ({reason}): {shown_names(left)}. Name "
+                "those that are with `score_columns`, or the others alone."
+            )
+        found.append(Finding(code=LEFT_OUT, serious=True, text=text))
     return tuple(found)

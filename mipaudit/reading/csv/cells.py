@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.reading.columns.column import (
+    EXACT,
     FRACTIONS,
     INTEGERS,
+    TOLD_APART,
     Column,
     Kind,
     Labels,
@@ -24,14 +26,10 @@ from mipaudit.reading.columns.column import (
     Vocabulary,
 )
 
-# Numbers of so many digits go to different float64s; IEEE 754 promises no more.
-_TOLD_APART: Final = 15
 # The least float64 of full precision.
 _LEAST: Final = float(np.finfo(np.float64).tiny)
 # A float64 has no more significant digits than that, all of them written out.
 _MOST: Final = 767
-# Beyond it, different integers are the same float64.
-_EXACT: Final = 2**53
 _ZEROS: Final = frozenset({"0", "0.0", "0.", "-0", "-0.0", "+0", "0.00", "0.000", "0.0000"})
 # What an empty cell may be written as; a score that says so is missing.
 MISSING: Final = frozenset(
@@ -68,14 +66,14 @@ def _doubtful(cells: Sequence[str], values: NDArray[np.float64]) -> Iterator[int
     """Yield the cells that may lose digits: most cannot, and are passed over quickly."""
     if not len(cells):
         return
-    if len(max(cells, key=len)) > _TOLD_APART:
+    if len(max(cells, key=len)) > TOLD_APART:
         differing = np.fromiter(map(ne, cells, map(repr, values.tolist())), np.bool_, len(cells))
         for at in np.flatnonzero(differing).tolist():
-            if len(cells[at]) > _TOLD_APART:
+            if len(cells[at]) > TOLD_APART:
                 yield at
     size = np.abs(values)
     for at in np.flatnonzero((size < _LEAST) | (size == np.inf)).tolist():
-        if len(cells[at]) <= _TOLD_APART and cells[at] not in _ZEROS:
+        if len(cells[at]) <= TOLD_APART and cells[at] not in _ZEROS:
             yield at
 
 
@@ -91,7 +89,7 @@ def loses_digits(cell: str, value: float) -> bool:
     if not digits.isdigit():
         return False
     digits = digits.strip("0")
-    if not digits or (len(digits) <= _TOLD_APART and _LEAST <= abs(value) < np.inf):
+    if not digits or (len(digits) <= TOLD_APART and _LEAST <= abs(value) < np.inf):
         return False
     if value == 0 or abs(value) == np.inf or len(digits) > _MOST:
         return True
@@ -103,7 +101,7 @@ def _is_integer(cell: str, value: float) -> bool:
     """Tell whether a number as text is an integer; what is beyond all floats is one."""
     mantissa, _, exponent = cell.strip().lower().partition("e")
     fraction = mantissa.partition(".")[2].rstrip("0")
-    large = abs(value) >= _EXACT
+    large = abs(value) >= EXACT
     return large and (value in {np.inf, -np.inf} or int(exponent or 0) >= len(fraction))
 
 
@@ -119,7 +117,7 @@ def needs_text(values: NDArray[np.float64], *, extreme: bool) -> bool:
     size = np.abs(values)
     if extreme and bool(((size < _LEAST) | (size == np.inf)).any()):
         return True
-    return bool(((size >= _EXACT) & (size < np.inf)).any())
+    return bool(((size >= EXACT) & (size < np.inf)).any())
 
 
 def is_decimal_comma(cell: str) -> bool:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.columns.column import (
+    EXACT,
     FRACTIONS,
     INTEGERS,
+    TOLD_APART,
     Column,
     Field,
     Kind,
@@ -32,10 +34,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Decimals of so many digits go to different float64s; IEEE 754 promises no more.
-_TOLD_APART: Final = 15
-# Beyond it, different integers are the same float64.
-_EXACT: Final = 2**53
 # 10^22 is the last power of ten that a float64 holds exactly.
 _EXACT_POWERS: Final = 22
 
@@ -295,7 +293,7 @@ def merges_decimals(array: pa.Array) -> NDArray[np.bool_] | None:
         array: decimals of any width; what nulls hold is of no meaning.
     """
     kind = array.type
-    if kind.precision <= _TOLD_APART:
+    if kind.precision <= TOLD_APART:
         return None
     words = _words(array)
     low, plain = words[:, 0], _are_plain(words)
@@ -326,16 +324,16 @@ def _words(array: pa.Array) -> NDArray[np.int64]:
 
 
 def _beyond(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.asarray((integers < -_EXACT) | (integers > _EXACT))
+    return np.asarray((integers < -EXACT) | (integers > EXACT))
 
 
 def _many_digits(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
     # The least integer of all has no positive twin; as unsigned it has.
     size = np.abs(integers).view(np.uint64)
     mask = np.zeros(size.shape, dtype=np.bool_)
-    for more in range(1, 20 - _TOLD_APART):
+    for more in range(1, 20 - TOLD_APART):
         # From the first number of 15 digits and so many more on.
-        at = size >= np.uint64(10 ** (_TOLD_APART + more - 1))
+        at = size >= np.uint64(10 ** (TOLD_APART + more - 1))
         if not at.any():
             break
         mask = np.where(at, size % np.uint64(10**more) != 0, mask)
@@ -344,4 +342,4 @@ def _many_digits(integers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _wide_digits(words: NDArray[np.int64]) -> bool:
     number = abs(int.from_bytes(words.astype("<i8").tobytes(), "little", signed=True))
-    return len(str(number).rstrip("0")) > _TOLD_APART
+    return len(str(number).rstrip("0")) > TOLD_APART

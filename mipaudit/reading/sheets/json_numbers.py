@@ -12,7 +12,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream, read_whole
-from mipaudit.reading.columns.column import Column, Field, Kind, Numbers
+from mipaudit.reading.columns.column import EXACT, Column, Field, Kind, Numbers
 from mipaudit.reading.csv.cells import parse_labels
 from mipaudit.reading.csv.dialect import decode_text
 from mipaudit.reading.rows.left_out import Fault
@@ -22,8 +22,6 @@ from mipaudit.statements.text.printable_names import quoted_name
 if TYPE_CHECKING:
     from mipaudit.reading.bytes.blob import Blob, Format
 
-# Beyond it, different integers are the same float64.
-_EXACT: Final = 2**53
 _BRACKETS: Final = (b"[", b"{")
 _NUMBERS: Final = frozenset({bool, int, float})
 
@@ -168,7 +166,7 @@ def _numbers(cells: Sequence[Any], name: str, source: str) -> Numbers:
     inexact = Fault()
     for at, cell in enumerate(cells):
         kind = type(cell)
-        if kind is int and abs(cell) > _EXACT:
+        if kind is int and abs(cell) > EXACT:
             inexact.add(1, at)
         elif kind not in _NUMBERS and cell is not None:
             raise InputError(
