@@ -119,10 +119,11 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
             "`output` leads to the file that the report is written to.",
             hint="Choose another file for `output`.",
         )
+    place = Destination.open(None)
     found = noised_release(asked, release, form=form, unlike=shown.release_unlike_splits)
     sidecar_text = encode(found.report, "json", to_file=True)
     write_together([(sidecar, sidecar_text), (noised, found.content)])
-    present(found.report, shown, Destination.open(None))
+    present(found.report, shown, place)
     for one in found.findings:
         # On stderr alone: it is about the release without its noise.
         note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)
