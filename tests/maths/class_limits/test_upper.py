@@ -340,3 +340,9 @@ def test_nothing_is_excluded_where_no_noncentrality_is_found():
     counts = np.array([50, 50])
     found = noncentrality_upper(counts, counts, np.full(2, 0.5), alpha=0.6)
     assert (found.upper, found.total_variation_upper) == (None, 1.0)
+
+
+def test_laws_that_share_nothing_are_one_apart_and_no_more():
+    members, holdout = np.array([50, 0]), np.array([0, 50])
+    found = noncentrality_upper(members, holdout, np.full(2, 0.5), alpha=0.05)
+    assert 0.5 * math.sqrt(found.upper) > found.total_variation_upper == 1.0
