@@ -107,7 +107,7 @@ def test_score_is_the_written_out_sum():
     assert score[0] == 0.5 + 2 - 10 + 3 * 4 + 4 * 10
 
 
-@pytest.mark.parametrize("members", [0, 3])
+@pytest.mark.parametrize("members", [0, 3, 17, 20])
 def test_too_few_rows_of_a_class_fit_nothing(members):
     member = np.arange(20) < members
     fitted = fit_logistic(np.zeros((20, 2)), member)

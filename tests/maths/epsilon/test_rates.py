@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon, credible_epsilon
 
@@ -38,3 +41,17 @@ def test_credible_limit_of_zero_and_of_huge_counts():
     huge = credible_epsilon(73_105_858, 26_894_142, 26_894_142, 73_105_858, delta=0, alpha=0.05)
     assert huge == pytest.approx(1, abs=1e-3)
     assert credible_epsilon(5, 5, 5, 5, delta=1.0, alpha=0.05) == 0.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+@pytest.mark.parametrize("table", [(40, 60, 3, 97), (90, 10, 30, 70)])
+def test_credible_limit_by_integration(table, delta):
+    tp, fn, fp, tn = table
+    found = credible_epsilon(*table, delta=delta, alpha=0.05)
+
+    def both_allow(fpr):
+        most = min(delta + math.exp(found) * fpr, 1 - (1 - fpr - delta) * math.exp(-found))
+        return stats.beta.pdf(fpr, fp + 0.5, tn + 0.5) * stats.beta.cdf(most, tp + 0.5, fn + 0.5)
+
+    below, _ = integrate.quad(both_allow, 0, 1, limit=400, points=[fp / (fp + tn)])
+    assert below == pytest.approx(0.05, rel=2e-3)
