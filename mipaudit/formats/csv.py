@@ -8,7 +8,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
 from mipaudit.formats.document import plain
-from mipaudit.statements.reports.kinds import kind_of
+from mipaudit.statements.reports.kinds import kind_of, report_type
 from mipaudit.statements.text.printable_names import inert_text
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def _rows(report: AnyReport) -> Iterator[dict[str, Any]]:
 
 def _header(report: AnyReport) -> list[str]:
     """Return the names of all columns that the report's tables can have."""
-    tables = kind_of(report.command).tables
-    names = [_PART] if len(tables) > 1 else []
-    for table in tables:
-        kind: Any = type(report)
+    written = kind_of(report.command)
+    names = [_PART] if len(written.tables) > 1 else []
+    for table in written.tables:
+        kind: Any = report_type(written)
         for part in table.split("."):
             kind = _record(get_type_hints(kind)[part])
         names += _fields(kind)

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.policy_limits import check_keys, check_limits, check_waivers
+from mipaudit.options.policy_limits import check_limits, check_waivers
 from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]
@@ -63,4 +63,4 @@ def test_the_page_has_every_quantity():
 
 def test_keys_are_checked_as_the_page_says():
     with pytest.raises(UsageError):
-        check_keys("limits", "Limit 1", {"maxx": 1}, ("max",), needed=())
+        check_limits([{"quantity": "advantage", "maxx": 1}], 0.5)
