@@ -6,7 +6,10 @@ value from the data: row numbers, counts and sanitised column names only.
 
 from __future__ import annotations
 
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EXIT_USAGE: Final = 2
 
@@ -35,6 +38,10 @@ class MipauditError(Exception):
         found = type(self)(self.code, message, hint=hint)
         found.exit_code = self.exit_code
         return found
+
+    def reworded(self, write: Callable[[str], str]) -> Self:
+        """Return the same error with its sentences written anew."""
+        return self.worded(write(self.message), None if self.hint is None else write(self.hint))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes in all its parts."""

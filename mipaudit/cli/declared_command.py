@@ -78,8 +78,7 @@ def _as_typed(error: MipauditError, context: typer.Context) -> MipauditError:
     """Return an error that names options as they are typed."""
     typed = [one for one in context.command.params if one.opts[-1].startswith("-")]
     flags = {str(one.name): one.opts[-1] for one in typed}
-    hint = None if error.hint is None else as_typed(error.hint, flags)
-    return error.worded(as_typed(error.message, flags), hint)
+    return error.reworded(partial(as_typed, flags=flags))
 
 
 def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's parameters

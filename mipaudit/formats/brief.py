@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mipaudit.formats.document import Grid, Mood, plain
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _WIDEST: Final = 80  # longer lines are hard to read, and the lines are counted at 80
 _MORE: Final = "More: `full`, -f html, mipaudit help glossary."
 _LONGEST_NAME: Final = 18
+_REPR: Final = 5  # lines at Python's prompt
+_CUT: Final = " …"
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -89,6 +92,25 @@ def brief_text(brief: Brief, *, width: int, color: bool = False) -> str:
         if text.count("\n") <= brief.height:
             break
     return text
+
+
+def brief_lines(title: str, brief: Brief) -> list[str]:
+    """Return a title and the answer in at most five lines of 80 characters.
+
+    Args:
+        title: what leads the answer.
+        brief: of a report; of several warnings the first stands, and how many more there are.
+    """
+    answer = plain(f"{title}: {brief.answer}" if brief.answer else title)
+    lines = wrap(answer, _WIDEST, max_lines=3, placeholder=_CUT)
+    if brief.warnings:
+        count = len(brief.warnings) - 1
+        more = f" (and {count} more)" if count else ""
+        text = plain(first_sentence(brief.warnings[0]))
+        lines.append(f"! {shorten(text, _WIDEST - 2 - len(more), placeholder=_CUT)}{more}")
+    if brief.about and len(lines) < _REPR - 1:
+        lines.append(shorten(plain(brief.about), _WIDEST, placeholder=_CUT))
+    return [*lines, brief.more]
 
 
 def _item(text: str, width: int, mark: str = "") -> str:

@@ -14,7 +14,9 @@ from mipaudit.statements.text.printable_names import inert_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mipaudit.statements.reports.kinds import AnyReport
+    import pandas as pd
+
+    from mipaudit.statements.reports.any_report import AnyReport
 
 _PART: Final = "part"
 
@@ -28,13 +30,23 @@ def report_csv(report: AnyReport) -> str:
 
     A report without rows has the header that its rows would have.
     """
-    rows = [dict(_flat(row)) for row in _rows(report)]
+    rows = [{name: _cell(cell) for name, cell in _flat(row)} for row in _rows(report)]
     names = list(dict.fromkeys(name for row in rows for name in row)) or _header(report)
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def report_frame(report: AnyReport) -> pd.DataFrame:
+    """Return the first of a report's tables that has rows, as a data frame."""
+    import pandas as pd
+
+    tables = (tuple(_table(report, name)) for name in kind_of(report.command).tables)
+    rows = next(filter(None, tables), ())
+    names = () if rows else _header(report)
+    return pd.DataFrame([dict(_flat(asdict(row))) for row in rows], columns=names or None)
 
 
 def _rows(report: AnyReport) -> Iterator[dict[str, Any]]:
@@ -82,12 +94,12 @@ def _table(report: AnyReport, name: str) -> Iterable[Any]:
     return found if isinstance(found, tuple) else (found,)
 
 
-def _flat(row: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:
+def _flat(row: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{outer}{name}.")
         elif not _is_table(value):
-            yield f"{outer}{name}", _cell(value)
+            yield f"{outer}{name}", value
 
 
 def _is_table(value: object) -> bool:

@@ -16,7 +16,7 @@ from mipaudit.statements.text.rounding import lower_text, percent_text, upper_te
 
 if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Design, Finding
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
     class Framed(AnyReport, Protocol):
         """What a report has around its tables, beside ``summary`` and ``findings`` if any."""

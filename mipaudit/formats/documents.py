@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.formats.document import plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
-from mipaudit.options.declare import as_typed, flags_of
+from mipaudit.options.declare import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, View
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 
 Form = Literal["csv", "markdown", "html", "junit"]
 _TEMPLATE: Final = "document.html.j2"
+# What stands in Python for the options of how a report is shown.
+_METHODS: Final = {"full": ".show(full=True)", "output": ".save(FILE)", "format": ".save(FILE)"}
+_MORE: Final = 'More: .show(), .show(full=True), .to_pandas(), .save("report.html").'
 
 
 def report_as(report: AnyReport, form: Form) -> str:
@@ -63,20 +66,30 @@ def answer_of(report: AnyReport) -> str:
     return " ".join([brief.answer, *brief.warnings])
 
 
-def brief_report(report: AnyReport, *, width: int, color: bool = False) -> str:
+def brief_report(
+    report: AnyReport, *, width: int, color: bool = False, python: bool = False
+) -> str:
     """Return the answer of a report in a screenful, for a terminal.
 
     Args:
         report: of any command.
         width: characters in a line, where tables allow; prose is up to 80 wide.
         color: whether to use terminal colours.
+        python: whether options are named as Python's callers write them.
     """
     from mipaudit.formats.brief import brief_text
 
-    return brief_text(_brief(report), width=width, color=color)
+    return brief_text(_brief(report, python=python), width=width, color=color)
 
 
-def _brief(report: AnyReport) -> Brief:
+def report_repr(report: AnyReport) -> str:
+    """Return what Python's prompt shows: the answer in five lines."""
+    from mipaudit.formats.brief import brief_lines
+
+    return "\n".join(brief_lines(f"mipaudit {report.command}", _brief(report, python=True)))
+
+
+def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     """Return the few lines of a report, with its findings and its seed."""
     from mipaudit.formats.brief import brief_of, first_sentence
 
@@ -89,21 +102,24 @@ def _brief(report: AnyReport) -> Brief:
         notes.append(f"Seed {seed}{brief.moves}.")
     warnings = tuple(one.text for one in findings if one.serious)
     whole = brief._replace(warnings=(*brief.warnings, *warnings), notes=tuple(notes))
-    typed: Brief = _typed(whole, _flags(report.command))
+    if python:
+        whole = whole._replace(more=_MORE)
+    typed: Brief = _typed(whole, _names(report.command, python=python))
     return typed
 
 
-def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
+def report_text(report: AnyReport, *, width: int, color: bool = False, python: bool = False) -> str:
     """Return all of the report as text for a terminal.
 
     Args:
         report: of any command.
         width: characters in a line, where tables allow; prose is up to 100 wide.
         color: whether to use terminal colours.
+        python: whether options are named as Python's callers write them.
     """
     from mipaudit.formats.text import document_text
 
-    document = _document(report, "text")
+    document = _document(report, "text", python=python)
     if report.provenance.seeds or report.provenance.seed is not None:
         document = document._replace(sections=(*document.sections, seed_section(report.provenance)))
     return document_text(document, width=width, color=color)
@@ -111,27 +127,25 @@ def report_text(report: AnyReport, *, width: int, color: bool = False) -> str:
 
 def notebook_html(report: AnyReport) -> str:
     """Return what a notebook shows: the body of the page, with options by their keywords."""
-    page = document_html(_drawn(report, "summary"))
+    page = document_html(_document(report, "summary", python=True))
     return f"<div>{page.partition('<main>')[2].partition('</main>')[0]}</div>"
 
 
-def _document(report: AnyReport, view: View) -> Document:
-    typed: Document = _typed(_drawn(report, view), _flags(report.command))
-    return typed
-
-
-def _drawn(report: AnyReport, view: View) -> Document:
+def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:
     kind = kind_of(report.command)
     draw = named(kind.document)
     document: Document = draw(report, view) if kind.views else draw(report)
-    return document
+    typed: Document = _typed(document, _names(report.command, python=python))
+    return typed
 
 
-def _flags(command: str) -> Mapping[str, str]:
-    """Return the options of the command that made a report, as they are typed."""
+def _names(command: str, *, python: bool) -> Mapping[str, str]:
+    """Return the options of the command that made a report, as callers write them."""
     from mipaudit.options.commands import BY_NAME
 
     row = BY_NAME.get(command) or BY_NAME[command.split(maxsplit=1)[0]]
+    if python:
+        return {**_METHODS, **keywords_of(named(row.asked))}
     return flags_of(named(row.asked), named(row.shown))
 
 

@@ -385,6 +385,16 @@ def flags_of(*classes: type[Options]) -> dict[str, str]:
     return {one.name: one.option.flag.split("/")[-1] for one in options if one.option.flag}
 
 
+def keywords_of(*classes: type[Options]) -> dict[str, str]:
+    """Return the options of classes as Python's callers write them, ``by=``, by name."""
+    return {one.name: f"{one.name}=" for kind in classes for one in declared(kind)}
+
+
 def as_typed(text: str, flags: Mapping[str, str]) -> str:
-    """Return a sentence with the options in it as they are typed; other names stay."""
+    """Return a sentence with the options in it as they are typed; other names stay.
+
+    Args:
+        text: has options in backticks.
+        flags: how each is typed, by name: of `flags_of`, or of `keywords_of`.
+    """
     return _NAMED.sub(lambda found: flags.get(found[1], found[0]), text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
-from mipaudit.errors import UsageError
+from mipaudit.errors import MipauditError, UsageError
+from mipaudit.options.declare import as_typed
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
 from mipaudit.output.progress import progress_bar
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from mipaudit.options.groups.shown import Format, ScoresShown
     from mipaudit.options.groups.shown import Shown as ReportShown
     from mipaudit.reading.rows.output import RowFormat
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 
 # What the tables draw with, where the terminal's character set lacks it.
@@ -78,6 +81,30 @@ def present(report: AnyReport, shown: Shown, place: Destination) -> None:
     place.write(encode(report, form, to_file=path is not None, length=_length(shown, path)))
 
 
+def save(report: AnyReport, path: str | os.PathLike[str]) -> None:
+    """Write all of a report to a file, as ``-o`` does: its ending says the form.
+
+    Raises:
+        UsageError: no form has that ending.
+        OutputError: the file cannot be written.
+    """
+    from mipaudit.options.groups.shown import Shown as Asked
+
+    try:
+        asked = Asked(output=os.fspath(path))
+        place = Destination.open(asked.output, option="path=")
+    except MipauditError as error:
+        raise error.reworded(partial(as_typed, flags={"output": "path="})) from None
+    present(report, asked, place)
+
+
+def show(report: AnyReport, *, full: bool) -> None:
+    """Print a report for who works in Python: its answer in a screenful, or all of it."""
+    length: Length = "full" if full else "brief"
+    shown = encode(report, "table", to_file=False, length=length, python=True)
+    sys.stdout.write(shown.decode(sys.stdout.encoding or "utf-8"))
+
+
 def _length(shown: Shown, path: Path | None) -> Length:
     if path is not None or shown.full:
         return "full"
@@ -90,6 +117,7 @@ def encode(
     *,
     to_file: bool,
     length: Length = "full",
+    python: bool = False,
 ) -> bytes:
     """Return the report in the form asked for.
 
@@ -99,6 +127,7 @@ def encode(
             and ``csv`` for programs, ``junit`` for servers that run pipelines.
         to_file: whether it goes to a file: UTF-8, no colour, fixed width.
         length: of a table: all of it, the answer in a screenful, or in a line.
+        python: whether a table names options as Python's callers write them.
     """
     if format == "json":
         from mipaudit.statements.reports.codec import to_json
@@ -111,9 +140,9 @@ def encode(
     width, color = table_width(to_file=to_file), use_color(to_file=to_file)
     match length:
         case "full":
-            text = documents.report_text(report, width=width, color=color)
+            text = documents.report_text(report, width=width, color=color, python=python)
         case "brief":
-            text = documents.brief_report(report, width=width, color=color)
+            text = documents.brief_report(report, width=width, color=color, python=python)
         case "line":
             text = f"{documents.answer_of(report)}\n"
         case _:

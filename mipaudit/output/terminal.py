@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 
 _PIPED_WIDTH: Final = 100

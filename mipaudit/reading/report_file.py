@@ -20,7 +20,7 @@ from mipaudit.statements.policy import check_status
 from mipaudit.statements.verdict import INCOMPLETE, LOST, ROUNDED, VerdictStatus
 
 if TYPE_CHECKING:
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 _LARGEST: Final = 1 << 28
 _STDIN: Final = "-"

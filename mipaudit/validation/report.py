@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 # Whose limit it is: ours, or another method's that is known to hold or not to hold.
@@ -144,8 +145,8 @@ class ValidationDesign:
     tests: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidationReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ValidationReport(AnyReport):
     """Everything that one validation run found.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from mipaudit.errors import UsageError
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 T_co = TypeVar("T_co", covariant=True)
@@ -146,8 +147,8 @@ class Truth:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruthReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TruthReport(AnyReport):
     """A simulated file, and what is true of it.
 
     Attributes:
@@ -202,8 +203,8 @@ class ScenarioEntry:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioList:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ScenarioList(AnyReport):
     """All scenarios."""
 
     command: str

@@ -9,6 +9,7 @@ from typing import Literal
 from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity  # noqa: TC001 - the codec
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
@@ -159,8 +160,8 @@ class TogetherLimit:
     rests_on: Adversary | Literal["any"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AttackReport(AnyReport):
     """Named adversaries beside the optimum's limits.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import Literal
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads them
 from mipaudit.statements.named_limit import StatedCheck, stated_verdict
 from mipaudit.statements.origin import Provenance  # noqa: TC001
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
@@ -88,8 +89,8 @@ class AttributeValue:
     upper: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AttributeReport(AnyReport):
     """How much better an attribute is guessed of members.
 
     Attributes:

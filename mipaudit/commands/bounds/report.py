@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.bounds.readings import Allowance, Bound, Guarantee  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from mipaudit.commands.bounds.requirement import Requirement, Target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundsReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BoundsReport(AnyReport):
     """The answer to one question; the parts that do not belong to it are empty.
 
     Attributes:

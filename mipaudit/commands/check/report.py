@@ -10,6 +10,7 @@ from mipaudit.statements.estimate import (
     Finding,  # noqa: TC001 - the codec reads it
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 
@@ -26,8 +27,8 @@ class ColumnProfile:
     infinite: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CheckReport(AnyReport):
     """What ``mipaudit check`` found in the input."""
 
     command: str

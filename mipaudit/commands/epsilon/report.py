@@ -8,6 +8,7 @@ from typing import Literal
 from mipaudit.maths.one_run.p_value import CanaryCount
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 DesignKind = Literal["independent-runs", "one-run", "one-model"]
@@ -197,8 +198,8 @@ class ProfilePoint:
     estimate: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EpsilonReport(AnyReport):
     """The largest epsilon that the data refute, and what that rests on.
 
     Attributes:

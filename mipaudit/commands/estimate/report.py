@@ -21,7 +21,8 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
-from mipaudit.statements.reports.kinds import named, schema_of
+from mipaudit.statements.reports.any_report import AnyReport
+from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import (
     Rejudged,  # noqa: TC001 - the codec reads it
     Verdict,  # noqa: TC001 - the codec reads it
@@ -41,8 +42,8 @@ class MaceCell:
     upper: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Report(AnyReport):
     """Everything that one run found.
 
     ``summary`` is the paragraph for a board; ``curves`` are of the strongest scores.
@@ -67,8 +68,3 @@ class Report:
     blind: Blind | None = None
     copies: Copies | None = None
     schema: str = schema_of("estimate")
-
-    def _repr_html_(self) -> str:
-        """Return the report as HTML: notebooks call this to show it."""
-        text: str = named("mipaudit.formats.documents:notebook_html")(self)
-        return text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mipaudit.maths.mip import Mechanism  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class NoiseCalibration:
     quieter_than_dp_below: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NoiseReport(AnyReport):
     """How much noise a promise of membership-inference privacy takes.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import Literal
 from mipaudit.commands.query.search.approximate import ApproximateNeighbours  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 
@@ -92,8 +93,8 @@ class QueryRun:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class QueryReport(AnyReport):
     """What was read, how it was compared, and which scores came of it.
 
     Attributes:
@@ -138,8 +139,8 @@ class WrittenScore:
     infinite: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelQueryReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelQueryReport(AnyReport):
     """Scores made of a model's outputs.
 
     Attributes:

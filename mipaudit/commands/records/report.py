@@ -15,6 +15,7 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
 
@@ -158,8 +159,8 @@ class GroupRisk:
     differs: Literal["higher", "lower", "not shown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordsReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RecordsReport(AnyReport):
     """The risk of every record, as counts.
 
     Attributes:

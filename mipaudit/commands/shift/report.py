@@ -17,6 +17,7 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import PolicyCheck  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001 - the codec reads it
 
@@ -70,8 +71,8 @@ class ShiftDesign:
     coordinates: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ShiftReport(AnyReport):
     """Whether members and holdout can be told apart without the model.
 
     Attributes:

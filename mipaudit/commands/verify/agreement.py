@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mipaudit.statements.origin import InputFile, Provenance
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 TOLERANCE: Final = 1e-9
 _ABSENT: Final = object()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 
 
@@ -29,8 +30,8 @@ class VerifiedPart:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class VerifyReport(AnyReport):
     """Whether a report follows from the scores and settings that it names.
 
     Attributes:

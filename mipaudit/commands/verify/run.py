@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mipaudit.commands.estimate.report import Report
     from mipaudit.commands.verify.report import VerifyReport
     from mipaudit.statements.origin import Provenance
-    from mipaudit.statements.reports.kinds import AnyReport
+    from mipaudit.statements.reports.any_report import AnyReport
 
 _OF_SEVERAL: Final = frozenset({"estimate", "compare", "compare reports"})
 _FROM_COUNTS: Final = ("tp", "canaries")

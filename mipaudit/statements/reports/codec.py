@@ -16,7 +16,8 @@ from mipaudit.statements.reports.kinds import FIRST, KINDS, report_type
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mipaudit.statements.reports.kinds import AnyReport, Kind
+    from mipaudit.statements.reports.any_report import AnyReport
+    from mipaudit.statements.reports.kinds import Kind
 
 # What changes between two equal runs stands last, so that the rest of two files
 # can be compared line by line.
@@ -49,6 +50,12 @@ def to_json(report: AnyReport) -> bytes:
     """
     text = json.dumps(_ordered(asdict(report)), indent=2, allow_nan=False)
     return text.encode("ascii") + b"\n"
+
+
+def to_dict(report: AnyReport) -> dict[str, Any]:
+    """Return what the JSON of a report holds, as dictionaries, lists, texts and numbers."""
+    found: dict[str, Any] = json.loads(to_json(report))
+    return found
 
 
 def from_json(data: bytes) -> AnyReport:

@@ -7,27 +7,7 @@ imported: only what a report needs is loaded.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from mipaudit.statements.origin import Provenance
-
-    class AnyReport(Protocol):
-        """What the reports of all commands have in common."""
-
-        __dataclass_fields__: ClassVar[dict[str, Any]]
-
-        @property
-        def command(self) -> str:
-            """The command that made it."""
-
-        @property
-        def schema(self) -> str:
-            """The JSON format that it follows."""
-
-        @property
-        def provenance(self) -> Provenance:
-            """Where it comes from."""
+from typing import Any, Final, Literal, NamedTuple
 
 
 class Kind(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Literal
 from mipaudit.statements.estimate import Attackers, Estimate, Finding  # noqa: TC001 - the codec reads them
 from mipaudit.statements.origin import Provenance  # noqa: TC001
 from mipaudit.statements.policy import CheckStatus  # noqa: TC001
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict  # noqa: TC001
 
@@ -94,8 +95,8 @@ class IncreaseCheck:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompareReport(AnyReport):
     """Several queries side by side.
 
     Attributes:

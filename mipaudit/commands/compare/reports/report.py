@@ -18,6 +18,7 @@ from mipaudit.statements.estimate import (
 )
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import CheckStatus  # noqa: TC001 - the codec reads it
+from mipaudit.statements.reports.any_report import AnyReport
 from mipaudit.statements.reports.kinds import schema_of
 from mipaudit.statements.verdict import Verdict, VerdictStatus  # noqa: TC001 - the codec reads it
 
@@ -372,8 +373,8 @@ class ScoreIncrease:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportComparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReportComparison(AnyReport):
     """What changed from one report to others.
 
     Attributes:

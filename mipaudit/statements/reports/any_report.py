@@ -1,0 +1,83 @@
+"""What the reports of all commands are, and how Python and notebooks show any of them.
+
+What shows them stands above this room: it is named, not imported, and loaded when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from mipaudit.statements.reports.kinds import named
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+    from mipaudit.statements.origin import Provenance
+
+
+class AnyReport(Protocol):
+    """What the reports of all commands have in common; each kind has its own fields."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+        @property
+        def command(self) -> str:
+            """The command that made it."""
+
+        @property
+        def schema(self) -> str:
+            """The JSON format that it follows."""
+
+        @property
+        def provenance(self) -> Provenance:
+            """Where it comes from."""
+
+    def __repr__(self) -> str:
+        """Return the answer, what can make it untrue and for whom it holds, in five lines."""
+        text: str = named("mipaudit.formats.documents:report_repr")(self)
+        return text
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML: notebooks call this to show it."""
+        text: str = named("mipaudit.formats.documents:notebook_html")(self)
+        return text
+
+    def show(self, *, full: bool = False) -> None:
+        """Print the answer in a screenful.
+
+        Args:
+            full: print all of the report, with every table and every limitation.
+        """
+        named("mipaudit.output.presentation:show")(self, full=full)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of the report, or leave the file as it was.
+
+        Args:
+            path: the file, whose ending says the form: .html, .json, .csv, .md, .xml (JUnit);
+                text with any other.
+
+        Raises:
+            UsageError: the ending is that of a form that there is not.
+            OutputError: the file cannot be written.
+        """
+        named("mipaudit.output.presentation:save")(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the JSON form holds, as dictionaries, lists, texts and numbers."""
+        found: dict[str, Any] = named("mipaudit.statements.reports.codec:to_dict")(self)
+        return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the main table, a row each; fields within a field are named ``outer.inner``.
+
+        Numbers are those of the JSON form, and NaN where it has null. Of several tables it is
+        the first that has rows; all are in the CSV form, with a column ``part``.
+        """
+        frame: pd.DataFrame = named("mipaudit.formats.csv:report_frame")(self)
+        return frame

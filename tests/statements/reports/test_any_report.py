@@ -1,0 +1,124 @@
+"""What every report does in Python: shows itself, and gives itself away in other forms."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+
+import pandas as pd
+import pytest
+
+import mipaudit
+from mipaudit import OutputError, UsageError, from_json
+from mipaudit.formats.csv import report_csv
+from mipaudit.formats.documents import report_as
+from mipaudit.statements.reports.kinds import KINDS, kind_of, named
+from tests.places import TESTS
+
+SAVED = sorted((TESTS / "reports").glob("*.json"))
+
+
+@pytest.fixture(params=SAVED, ids=lambda path: path.stem)
+def report(request):
+    return from_json(request.param.read_bytes())
+
+
+def test_the_saved_reports_are_of_most_kinds():
+    kinds = {from_json(path.read_bytes()).command for path in SAVED}
+    assert len(kinds) >= 12
+
+
+def test_every_kind_is_a_report_of_python():
+    for kind in KINDS:
+        found = named(kind.report)
+        assert not hasattr(found, "__dict__") or "__slots__" in vars(found), kind.schema
+        assert callable(found.show)
+        assert "__repr__" not in vars(found), kind.schema
+
+
+def test_the_prompt_shows_the_answer_in_five_lines(report):
+    lines = repr(report).splitlines()
+    assert 2 <= len(lines) <= 5
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(f"mipaudit {report.command}")
+    assert "`" not in repr(report)
+    assert "--" not in repr(report).replace("simulate --list", "")
+
+
+def test_a_dictionary_is_what_the_json_form_holds(report):
+    assert report.to_dict() == json.loads(mipaudit.to_json(report))
+
+
+def test_a_frame_has_the_rows_of_the_main_table(report):
+    frame = report.to_pandas()
+    assert len(frame.columns)
+    assert frame.columns.is_unique
+    rows = report_csv(report).count("\n") - 1
+    tables = kind_of(report.command).tables
+    assert len(frame) == rows if len(tables) == 1 else 0 < len(frame) <= rows
+
+
+def test_a_frame_has_numbers_and_no_texts_of_numbers():
+    report = mipaudit.estimate(
+        members=[0.1 * i for i in range(40)], holdout=[0.1 * i - 1 for i in range(40)]
+    )
+    frame = report.to_pandas()
+    assert frame["lower"].dtype == float
+    assert frame.loc[0, "lower"] == report.estimates[0].lower
+    assert frame.loc[frame["upper"].isna(), "attackers"].tolist() == [
+        one.attackers for one in report.estimates if one.upper is None
+    ]
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml"])
+def test_the_ending_says_the_form(tmp_path, ending):
+    report = mipaudit.bounds(epsilon=1.0)
+    report.save(tmp_path / f"r.{ending}")
+    form = {"md": "markdown", "xml": "junit"}.get(ending, ending)
+    written = (tmp_path / f"r.{ending}").read_bytes().decode()
+    assert written == mipaudit.render_report(report, format=form)
+    assert [path.name for path in tmp_path.iterdir()] == [f"r.{ending}"]
+
+
+def test_a_form_that_there_is_not_is_refused_in_the_callers_words(tmp_path):
+    report = mipaudit.bounds(epsilon=1.0)
+    with pytest.raises(UsageError, match=r"^path= must be of another form than PDF"):
+        report.save(str(tmp_path / "r.pdf"))
+    with pytest.raises(OutputError, match="another file for path="):
+        report.save(tmp_path / "none" / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_screenful_is_printed_and_all_of_it_on_demand(report, capsys):
+    report.show()
+    brief = capsys.readouterr()
+    report.show(full=True)
+    full = capsys.readouterr()
+    assert not brief.err
+    assert '.save("report.html").' in " ".join(brief.out.split())
+    assert "`" not in brief.out
+    # The short ones say of where there is more, and little else beside.
+    assert len(full.out) > len(brief.out) - 100
+    assert len(brief.out.splitlines()) <= 60
+
+
+def test_options_are_named_as_python_has_them(capsys):
+    mipaudit.bounds(epsilon=1.0).show()
+    said = capsys.readouterr().out
+    assert "(adjacency=)" in said
+    assert "--adjacency" not in said
+    assert "--adjacency" in report_as(mipaudit.bounds(epsilon=1.0), "markdown")
+
+
+def test_a_notebook_shows_every_kind(report):
+    shown = report._repr_html_()
+    assert shown.startswith("<div>")
+    assert "<h1" in shown or "<h2" in shown or "<table" in shown
+
+
+def test_reports_are_equal_and_travel_as_before(report):
+    again = pickle.loads(pickle.dumps(report))  # noqa: S301 - our own
+    assert again == report
+    assert dataclasses.replace(report) == report
+    assert isinstance(report.to_pandas(), pd.DataFrame)
