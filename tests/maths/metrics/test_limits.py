@@ -254,3 +254,14 @@ def test_no_rows_no_limits():
     metric = parse_metric("ppv", prior=0.5)
     assert metric_lower(metric, 0, 0, 0, 0, 0.025) == 0.5
     assert metric_upper(metric, one_set(0.5, 0.1, 0, 5), 0.025) == 1
+
+
+@pytest.mark.parametrize(("name", "rates"), [("ppv", (0.6, 0.2)), ("npv", (0.8, 0.4))])
+def test_many_rows_leave_the_observed_precision_in_the_strict_form_too(name, rates):
+    metric = parse_metric(name, prior=0.5, least=0.3)
+    upper = [
+        metric_upper(metric, one_set(*rates, size, size), 0.025, strict=True)
+        for size in (10**4, 10**6, 10**8)
+    ]
+    assert upper == sorted(upper, reverse=True)
+    assert upper[-1] == pytest.approx(metric.value(*rates), abs=1e-3)

@@ -121,3 +121,18 @@ def test_its_band_misses_the_truth_on_a_private_model():
         )
         missed += found.value - found.half_width > 0
     assert missed == 50
+
+
+def test_algorithm_2_averages_limits_at_half_of_the_error_for_each_class():
+    rng = np.random.default_rng(3)
+    tables = rng.integers(5, 60, (3, 4, 2))
+    metric = parse_metric("accuracy", prior=0.3)
+    found = algorithm2(tables, metric, 0.1)
+    each = []
+    for holdout, members in tables[0]:
+        x = interval(members, tables[0, :, 1].sum(), 0.05)
+        y = interval(holdout, tables[0, :, 0].sum(), 0.05)
+        box = (x.low, x.high), (y.low, y.high)
+        each.append(lemma7_limits(metric, found.threshold, *box))
+    weights = (tables[2] / tables[2].sum(axis=0)) @ [0.7, 0.3]
+    assert (found.lower, found.upper) == pytest.approx(weights @ np.array(each))

@@ -159,3 +159,12 @@ def test_gaussian_mechanisms_are_refuted_no_more_often_than_alpha(m, mu, r):
     }
     rate = np.mean([rejected[int(v)] for v in right])
     assert rate <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize("guessed_in", [0, 60])
+def test_guesses_of_one_kind_are_those_of_both_among_half_as_many(guessed_in):
+    # Fair coins let half of the canaries be guessed rightly so, and half of them wrongly.
+    for right in (40, 50, 57, 60):
+        count = CanaryCount(canaries=1000, guesses=60, correct=right, guessed_in=guessed_in)
+        found = mu_one_run(count, alpha=0.05)
+        assert 0 < found == pytest.approx(mu_one_run(counted(500, 60, right), alpha=0.05))
