@@ -73,12 +73,16 @@ def test_limits_that_make_no_sense_are_refused(given, said):
         ({**WAIVER, "person": 3}, "must be a text"),
         ({key: WAIVER[key] for key in ("quantity", "reason", "person")}, "lacks the key 'expires'"),
         ({**WAIVER, "expiry": 1}, "Did you mean 'expires'"),
+        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": 0}, "above 0 and below 1"),
+        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": -0.5}, "above 0 and below 1"),
+        ({**WAIVER, "quantity": "tpr_at_fpr", "fpr": 1}, "above 0 and below 1"),
     ],
 )
 def test_waivers_that_make_no_sense_are_refused(given, said):
     with pytest.raises(UsageError) as caught:
-        check_waivers([given], 0.5)
+        check_waivers([WAIVER, given], 0.5)
     assert said in str(caught.value)
+    assert "Waiver 2" in str(caught.value)
 
 
 def test_the_prior_of_the_audit_is_no_other_prior():

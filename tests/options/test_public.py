@@ -43,3 +43,26 @@ def test_a_function_says_what_its_options_say():
     assert count(files=["a"], times=2) == 2
     with pytest.raises(TypeError):
         count("a")
+
+
+class Given(Options):
+    """What is read, one thing with words of its own, and a number."""
+
+    data: Annotated[Any, Option("--data", "What is read.", is_input=True)] = None
+    other: Annotated[
+        Any, Option("--other", "What is read beside.", is_input=True, in_python="Or its bytes.")
+    ] = None
+    times: Annotated[int, Option("--times", "How often.")] = 1
+
+
+def answer_read(asked: Given) -> int:
+    """Return how many times."""
+    return asked.times
+
+
+def test_what_is_read_may_be_in_memory_and_nothing_else():
+    said = public(Given, answer_read).__doc__.splitlines()
+
+    assert "        data: What is read. Or a data frame, an Arrow table or an array." in said
+    assert "        other: What is read beside. Or its bytes." in said
+    assert "        times: How often." in said

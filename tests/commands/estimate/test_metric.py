@@ -59,6 +59,7 @@ def _main(row):
         {"metric": "precision"},
         {"metric": 3},
         {"max_metric": {"ppv": 0.4}},  # the trivial attacker has 0.5
+        {"max_metric": {"ppv": 0.5}},
         {"max_metric": {"ppv": 1.0}},
         {"max_metric": {"ppv": "x"}},
         {"max_metric": ["f1=0.8", "f1=0.9"]},
