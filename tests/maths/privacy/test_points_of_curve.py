@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -94,6 +95,7 @@ def sampled_of_profile_curve(curve, epsilons):
     return Accounted(epsilon=epsilons, delta=deltas, loss=curve.loss)
 
 
+@cache
 def gaussian(mu, points=4000):
     return sampled_of_profile_curve(GaussianDP(mu=mu), np.linspace(0, mu * mu / 2 + 9 * mu, points))
 

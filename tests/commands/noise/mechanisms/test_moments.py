@@ -22,9 +22,10 @@ from mipaudit.maths.mip import expected_norm
 def test_left_out_first_moment_is_not_low_where_the_plug_in_is(rng):
     truth = expected_norm("gaussian", 10)
     left_out, plug_in = [], []
-    for _ in range(1000):
+    for at in range(1000):
         points = rng.standard_normal((8, 10))
-        left_out.append(estimate_moment(points, 1, rng).value)
+        if at < 250:  # four standard errors from both of its bounds
+            left_out.append(estimate_moment(points, 1, rng).value)
         plug_in.append(np.linalg.norm(points - points.mean(axis=0), axis=1).mean())
     assert truth == pytest.approx(3.0843, abs=1e-4)
     # The plug-in is low: 2.89 for 3.08.
