@@ -31,6 +31,7 @@ from mipaudit.commands.attribute.guesses import (
     ValueGuesses,
     attribute_advantage,
     membership_advantage,
+    summed,
 )
 from mipaudit.evidence.named_attackers.named_attack import (
     JudgedRows,
@@ -280,8 +281,7 @@ class AttributeMembership(Estimand):
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
         """Return the limits of the file's guesses."""
-        first, *others = _guesses(audited)
-        whole = sum(others, start=first)
+        whole = summed(_guesses(audited))
         yield _interval(self, membership_advantage(whole, audited.prior, _ALPHA), ())
 
 

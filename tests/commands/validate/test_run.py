@@ -132,7 +132,7 @@ def test_a_run_goes_on_where_it_was_stopped(report, tmp_path, monkeypatch):
         ({"seed": 5}, "seed"),
         ({"replications": 31}, "choice"),
         ({"strict": True}, "methods"),
-        ({"full": True}, "form"),
+        ({"long": True}, "form"),
     ],
 )
 def test_a_file_of_another_run_is_refused(tmp_path, change, named):
