@@ -44,7 +44,7 @@ def test_its_verdict_is_shown_and_compared(mipaudit, tmp_path):
     compared = mipaudit("compare", old, "new.json")
 
     assert shown.returncode == 0
-    assert shown.stdout.startswith("Verdict: MET.")
+    assert shown.stdout.startswith("MET: ")
     assert compared.returncode == 0
 
 
