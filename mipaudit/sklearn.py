@@ -57,7 +57,7 @@ def audit_classifier(
         holdout_labels=_codes(model, y_holdout, "y_holdout"),
         scores=scores,
     )
-    return mipaudit.estimate(asked.table, score_columns=scores, **options)
+    return mipaudit.estimate(asked.table, score_col=scores, **options)
 
 
 def membership_scorer(

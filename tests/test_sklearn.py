@@ -140,7 +140,7 @@ def test_from_an_estimator_to_the_verdict_of_lira(noise, forest, tmp_path, mipau
         recipe, X, y, n_models=16, target=target, membership=member, random_state=1
     )
     scores = shadows.lira()
-    report = estimate(scores.table, score_columns=["lira_online"], max_advantage=0.1)
+    report = estimate(scores.table, score_col=["lira_online"], max_advantage=0.1)
     assert report.verdict.status == "not_met"
     shadows.save(tmp_path / "shadows.npz")
     done = mipaudit(

@@ -16,7 +16,8 @@ from mipaudit.cli.configured_command import (
     settings_of,
 )
 from mipaudit.errors import MipauditError
-from mipaudit.options.declare import REQUIRED, as_typed, declared, flags_of
+from mipaudit.options.declare import REQUIRED, declared
+from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:

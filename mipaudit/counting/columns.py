@@ -243,7 +243,7 @@ def require_classes(sample: BurnInSample) -> None:
             raise InputError(
                 "empty_class",
                 f"No row is a {'member' if missing == 'members' else 'holdout record'}.",
-                hint="Check `member_column`, `member_value` and `where`.",
+                hint="Check `member_col`, `member_value` and `where`.",
             )
 
 
@@ -266,7 +266,7 @@ def _repeated_keys() -> InputError:
     return InputError(
         "repeated_keys",
         "The key column repeats its values: it does not tell rows apart.",
-        hint="Leave `key_column` out, or give `unit_column` where a person has several rows.",
+        hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
     )
 
 
@@ -288,7 +288,7 @@ def require_information(counts: Counts) -> None:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to audit.",
-            hint="Name another score column with `score_columns`.",
+            hint="Name another score column with `score_col`.",
         )
     vectors = (one for vector in counts.vectors for one in vector.learned)
     varying = [one for one in (*counts.columns, *vectors) if not constant(one)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.formats.document import plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
-from mipaudit.options.declare import as_typed, flags_of, keywords_of
+from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ Annotations are objects in such files, not texts: no ``from __future__ import an
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -55,7 +54,6 @@ T = TypeVar("T")
 # The default of an option that has to be given.
 REQUIRED: Final = Parameter.empty
 _ANOTHER: Final = "must be another value"
-_NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`")
 
 
 class Range(NamedTuple):
@@ -88,6 +86,7 @@ class Option(NamedTuple):
         only_with: the option without which this one has no meaning.
         default_text: the default as help has it, where the value does not say it.
         recorded: whether it can change the answer, and the report says what it was.
+        recorded_as: its name in reports, where that is another: as the keyword was in 0.1.0.
         told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
@@ -106,6 +105,7 @@ class Option(NamedTuple):
     only_with: str | None = None
     default_text: str | None = None
     recorded: bool = True
+    recorded_as: str | None = None
     told: Callable[[Any], str | None] | None = None
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
@@ -144,6 +144,11 @@ class Declared(NamedTuple):
     default: Any
     by_place: bool
     annotation: Any
+
+    @property
+    def recorded_name(self) -> str:
+        """Its name in reports."""
+        return self.option.recorded_as or self.name
 
     @property
     def said(self) -> str:
@@ -191,7 +196,7 @@ class Options:
         values = {**dict(zip(places, given, strict=False)), **named}
         unknown = values.keys() - {one.name for one in options}
         if unknown:
-            raise TypeError(f"there is no option {min(unknown)!r}")
+            raise TypeError(_unknown(min(unknown), options))
         for one in options:
             value = values.get(one.name, one.default)
             if value is REQUIRED:
@@ -226,11 +231,15 @@ class Options:
 
         options = [one for one in declared(type(self)) if one.option.recorded]
         values = {one.name: _told(one.option, self.__dict__[one.name]) for one in options}
+        names = {one.name: one.recorded_name for one in options}
         given: tuple[Setting, ...] | None = self.__dict__.get("settings")
         if given is None:
-            return settings_from(values, source="api")
+            named = {names[name]: value for name, value in values.items()}
+            return settings_from(named, source="api")
         return tuple(
-            replace(one, value=plain_value(values[one.name])) if one.name in values else one
+            replace(one, name=names[one.name], value=plain_value(values[one.name]))
+            if one.name in values
+            else one
             for one in given
         )
 
@@ -243,6 +252,13 @@ def declared(options: type[Options]) -> tuple[Declared, ...]:
 @cache
 def _declared_once(options: type[Options]) -> tuple[Declared, ...]:
     return tuple(_declared(name, *rest) for name, rest in options._OWN.items())  # noqa: SLF001
+
+
+def _unknown(name: str, options: Sequence[Declared]) -> str:
+    now = next((one.name for one in options if one.option.recorded_as == name), None)
+    if now is None:
+        return f"there is no option {name!r}"
+    return f"{name!r} is {now!r} now, as on the command line: {now}="
 
 
 def _told(option: Option, value: object) -> object:
@@ -377,24 +393,3 @@ _PLAIN: Final[Mapping[Any, tuple[Callable[[Any], Any], str]]] = {
 def _refused(one: Declared, words: str, hint: str | None = None) -> UsageError:
     end = "" if words.endswith((".", "?")) else "."
     return UsageError(one.name, f"`{one.name}` {words}{end}", hint=hint)
-
-
-def flags_of(*classes: type[Options]) -> dict[str, str]:
-    """Return the options of classes as they are typed, by name."""
-    options = [one for kind in classes for one in declared(kind)]
-    return {one.name: one.option.flag.split("/")[-1] for one in options if one.option.flag}
-
-
-def keywords_of(*classes: type[Options]) -> dict[str, str]:
-    """Return the options of classes as Python's callers write them, ``by=``, by name."""
-    return {one.name: f"{one.name}=" for kind in classes for one in declared(kind)}
-
-
-def as_typed(text: str, flags: Mapping[str, str]) -> str:
-    """Return a sentence with the options in it as they are typed; other names stay.
-
-    Args:
-        text: has options in backticks.
-        flags: how each is typed, by name: of `flags_of`, or of `keywords_of`.
-    """
-    return _NAMED.sub(lambda found: flags.get(found[1], found[0]), text)

@@ -21,6 +21,7 @@ from typing import (
 )
 
 from mipaudit.options.declare import Declared, Options, declared
+from mipaudit.options.spelling import in_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,7 @@ _MODULES: Final = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])")
 
 
 def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> Callable[P, AnswerT]:
-    """Return ``answer`` as a function of the options themselves.
+    """Return ``answer`` as a function of the options themselves, which its errors name so.
 
     Args:
         asked: the class of the options, whose fields become the keywords.
@@ -44,9 +45,10 @@ def public(asked: Callable[P, AskedT], answer: Callable[[AskedT], AnswerT]) -> C
             become those of the function, followed by what each option says.
     """
 
-    def call(*given: P.args, **named: P.kwargs) -> AnswerT:
+    def plain(*given: P.args, **named: P.kwargs) -> AnswerT:
         return answer(asked(*given, **named))
 
+    call = in_keywords(plain, asked)
     _describe(call, asked, answer)
     return call
 
@@ -75,9 +77,10 @@ def public_of_several(
     make: Callable[..., AskedT] = asked
     first = declared(cast("type[Options]", asked))[0].name
 
-    def call(*given: _Input, **named: object) -> AnswerT:
+    def plain(*given: _Input, **named: object) -> AnswerT:
         return answer(make(**{first: given}, **named))
 
+    call = in_keywords(plain, asked)
     _describe(call, asked, answer, several=True)
     return call
 

@@ -28,7 +28,9 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
     Raises:
         InputError: ``bad_setting``: a setting is no value of its option.
     """
-    options = {one.name: one for one in options_of(function_of(command)) if one.option.recorded}
+    options = {
+        one.recorded_name: one for one in options_of(function_of(command)) if one.option.recorded
+    }
     found = {}
     for one in settings:
         option = options.get(one.name)
@@ -37,7 +39,7 @@ def recorded_keywords(command: str, settings: Iterable[Setting]) -> dict[str, An
         try:
             # What is read is given anew.
             given = option.option.is_input or option.option.told is not None
-            found[one.name] = one.value if given else checked(option, _number(one.value, option))
+            found[option.name] = one.value if given else checked(option, _number(one.value, option))
         except (UsageError, ValueError):
             raise InputError(
                 "bad_setting",
@@ -53,12 +55,13 @@ def _number(value: Value, option: Declared) -> Value:
 
 
 def recorded_value(settings: Iterable[Setting], command: str, name: str) -> Any:  # noqa: ANN401
-    """Return the value of one setting; None where it is not recorded.
+    """Return the value of one setting, by its keyword; None where it is not recorded.
 
     Raises:
         InputError: ``bad_setting``: it cannot be read back.
     """
-    found = recorded_keywords(command, (one for one in settings if one.name == name))
+    names = [one.recorded_name for one in options_of(function_of(command)) if one.name == name]
+    found = recorded_keywords(command, (one for one in settings if one.name in names))
     return found.get(name)
 
 

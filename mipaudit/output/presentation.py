@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
 from mipaudit.errors import MipauditError, UsageError
-from mipaudit.options.declare import as_typed
+from mipaudit.options.spelling import as_typed
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
 from mipaudit.output.progress import progress_bar

@@ -207,7 +207,7 @@ def _audit(members: Array, holdout: Array, *, prior: float = 0.5) -> Limits:
         report = mipaudit.estimate(
             **dict(zip(("members", "holdout"), frames, strict=True)),
             prior=prior,
-            score_columns=(",".join(names),),
+            score_col=(",".join(names),),
         )
     rows = [row for row in report.estimates if row.quantity == "advantage"]
     published = [row.value for row in rows if row.validity == "not-an-interval"]

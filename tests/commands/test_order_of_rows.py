@@ -53,12 +53,12 @@ ASKED = {
     "attack by class": ({"by": ("group",), "min_cell": 3}, (*BASE, "group")),
     "attribute": ({}, ("member", "attribute", "guess")),
     "attribute of persons": (
-        {"unit_column": "person"},
+        {"unit_col": "person"},
         ("member", "attribute", "guess", "person"),
     ),
     "compare": ({"max_increase": 0.2, "baseline": "other"}, (*BASE, "other")),
     "compare keyed": (
-        {"key_column": "key", "score_columns": ["score", "other"]},
+        {"key_col": "key", "score_col": ["score", "other"]},
         (*BASE, "other", "key"),
     ),
 }
@@ -179,12 +179,12 @@ def test_inputs_may_be_named_in_any_order():
     whole = table("plain")
     first = whole[["member", "score", "key"]]
     second = whole[["member", "other", "key"]].rename(columns={"other": "score"})
-    for keyed in ({"key_column": "key"}, {}):
+    for keyed in ({"key_col": "key"}, {}):
         seeds = {
             report.provenance.seeds
             for report in (
-                mipaudit.compare(first, second, score_columns=["score"], **keyed),
-                mipaudit.compare(second, first, score_columns=["score"], **keyed),
+                mipaudit.compare(first, second, score_col=["score"], **keyed),
+                mipaudit.compare(second, first, score_col=["score"], **keyed),
             )
         }
         assert len(seeds) == 1
@@ -192,13 +192,13 @@ def test_inputs_may_be_named_in_any_order():
 
 def test_a_person_is_stood_for_by_the_same_record_in_the_report_and_in_the_file():
     frame = table("plain")[["member", "score", "person"]]
-    made = mipaudit.record_table(frame, unit_column="person", min_cell=5)
+    made = mipaudit.record_table(frame, unit_col="person", min_cell=5)
     rows = frame.iloc[made.table["row"].to_numpy()]
     assert not rows.duplicated(["person", "member"]).any()
     assert len(rows) == made.report.design.n_members + made.report.design.n_holdout
     order = np.random.default_rng(4).permutation(ROWS)
     other = mipaudit.record_table(
-        frame.iloc[order].reset_index(drop=True), unit_column="person", min_cell=5
+        frame.iloc[order].reset_index(drop=True), unit_col="person", min_cell=5
     )
     assert without_origin(made.report) == without_origin(other.report)
     chosen = frame.iloc[order].iloc[other.table["row"].to_numpy()]

@@ -20,7 +20,7 @@ def body(report):
 
 def taken(frame, settings):
     """Return the frame without persons where none is asked for: repeated ids are refused."""
-    return frame if "unit_column" in settings else frame.drop(columns="person", errors="ignore")
+    return frame if "unit_col" in settings else frame.drop(columns="person", errors="ignore")
 
 
 def seeds(report):
@@ -49,20 +49,20 @@ def frame():
 
 
 KINDS = {
-    "ties": {"score_columns": ("score",)},
-    "several": {"score_columns": ("score", "smooth"), "max_advantage": 0.4},
-    "strict": {"score_columns": ("score",), "strict": True, "seed": 5},
-    "labels": {"score_columns": ("tag",)},
-    "missing": {"score_columns": ("gaps", "score"), "nan": "category"},
-    "dropped": {"score_columns": ("gaps", "score"), "nan": "drop"},
-    "vector": {"score_columns": ("x,y",)},
-    "vector and label": {"score_columns": ("x,y", "tag"), "method": "mace"},
-    "kernels": {"score_columns": ("smooth",), "method": "kde"},
-    "keys": {"score_columns": ("score", "tag"), "key_column": "row_id"},
-    "units": {"score_columns": ("score", "x,y"), "unit_column": "person"},
-    "units and labels": {"score_columns": ("tag",), "unit_column": "person"},
-    "means of units": {"score_columns": ("score",), "unit_column": "person", "unit_rows": "mean"},
-    "filtered": {"score_columns": ("smooth",), "where": "tag = low"},
+    "ties": {"score_col": ("score",)},
+    "several": {"score_col": ("score", "smooth"), "max_advantage": 0.4},
+    "strict": {"score_col": ("score",), "strict": True, "seed": 5},
+    "labels": {"score_col": ("tag",)},
+    "missing": {"score_col": ("gaps", "score"), "nan": "category"},
+    "dropped": {"score_col": ("gaps", "score"), "nan": "drop"},
+    "vector": {"score_col": ("x,y",)},
+    "vector and label": {"score_col": ("x,y", "tag"), "method": "mace"},
+    "kernels": {"score_col": ("smooth",), "method": "kde"},
+    "keys": {"score_col": ("score", "tag"), "key_col": "row_id"},
+    "units": {"score_col": ("score", "x,y"), "unit_col": "person"},
+    "units and labels": {"score_col": ("tag",), "unit_col": "person"},
+    "means of units": {"score_col": ("score",), "unit_col": "person", "unit_rows": "mean"},
+    "filtered": {"score_col": ("smooth",), "where": "tag = low"},
 }
 
 
@@ -91,7 +91,7 @@ def test_rows_in_any_order_parts_and_format(frame, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["ties", "several"])
 def test_storage_and_arrays(frame, kind):
-    names = list(KINDS[kind]["score_columns"])
+    names = list(KINDS[kind]["score_col"])
     kept = frame[["member", *names]].copy()
     kept[names] = kept[names].astype(np.float32).astype(np.float64)
     wanted = mipaudit.estimate(kept, **KINDS[kind])
@@ -113,9 +113,9 @@ def test_check_says_the_same(frame, kind):
 def test_a_column_beside_a_score_changes_none_of_its_numbers(frame):
     """Else a column of junk were a free new draw for all others."""
     frame = taken(frame, {})
-    alone = mipaudit.estimate(frame, score_columns=("score",), confidence=0.975)
+    alone = mipaudit.estimate(frame, score_col=("score",), confidence=0.975)
     junk = frame.assign(junk=np.random.default_rng(5).normal(size=len(frame)))
-    beside = mipaudit.estimate(junk, score_columns=("junk", "score"), confidence=0.95)
+    beside = mipaudit.estimate(junk, score_col=("junk", "score"), confidence=0.95)
 
     def numbers(report):
         return [
@@ -131,8 +131,8 @@ def test_a_column_beside_a_score_changes_none_of_its_numbers(frame):
 
 def test_an_increasing_map_of_the_scores_keeps_the_seed(frame):
     frame = taken(frame, {})
-    before = mipaudit.estimate(frame, score_columns=("score",))
-    after = mipaudit.estimate(frame.assign(score=np.exp(frame.score)), score_columns=("score",))
+    before = mipaudit.estimate(frame, score_col=("score",))
+    after = mipaudit.estimate(frame.assign(score=np.exp(frame.score)), score_col=("score",))
     assert list(seeds(before).values()) == list(seeds(after).values())
     assert [e.lower for e in before.estimates] == [e.lower for e in after.estimates]
 
@@ -142,20 +142,20 @@ def test_two_rows_that_change_places_are_another_file(frame):
     other = frame.copy()
     at = [int(np.flatnonzero(frame.member == side)[0]) for side in (1, 0)]
     other.loc[at, "smooth"] = frame.loc[at[::-1], "smooth"].to_numpy()
-    found = [mipaudit.estimate(one, score_columns=("smooth",)) for one in (frame, other)]
+    found = [mipaudit.estimate(one, score_col=("smooth",)) for one in (frame, other)]
     assert seeds(found[0]) != seeds(found[1])
 
 
 def test_another_name_of_one_person_is_another_draw(frame):
     other = frame.assign(person=frame.person.replace("P7", "P700"))
-    settings = {"score_columns": ("score",), "unit_column": "person"}
+    settings = {"score_col": ("score",), "unit_col": "person"}
     found = [mipaudit.estimate(one, **settings) for one in (frame, other)]
     assert seeds(found[0]) != seeds(found[1])
 
 
 def test_a_fresh_seed_is_drawn_for_each_run_and_recorded(frame):
     frame = taken(frame, {})
-    settings = {"score_columns": ("score",)}
+    settings = {"score_col": ("score",)}
     first, second = (mipaudit.estimate(frame, seed="fresh", **settings) for _ in range(2))
     assert first.provenance.seed_origin == "fresh"
     assert first.provenance.seed != second.provenance.seed
@@ -166,7 +166,7 @@ def test_a_fresh_seed_is_drawn_for_each_run_and_recorded(frame):
 
 def test_strict_takes_a_fresh_seed_and_only_then_says_proved(frame):
     frame = taken(frame, {})
-    settings = {"score_columns": ("score",), "strict": True}
+    settings = {"score_col": ("score",), "strict": True}
     fresh, stated = (
         mipaudit.estimate(frame, **settings),
         mipaudit.estimate(frame, seed=0, **settings),
@@ -182,13 +182,13 @@ def test_strict_takes_a_fresh_seed_and_only_then_says_proved(frame):
 def test_what_is_no_seed(frame, seed):
     for run in (mipaudit.estimate, mipaudit.check):
         with pytest.raises(mipaudit.UsageError) as caught:
-            run(frame, score_columns=("score",), seed=seed)
+            run(frame, score_col=("score",), seed=seed)
         assert caught.value.code == "seed"
 
 
 def test_many_columns_are_kept_in_several_passes(frame, monkeypatch):
     """How a score is counted depends on the number of rows, and on no other column."""
-    settings = {"score_columns": ("score", "smooth", "x", "tag"), "method": "mace"}
+    settings = {"score_col": ("score", "smooth", "x", "tag"), "method": "mace"}
     rows = taken(frame, settings)
     wanted = mipaudit.estimate(rows, **settings)
     monkeypatch.setattr("mipaudit.summaries.plan._EXACT_VALUES", 2 * len(frame))
@@ -196,14 +196,14 @@ def test_many_columns_are_kept_in_several_passes(frame, monkeypatch):
         found = mipaudit.estimate(other, **settings)
         assert body(found) == body(wanted)
         assert seeds(found) == seeds(wanted)
-    units = {"score_columns": ("score", "smooth", "tag"), "unit_column": "person"}
+    units = {"score_col": ("score", "smooth", "tag"), "unit_col": "person"}
     found = mipaudit.estimate(frame, **units)
     monkeypatch.undo()
     assert body(found) == body(mipaudit.estimate(frame, **units))
 
 
 COMMANDS = {
-    "records": (mipaudit.records, {"score_columns": ["score"], "by": ["site"]}),
+    "records": (mipaudit.records, {"score_col": ["score"], "by": ["site"]}),
     "attack": (mipaudit.attack, {"by": ["site"]}),
     "compare": (mipaudit.compare, {}),
     "epsilon": (mipaudit.epsilon, {"design": "one-model"}),
@@ -238,7 +238,7 @@ def test_an_id_is_the_same_person_as_text_as_number_and_in_a_part_with_letters(t
     ids = [*range(-3, 57)] * 2
     table = pd.DataFrame({"member": 1, "score": rng.normal(size=120), "who": ids})
     table["member"] = (table["who"] % 2).astype(int)
-    settings = {"unit_column": "who", "unit_rows": "mean", "score_columns": ["score"]}
+    settings = {"unit_col": "who", "unit_rows": "mean", "score_col": ["score"]}
     wanted = body(mipaudit.estimate(table, **settings))
     text = table.assign(who=table["who"].astype(str))
     assert body(mipaudit.estimate(text, **settings)) == wanted

@@ -38,7 +38,7 @@ def commands():
 
     def guessed(data, **options):
         data = data.assign(a=data.person % 3, b=data.rep % 3).drop(columns="score")
-        return mp.attribute(data, attribute_column="a", guess_column="b", **options)
+        return mp.attribute(data, attribute_col="a", guess_col="b", **options)
 
     yield "compare", compared
     yield "attribute", guessed
@@ -53,7 +53,7 @@ def test_every_command_asks_and_takes_each_answer(name):
     with pytest.raises(InputError, match="person") as caught:
         run(data)
     assert caught.value.code == "repeated_ids"
-    assert run(data, unit_column="person", unit_rows="one") is not None
+    assert run(data, unit_col="person", unit_rows="one") is not None
     assert run(data.assign(k=data.rep % 20), where="k = 3") is not None
     answered = run(data, rows_are="independent")
     if name == "summarize":
@@ -68,8 +68,8 @@ def test_every_command_asks_and_takes_each_answer(name):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_order_of_rows_changes_no_persons_score(rule):
     data = people(2)
-    plain = mp.attack(data, unit_column="person", unit_rows=rule)
-    other = mp.attack(data.sample(frac=1, random_state=3), unit_column="person", unit_rows=rule)
+    plain = mp.attack(data, unit_col="person", unit_rows=rule)
+    other = mp.attack(data.sample(frac=1, random_state=3), unit_col="person", unit_rows=rule)
     assert [one.value for one in plain.attacks] == [one.value for one in other.attacks]
 
 
@@ -78,9 +78,7 @@ def test_the_order_of_rows_changes_no_report(rule):
     rng = np.random.default_rng(11)
     data = people(10, each=5).assign(member=lambda d: rng.integers(0, 2, len(d)))
     reports = [
-        mp.estimate(
-            data.take(order), unit_column="person", unit_rows=rule, score_columns=("score",)
-        )
+        mp.estimate(data.take(order), unit_col="person", unit_rows=rule, score_col=("score",))
         for order in (np.arange(len(data)), rng.permutation(len(data)))
     ]
     plain, other = (
@@ -97,13 +95,13 @@ def test_coverage_where_nothing_leaks(rule):
     files, wrong, certified, control = 24, 0, 0, 0
     for seed in range(files):
         data = people(seed, name=name)
-        units = {"unit_column": name, "unit_rows": rule, "score_columns": ("score",)}
+        units = {"unit_col": name, "unit_rows": rule, "score_col": ("score",)}
         report = mp.estimate(data, max_advantage=0.05, **units)
         wrong += report.verdict.status == "not_met"
         found = mp.epsilon(data, design="independent-runs", delta=0.0, **units)
         certified += (found.statements[0].lower or 0) > 0
         if seed < 8 and rule == "one":
-            answered = {"rows_are": "independent", "score_columns": ("score",)}
+            answered = {"rows_are": "independent", "score_col": ("score",)}
             status = mp.estimate(data, max_advantage=0.05, **answered).verdict.status
             control += status == "not_met"
     assert wrong <= binom.ppf(0.9999, files, 0.025)
@@ -115,7 +113,7 @@ def test_a_leak_of_persons_is_found():
     data = people(3, people=200, each=4, leak=2.0)
     for rule in RULES:
         report = mp.estimate(
-            data, unit_column="person", unit_rows=rule, max_advantage=0.2, score_columns=("score",)
+            data, unit_col="person", unit_rows=rule, max_advantage=0.2, score_col=("score",)
         )
         assert report.verdict.status == "not_met"
         assert report.design.n_members == 200
@@ -127,9 +125,9 @@ def test_the_number_of_rows_is_told_when_it_is_what_leaks():
     ids = np.repeat(np.arange(600), sizes)
     data = pd.DataFrame({"person": ids, "member": ids < 300, "score": rng.normal(size=ids.size)})
     for rule in ("mean", "max", "sum"):
-        report = mp.estimate(data, unit_column="person", unit_rows=rule)
+        report = mp.estimate(data, unit_col="person", unit_rows=rule)
         assert "unit_rows_unlike" in [one.code for one in report.findings]
-    report = mp.estimate(data, unit_column="person", unit_rows="one", max_advantage=0.1)
+    report = mp.estimate(data, unit_col="person", unit_rows="one", max_advantage=0.1)
     assert "unit_rows_unlike" not in [one.code for one in report.findings]
     assert report.verdict.status != "not_met"
 
@@ -147,7 +145,7 @@ def test_persons_of_both_classes_whose_rows_oppose_each_other():
                 "score": np.concatenate((effect, -effect)),
             }
         )
-        report = mp.estimate(data, unit_column="person", max_advantage=0.01)
+        report = mp.estimate(data, unit_col="person", max_advantage=0.01)
         wrong += report.verdict.status == "not_met"
         assert "units_in_both_classes" in [one.code for one in report.findings]
     assert wrong <= binom.ppf(0.9999, files, 0.025)
@@ -156,7 +154,7 @@ def test_persons_of_both_classes_whose_rows_oppose_each_other():
 def test_missing_scores_of_persons():
     data = people(5, each=3)
     data.loc[::6, "score"] = np.nan
-    options = {"unit_column": "person", "score_columns": ("score",)}
+    options = {"unit_col": "person", "score_col": ("score",)}
     dropped = mp.estimate(data, nan="drop", unit_rows="mean", **options)
     assert dropped.design.n_members == 40
     lowest = mp.check(data, nan="category", unit_rows="min", **options)
@@ -166,7 +164,7 @@ def test_missing_scores_of_persons():
 def test_infinite_scores_have_no_sum():
     data = people(6, each=2)
     data.loc[:1, "score"] = (np.inf, -np.inf)
-    options = {"unit_column": "person", "score_columns": ("score",)}
+    options = {"unit_col": "person", "score_col": ("score",)}
     with pytest.raises(InputError) as caught:
         mp.estimate(data, unit_rows="mean", **options)
     assert caught.value.code == "unit_infinite"
@@ -176,7 +174,7 @@ def test_infinite_scores_have_no_sum():
 def test_the_kind_of_a_persons_score():
     data = people(7).assign(score=lambda d: d.score > 0)
     kinds = {
-        rule: mp.check(data, unit_column="person", unit_rows=rule, score_columns=("score",))
+        rule: mp.check(data, unit_col="person", unit_rows=rule, score_col=("score",))
         .columns[0]
         .kind
         for rule in RULES
@@ -188,7 +186,7 @@ def test_the_kind_of_a_persons_score():
 def test_bad_values(name):
     run, data = COMMANDS[name], people(8)
     for bad in ({"unit_rows": "median"}, {"unit_rows": 3}, {"unit_rows": "mean"}):
-        units = {} if bad["unit_rows"] == "mean" else {"unit_column": "person"}
+        units = {} if bad["unit_rows"] == "mean" else {"unit_col": "person"}
         with pytest.raises(UsageError) as caught:
             run(data, **units, **bad)
         assert caught.value.code == "unit_rows"
@@ -199,9 +197,7 @@ def test_bad_values(name):
 
 def test_arrays_have_no_persons():
     with pytest.raises(UsageError, match="unit_rows"):
-        mp.estimate(
-            members=np.arange(9.0), holdout=np.arange(8.0), unit_column="a", unit_rows="one"
-        )
+        mp.estimate(members=np.arange(9.0), holdout=np.arange(8.0), unit_col="a", unit_rows="one")
 
 
 def test_verify_makes_the_report_again(tmp_path):
@@ -209,8 +205,8 @@ def test_verify_makes_the_report_again(tmp_path):
     path = tmp_path / "scores.csv"
     data.to_csv(path, index=False)
     for options in (
-        {"unit_column": "person", "unit_rows": "mean"},
+        {"unit_col": "person", "unit_rows": "mean"},
         {"rows_are": "independent"},
     ):
-        report = mp.estimate(str(path), max_advantage=0.3, score_columns=("score",), **options)
+        report = mp.estimate(str(path), max_advantage=0.3, score_col=("score",), **options)
         assert mp.verify(report, input=str(path)).agrees

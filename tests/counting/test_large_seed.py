@@ -170,7 +170,7 @@ def test_rows_that_are_left_out_by_a_condition_decide_too(attacked, tmp_path):
     frame = pd.read_parquet(attacked).assign(part=np.arange(ROWS) % 3 == 0)
     path = tmp_path / "where.parquet"
     frame.to_parquet(path, row_group_size=500)
-    given = {"hash_inputs": True, "score_columns": ["score"]}
+    given = {"hash_inputs": True, "score_col": ["score"]}
     whole = mipaudit.estimate(str(path), **given)
     half = mipaudit.estimate(str(path), where="part = true", **given)
     assert seed_in_use(whole) != seed_in_use(half)
@@ -181,7 +181,7 @@ def test_people_of_a_large_input_are_chosen_by_the_seed_in_use(attacked, tmp_pat
     frame["person"] = [f"p{at // 2}" for at in np.random.default_rng(1).permutation(ROWS)]
     path = tmp_path / "people.parquet"
     frame.to_parquet(path)
-    means = {seed: mipaudit.check(str(path), unit_column="person", seed=seed) for seed in (1, 2)}
+    means = {seed: mipaudit.check(str(path), unit_col="person", seed=seed) for seed in (1, 2)}
     assert seed_in_use(means[1]) != seed_in_use(means[2])
     assert mipaudit.verify(means[1], input=str(path)).agrees
 

@@ -50,7 +50,7 @@ def sent(monkeypatch):
 
 
 def test_text_is_parsed_by_processes_and_numbers_by_threads(folder, sent):
-    keyed = {"key_column": "key"}
+    keyed = {"key_col": "key"}
     assert plain(mipaudit.estimate(folder, jobs=2, **keyed)) == plain(
         mipaudit.estimate(folder, jobs=1, **keyed)
     )

@@ -45,7 +45,7 @@ def test_the_page_holds_a_run_that_passed_with_seed_and_versions():
 
 def test_a_new_table_takes_the_place_of_the_old():
     small = mipaudit.validate(
-        scenarios=["constant"], sizes=[20], priors=[0.5], replications=3, jobs=1
+        scenario=["constant"], sizes=[20], priors=[0.5], replications=3, jobs=1
     )
     made = validation_page.nested(document_markdown(validation_document(small, "summary")))
     renewed = validation_page.with_table(PAGE, made)

@@ -99,10 +99,10 @@ def test_vectors_groups_and_persons_travel(tmp_path):
     table["member"] = table["member"].repeat(2)[:ROWS]
     table["person"] = [at // 2 for at in range(ROWS)]
     parts = write_parts(tmp_path / "parts", (100, 3_000), table=table)
-    vector = {"score_columns": ["loss,second", "loss"], "method": "mace"}
+    vector = {"score_col": ["loss,second", "loss"], "method": "mace"}
     vector["rows_are"] = "independent"
-    risks = {"score_columns": ["loss"], "by": ["sex"], "rows_are": "independent"}
-    persons = {"score_columns": ["loss"], "unit_column": "person", "unit_rows": "mean"}
+    risks = {"score_col": ["loss"], "by": ["sex"], "rows_are": "independent"}
+    persons = {"score_col": ["loss"], "unit_col": "person", "unit_rows": "mean"}
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for ask, chosen in (
             (mipaudit.estimate, vector),

@@ -19,7 +19,7 @@ from mipaudit.formats.documents import document_html, document_of
 from mipaudit.formats.junit import document_junit
 from mipaudit.formats.markdown import document_markdown
 from mipaudit.options.commands import BY_NAME
-from mipaudit.options.declare import as_typed, flags_of
+from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.reports.kinds import named
 
@@ -46,7 +46,7 @@ def reports():
         "noise": mipaudit.noise(eta=0.1, k=2),
         "simulate": mipaudit.simulate("laplace-1", n_members=5, n_holdout=5).truth,
         "validate": mipaudit.validate(
-            scenarios=["null-gaussian"], sizes=[20], priors=[0.5], replications=5, jobs=1
+            scenario=["null-gaussian"], sizes=[20], priors=[0.5], replications=5, jobs=1
         ),
     }
 

@@ -2,12 +2,17 @@
 
 import inspect
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import pytest
 
-from mipaudit.options.declare import Option, Options
+from mipaudit import InputError, UsageError
+from mipaudit.options.commands import TABLE
+from mipaudit.options.declare import Option, Options, declared
 from mipaudit.options.public import public, public_of_several
+from mipaudit.options.spelling import unspelled
+from mipaudit.statements.reports.kinds import named
 
 
 class Asked(Options):
@@ -66,3 +71,51 @@ def test_what_is_read_may_be_in_memory_and_nothing_else():
     assert "        data: What is read. Or a data frame, an Arrow table or an array." in said
     assert "        other: What is read beside. Or its bytes." in said
     assert "        times: How often." in said
+
+
+class Renamed(Options):
+    """What was called otherwise once."""
+
+    score_col: Annotated[
+        str | None, Option("--score-col", "Which.", metavar="NAME", recorded_as="score_columns")
+    ] = None
+    by: Annotated[str | None, Option("--by", "Of groups.", only_with="score_col")] = None
+
+
+def answer_refuse(asked: Renamed) -> int:
+    """Refuse."""
+    raise InputError(
+        "why", f"`score_col` is {asked.score_col}.", hint="Add `by` NAME, or `by` 3; `other`."
+    )
+
+
+def test_a_keyword_of_before_says_its_name_of_now():
+    with pytest.raises(TypeError, match="'score_columns' is 'score_col' now"):
+        public(Renamed, answer_refuse)(score_columns="a")
+    with pytest.raises(TypeError, match="there is no option 'scores'"):
+        public(Renamed, answer_refuse)(scores="a")
+
+
+def test_reports_record_a_renamed_option_by_the_name_that_they_always_had():
+    (first, _) = Renamed(score_col="a").recorded()
+    assert (first.name, first.value) == ("score_columns", "a")
+
+
+def test_errors_name_keywords_as_they_are_written():
+    refuse = public(Renamed, answer_refuse)
+    with pytest.raises(InputError) as caught:
+        refuse(score_col="a")
+    assert caught.value.message == "score_col= is a."
+    assert caught.value.hint == "Add by=NAME, or by= 3; `other`."
+    with pytest.raises(UsageError, match=r"^by= has no meaning without score_col=\."):
+        refuse(by="x")
+    with pytest.raises(InputError, match="`score_col` is a"):
+        unspelled(refuse)(score_col="a")
+
+
+def test_keywords_are_named_as_the_options_that_are_typed():
+    for row in TABLE:
+        for one in declared(named(row.asked)):
+            flags = [flag for flag in (one.option.flag or "").split("/") if flag[:2] == "--"]
+            names = [flag.strip("-").replace("-", "_") for flag in flags]
+            assert not names or one.name in names or iskeyword(names[0]), (row.name, one.name)

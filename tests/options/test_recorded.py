@@ -15,7 +15,7 @@ from mipaudit.statements.provenance import settings_from
 ODD_NAMES = ("a, b", "d1,d2", "none", " x", '"quoted"', "")
 GIVEN = {
     "estimate": {
-        "score_columns": ODD_NAMES,
+        "score_col": ODD_NAMES,
         "member_value": "none",
         "where": 'city = "a, b"',
         "prior": 0.1,
@@ -25,7 +25,7 @@ GIVEN = {
         "strict": True,
         "seed": 7,
     },
-    "check": {"score_columns": ("loss",), "nan": "drop", "hash_inputs": True},
+    "check": {"score_col": ("loss",), "nan": "drop", "hash_inputs": True},
     "records": {"by": ("sex", "a, b"), "cells": 12, "max_risk": 0.5, "tau": 0.25},
     "epsilon": {"design": "one-run", "guesses": (200, 100), "delta": 1e-5, "curve": False},
     "compare": {"baseline": "a, b", "independent": True, "max_increase": 0.01},
@@ -36,7 +36,7 @@ GIVEN = {
         "curves": True,
     },
     "noise": {"eta": 0.1, "k": float("inf"), "clip_centre": (0.0, -1.5), "seed": None},
-    "validate": {"estimands": ("auc",), "sizes": (40, 1000), "priors": (0.5, 0.01)},
+    "validate": {"estimand": ("auc",), "sizes": (40, 1000), "priors": (0.5, 0.01)},
     "simulate": {"n_members": 10, "order": "sorted"},
 }
 
@@ -51,7 +51,9 @@ def test_arguments_come_back_with_all_the_defaults(command):
     }
     assert GIVEN[command].keys() <= arguments.keys()
 
-    settings = settings_from(arguments, source="api")
+    names = {one.name: one.recorded_name for one in options}
+    recorded = {names[name]: value for name, value in arguments.items()}
+    settings = settings_from(recorded, source="api")
     written = msgspec.json.decode(msgspec.json.encode(settings), type=tuple[Setting, ...])
     assert recorded_keywords(command, written) == arguments
 

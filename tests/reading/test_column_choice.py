@@ -56,7 +56,7 @@ def test_a_verdict_says_that_a_column_was_left_out():
     again = rejudge(report, max_advantage=0.4)
     assert LEFT_OUT in headline(again)
     assert again.summary.startswith("Columns that may be scores were left out")
-    named = estimate(frame("hits"), max_advantage=0.5, score_columns=["latency_ms"])
+    named = estimate(frame("hits"), max_advantage=0.5, score_col=["latency_ms"])
     assert LEFT_OUT not in headline(named)
     assert not {"score_left_out", "scores_found"} & {one.code for one in named.findings}
 

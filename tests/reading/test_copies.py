@@ -130,7 +130,7 @@ def test_only_the_rows_that_are_audited_count():
 @pytest.mark.parametrize("command", ["check", "attack", "compare", "records", "summarize"])
 def test_other_commands_tell_of_them_first(command):
     table = frame(3).assign(loss=np.random.default_rng(2).random(400))
-    named = {} if command == "compare" else {"score_columns": ["nn"]}
+    named = {} if command == "compare" else {"score_col": ["nn"]}
     report = getattr(mipaudit, command)(table, **named)
     found = report.manifest.findings if command == "summarize" else report.findings
     assert found[0].code == "exact_copies"

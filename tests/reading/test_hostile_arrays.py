@@ -29,12 +29,12 @@ def _codes(report: Any) -> list[str]:
 @pytest.mark.parametrize(
     "option",
     [
-        {"score_columns": ["a"]},
-        {"member_column": "a"},
+        {"score_col": ["a"]},
+        {"member_col": "a"},
         {"member_value": "1"},
         {"where": "a = 1"},
-        {"unit_column": "a"},
-        {"key_column": "a"},
+        {"unit_col": "a"},
+        {"key_col": "a"},
     ],
 )
 def test_arrays_have_no_columns(option):
@@ -87,7 +87,7 @@ def test_frames_of_both_classes_are_paired_by_name(frame):
     report = _check(members, holdout)
     assert report.design.score_columns == ("loss", "conf")
     assert (report.design.n_members, report.design.n_holdout) == (80, 90)
-    half = _check(members, holdout, where="g = a", score_columns=["conf"])
+    half = _check(members, holdout, where="g = a", score_col=["conf"])
     assert half.design.score_columns == ("conf",)
     assert (half.design.n_members, half.design.n_holdout) == (40, 45)
     assert mipaudit.estimate(members=members, holdout=holdout).design.n_members == 80
@@ -120,8 +120,8 @@ def test_an_unknown_nan_policy_is_refused(frame):
 
 
 def test_one_string_is_one_name():
-    assert CheckOptions(score_columns="score").score_columns == ("score",)
-    assert CheckOptions(score_columns=["a", "b"]).score_columns == ("a", "b")
+    assert CheckOptions(score_col="score").score_col == ("score",)
+    assert CheckOptions(score_col=["a", "b"]).score_col == ("a", "b")
 
 
 @pytest.mark.parametrize("text", [False, True])

@@ -184,14 +184,14 @@ def _require_numbers(source: ScoreSource, asked: AttackOptions) -> None:
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with `score_columns`.",
+                hint="Name a column of numbers with `score_col`.",
             )
     told = (asked.mean_loss, asked.sigma_members, asked.sigma_holdout)
     if len(source.columns) > 1 and any(one is not None for one in told):
         raise UsageError(
             "several_scores",
             "A published mean or standard error is that of one score, and there are several.",
-            hint="Choose one with `score_columns`.",
+            hint="Choose one with `score_col`.",
         )
 
 
@@ -202,7 +202,7 @@ def _informative(scores: Sequence[Attacked]) -> tuple[Attacked, ...]:
         raise InputError(
             "constant_scores",
             "Every score is the same in all rows: there is nothing to attack.",
-            hint="Name another score column with `score_columns`.",
+            hint="Name another score column with `score_col`.",
         )
     if all(identical_classes(one.evidence.counts) for one in varying):
         raise InputError(

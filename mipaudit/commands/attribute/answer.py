@@ -56,8 +56,8 @@ def attribute_report(
     design = AttributeDesign(
         n_members=whole.n_members,
         n_holdout=whole.n_holdout,
-        attribute_column=asked.attribute_column,
-        guess_column=asked.guess_column,
+        attribute_column=asked.attribute_col,
+        guess_column=asked.guess_col,
         n_values=len(guesses.values),
         prior=asked.prior,
         baseline=abs(2 * asked.prior - 1),

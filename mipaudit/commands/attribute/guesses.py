@@ -204,7 +204,7 @@ def count_guesses(source: ScoreSource, asked: AttributeOptions) -> Guesses:
         raise InputError(
             "unknown_attribute",
             "The attribute is empty for all members or for all holdout records.",
-            hint="Name the column that holds it with `attribute_column`.",
+            hint="Name the column that holds it with `attribute_col`.",
         )
     return Guesses(
         values=values,
@@ -239,11 +239,9 @@ def guess_words(guess_column: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        message = error.message.replace("`score_columns`: ", "`guess_column`: ")
+        message = error.message.replace("`score_col`: ", "`guess_col`: ")
         of_guess = quoted_name(guess_column) in message
-        message = message.replace(
-            "`by`: ", "`guess_column`: " if of_guess else "`attribute_column`: "
-        )
+        message = message.replace("`by`: ", "`guess_col`: " if of_guess else "`attribute_col`: ")
         if error.code == "too_many_groups":
             raise InputError(
                 error.code,
@@ -251,7 +249,7 @@ def guess_words(guess_column: str) -> Iterator[None]:
                 hint="Group the values first: an attribute with many values is rarely guessed "
                 "exactly.",
             ) from None
-        hint = error.hint and error.hint.replace("`score_columns`", "`guess_column`")
+        hint = error.hint and error.hint.replace("`score_col`", "`guess_col`")
         if (message, hint) == (error.message, error.hint):
             raise
         raise InputError(error.code, message, hint=hint) from None

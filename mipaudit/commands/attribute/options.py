@@ -27,11 +27,20 @@ class _Guesses(Scores, kw_only=False):
 class _Attribute(Options):
     members: Annotated[MembersOption, but("Guesses of members, with `holdout`.")] = None
     holdout: Annotated[HoldoutOption, but("Guesses of others, with `members`.")] = None
-    attribute_column: Annotated[
-        str, Option("--attribute-col", "Holds the attribute as it is.", metavar="NAME")
+    attribute_col: Annotated[
+        str,
+        Option(
+            "--attribute-col",
+            "Holds the attribute as it is.",
+            metavar="NAME",
+            recorded_as="attribute_column",
+        ),
     ] = "attribute"
-    guess_column: Annotated[
-        str, Option("--guess-col", "Holds what was guessed.", metavar="NAME")
+    guess_col: Annotated[
+        str,
+        Option(
+            "--guess-col", "Holds what was guessed.", metavar="NAME", recorded_as="guess_column"
+        ),
     ] = "guess"
 
 
@@ -59,11 +68,11 @@ class AttributeOptions(_Guesses, _Attribute, Membership, _Limits, Seeded, Work):
     def check(self) -> None:
         """Refuse one column for both roles."""
         super().check()
-        if self.attribute_column == self.guess_column:
+        if self.attribute_col == self.guess_col:
             raise UsageError(
                 "two_roles",
                 "The attribute and the guess are the same column.",
-                hint="Name two columns: `attribute_column` NAME `guess_column` NAME.",
+                hint="Name two columns: `attribute_col` NAME `guess_col` NAME.",
             )
 
     HELP = """Say how much better an attribute is guessed of members than of others.

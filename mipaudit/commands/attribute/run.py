@@ -29,15 +29,15 @@ def answer_attribute(asked: AttributeOptions) -> AttributeReport:
     from mipaudit.reading.source.request import rows_request
     from mipaudit.statements.provenance import provenance
 
-    columns = (asked.attribute_column, asked.guess_column)
+    columns = (asked.attribute_col, asked.guess_col)
     request = replace(
         rows_request(asked, seed=asked.chosen_seed, group_columns=columns),
-        score_columns=(asked.guess_column,),
+        score_columns=(asked.guess_col,),
         # Whoever makes no guess guesses wrong.
         nan="category",
     )
     with (
-        guess_words(asked.guess_column),
+        guess_words(asked.guess_col),
         open_input(asked.data, asked.members, asked.holdout, request) as source,
     ):
         seed_used = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)

@@ -84,7 +84,7 @@ def query_names(inputs: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
         raise UsageError(
             "one_query",
             "There is only one query: nothing to compare it with.",
-            hint="Give several files, or a file with several score columns (`score_columns`).",
+            hint="Give several files, or a file with several score columns (`score_col`).",
         )
     if len(set(flat)) < len(flat):
         raise UsageError(
@@ -108,7 +108,7 @@ class _Several(Options):
 
 
 class _Matching(Options):
-    key_column: Annotated[
+    key_col: Annotated[
         KeyColumnOption, but("Identifies a record; the rows of several files are matched by it.")
     ] = None
 

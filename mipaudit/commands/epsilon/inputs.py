@@ -78,12 +78,12 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
             raise UsageError(
                 "no_order",
                 f"Column {quoted_name(column.name)} holds labels, which have no order.",
-                hint="Name a column of numbers with `score_columns`.",
+                hint="Name a column of numbers with `score_col`.",
             )
     workers = Workers(Engine(jobs=asked.jobs))
     kept = hold_input(source, workers=workers, progress=asked.progress) if fits(source) else None
     runs = None
-    if asked.run_column is not None:
+    if asked.run_col is not None:
         kept, runs = _runs_joined(kept)
     if kept is None:
         rows = _by_position(source, asked, workers)
@@ -94,7 +94,7 @@ def read_scores(source: ScoreSource, asked: EpsilonOptions, choice: SeedChoice) 
         raise InputError(
             "repeated_keys",
             "The key column repeats its values: it does not tell rows apart.",
-            hint="Leave `key_column` out, or give `unit_column` where a person has several rows.",
+            hint="Leave `key_col` out, or give `unit_col` where a person has several rows.",
         )
     return rows if runs is None else replace(rows, runs=runs)
 
@@ -104,8 +104,8 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
     if kept is None or kept.rows.keys is None or kept.rows.groups is None:
         raise InputError(
             "too_many_rows",
-            "`run_column` takes inputs that fit into memory as a whole, and this one is too large.",
-            hint="Name fewer score columns with `score_columns`, or audit fewer runs.",
+            "`run_col` takes inputs that fit into memory as a whole, and this one is too large.",
+            hint="Name fewer score columns with `score_col`, or audit fewer runs.",
         )
     rows = kept.rows
     keys, groups = kept.rows.keys, kept.rows.groups
@@ -113,9 +113,8 @@ def _runs_joined(kept: KeptInput | None) -> tuple[KeptInput, int]:
     if np.unique(together).size < together.size:
         raise InputError(
             "repeated_keys",
-            "A canary stands more than once in a run of `run_column`.",
-            hint="Name the canary with `key_column` and the run with `run_column`: a row is one of "
-            "each.",
+            "A canary stands more than once in a run of `run_col`.",
+            hint="Name the canary with `key_col` and the run with `run_col`: a row is one of each.",
         )
     require_fresh_coins(groups, keys, rows.member)
     require_one_share(groups, rows.member)

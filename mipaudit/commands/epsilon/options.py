@@ -144,14 +144,15 @@ class _OneRun(Options):
             within=Range(lambda s: _RAREST <= s <= 1 - _RAREST, "at least 0.001 and at most 0.999"),
         ),
     ] = None
-    run_column: Annotated[
+    run_col: Annotated[
         str | None,
         Option(
             "--run-col",
             "The run of a row: several runs, each with coins of its own and their number fixed "
-            "beforehand, are one audit. Needs `key_column`, the canary.",
+            "beforehand, are one audit. Needs `key_col`, the canary.",
             metavar="NAME",
-            only_with="key_column",
+            recorded_as="run_column",
+            only_with="key_col",
         ),
     ] = None
 
@@ -163,7 +164,7 @@ _FOREIGN: Final[Mapping[DesignKind, tuple[type[Options], ...]]] = {
     "one-model": (_Runs, _OneRun, _Certifying),
 }
 _OF_SCORES: Final = (
-    *("splits", "curve", "member_side", "run_column", "hash_inputs"),
+    *("splits", "curve", "member_side", "run_col", "hash_inputs"),
     *(one.name for one in declared(Columns)),
 )
 

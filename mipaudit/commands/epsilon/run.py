@@ -37,7 +37,7 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
         from mipaudit.reading.source.any_input import open_input
         from mipaudit.reading.source.request import read_request
 
-        request = read_request(asked, seed=asked.chosen_seed, run_column=asked.run_column)
+        request = read_request(asked, seed=asked.chosen_seed, run_column=asked.run_col)
         with open_input(asked.data, asked.members, asked.holdout, request) as source:
             seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
             found = _from_scores(source, asked, seed)

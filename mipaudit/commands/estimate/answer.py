@@ -272,7 +272,7 @@ def _require_score(source: AuditedInput, limit: Limit) -> None:
             "no_such_score",
             f"The policy limits {limit.quantity} of the score '{safe_name(limit.score)}', which "
             "is not audited.",
-            hint=f"The scores here: {known}. Name it with `score_columns` if the input has it.",
+            hint=f"The scores here: {known}. Name it with `score_col` if the input has it.",
         )
 
 
@@ -285,7 +285,7 @@ def _require_order(source: AuditedInput, limit: Limit) -> None:
                 "no_order",
                 f"Column '{safe_name(column.name)}' holds labels, which have no order: a limit on "
                 "AUC, on TPR at an FPR, or on attackers with thresholds, cannot be judged on it.",
-                hint="Use `max_advantage` with `against` any, or name another `score_columns`.",
+                hint="Use `max_advantage` with `against` any, or name another `score_col`.",
             )
 
 
@@ -301,7 +301,7 @@ def _require_class(source: AuditedInput, against: Attackers | None, score: str |
         raise UsageError(
             "no_order",
             f"Attackers '{against}' make no sense on labels, which have no order.",
-            hint="Use `against` any, or name another `score_columns`.",
+            hint="Use `against` any, or name another `score_col`.",
         )
     if scalars and of_vectors:
         raise UsageError(

@@ -187,7 +187,7 @@ def require_same_records(
             f"The report of shift is about {blind.n_members:,} members and {blind.n_holdout:,} "
             f"holdout records, the scores about {n_members:,} and {n_holdout:,}.",
             hint="Run mipaudit shift on the records that were scored, all of them and no others; "
-            "with --id-col where the scores are audited with `unit_column`.",
+            "with --id-col where the scores are audited with `unit_col`.",
         )
     known: dict[str, set[str]] = {}
     for name, content in blind.inputs:

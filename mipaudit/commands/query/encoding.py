@@ -142,7 +142,7 @@ def _scaled(column: RecordColumn, code: ColumnCode) -> NDArray[np.float64]:
             f"Column {quoted_name(code.name)}: {far.size:,} cells of a table lie more than 10^12 "
             f"times the column's range away, the first in row {far[0] + 1:,}: no distance is "
             "exact.",
-            hint="Is it a code for a missing value? Mend it, give `ranges`, or use `ignore`.",
+            hint="Is it a code for a missing value? Mend it, give `range`, or use `ignore`.",
         )
     return found
 
@@ -231,7 +231,7 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
     fit, named, given = (
         held[asked.encode_on],
         name in asked.categorical,
-        (asked.ranges or {}).get(name),
+        (asked.range or {}).get(name),
     )
     treated = _treated(name, held, category=named)
     kept = {column.bits for column in held.values() if column.kind != "empty"}
@@ -251,7 +251,7 @@ def _fit(name: str, held: Mapping[Role, RecordColumn], asked: QueryOptions) -> C
     elif given is not None:
         raise InputError(
             "not_a_number",
-            f"`ranges`: column {quoted_name(name)} holds no numbers.",
+            f"`range`: column {quoted_name(name)} holds no numbers.",
             hint="A range is for columns of numbers or days.",
         )
     plain = plain_word({column.kind for column in held.values()}, named=named, bits=code.bits)

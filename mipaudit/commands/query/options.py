@@ -26,7 +26,7 @@ NEEDS_REFERENCE: Final = ("density", "classifier")
 _NUMBERS: Final = {"kth": (5, 1, 1000), "lnr": (2, 2, 1000), "density": (6, 1, 20)}
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST_MEMORY: Final = 1 << 24
-_RANGE: Final = ("takes one COLUMN=LOW:HIGH for each column", "For example: `ranges` age=17:90")
+_RANGE: Final = ("takes one COLUMN=LOW:HIGH for each column", "For example: `range` age=17:90")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,12 +203,13 @@ class _Tables(Options):
     categorical: Annotated[
         Sequence[str], _columns("--categorical", "Numbers that are categories, such as codes.")
     ] = ()
-    ranges: Annotated[
+    range: Annotated[
         Mapping[str, tuple[float, float]] | None,
         Option(
             "--range",
             "The range of a column of numbers, known beforehand; repeat for several.",
             metavar="COL=LOW:HIGH",
+            recorded_as="ranges",
             read=_ranges,
             repeated=True,
             in_python="As {'age': (17, 90)}.",
@@ -308,8 +309,8 @@ Examples:
         super().check()
         both = set(self.columns) & set(self.ignore)
         require(not both, "two_roles", "`columns`: a column is to be ignored, too.")
-        both = set(self.categorical) & set(self.ranges or {})
-        require(not both, "two_roles", "`ranges`: a column is a category, too.")
+        both = set(self.categorical) & set(self.range or {})
+        require(not both, "two_roles", "`range`: a column is a category, too.")
         for role in ("members", "holdout", "synthetic"):
             given = getattr(self, role) is not None
             require(given, role, f"The {role} table is missing.", f"Give `{role}`.")

@@ -38,9 +38,9 @@ from mipaudit.commands.query.table import (
 )
 from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
-from mipaudit.options.declare import flags_of
 from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
+from mipaudit.options.spelling import flags_of
 from mipaudit.output import exit_code
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import open_beside, present
@@ -315,13 +315,13 @@ def _following(asked: QueryOptions, scores: Sequence[QueriedScore]) -> str:
     # Beside kept columns of numbers the scores are named.
     text = f"mipaudit estimate {name}"
     if asked.keep:
-        flag = flags_of(ScoreColumns)["score_columns"]
+        flag = flags_of(ScoreColumns)["score_col"]
         text += "".join(f" {flag} {score.score}" for score in scores)
     return text if len(scores) == 1 else f"{text}   (or mipaudit compare {name})"
 
 
 def _check_named(asked: QueryOptions, common: CommonColumns) -> None:
-    for option, names in (("categorical", asked.categorical), ("ranges", asked.ranges or ())):
+    for option, names in (("categorical", asked.categorical), ("range", asked.range or ())):
         for name in names:
             if name not in common.taken:
                 raise InputError(

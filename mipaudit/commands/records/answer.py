@@ -56,7 +56,7 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         counts = count_records(source, asked, workers=workers, meter=meter)
         risks = counts.risks(asked, asked.confidence)
         top = top_records(risks, asked.top, counts.cells.seed)
-        written = _write(source, asked.key_column, counts, risks, top, sink, meter)
+        written = _write(source, asked.key_col, counts, risks, top, sink, meter)
         source.check_unchanged()
         return _report(
             source,
@@ -78,7 +78,7 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         asked,
         seed=asked.chosen_seed,
         group_columns=asked.by,
-        named=sink is not None and asked.key_column is not None,
+        named=sink is not None and asked.key_col is not None,
     )
     with Workers(engine_of(asked, asked.on_bad_part)) as workers:
         return read_input((asked.data, asked.members, asked.holdout), request, workers, run)

@@ -257,7 +257,7 @@ def require_one_score(source: ScoreSource) -> None:
     raise UsageError(
         "several_scores",
         f"The risk of a record is that of one score, and there are several: {names}.",
-        hint="Choose one with `score_columns`.",
+        hint="Choose one with `score_col`.",
     )
 
 

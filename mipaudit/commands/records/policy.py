@@ -44,7 +44,7 @@ def _require_judged(limits: Sequence[Limit], score: str, groups: Sequence[str] |
                 f"The policy limits {limit.quantity} of the score "
                 f"'{safe_name(str(limit.score))}', which is not audited: "
                 f"'{safe_name(score)}' is.",
-                hint="Name it with `score_columns` if the input has it.",
+                hint="Name it with `score_col` if the input has it.",
             )
         if limit.group is not None and groups is None:
             raise UsageError(

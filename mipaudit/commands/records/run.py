@@ -59,7 +59,7 @@ def answer_records(asked: RecordsOptions) -> RecordsReport:
                 form,
                 columns=columns,
                 repeating=REPEATING,
-                quoted=asked.key_column is not None,
+                quoted=asked.key_col is not None,
                 inert=asked.safe_csv,
             )
 

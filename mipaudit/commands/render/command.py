@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _DECISIVE: Final = ("claimed_epsilon", "delta", "adjacency", "strict", "discrete", "member_side")
 # What would have made an audit of other records, or of other scores.
 _AUDIT: Final = (
-    *("score_columns", "member_column", "member_value", "where", "unit_column", "unit_rows"),
+    *("score_col", "member_col", "member_value", "where", "unit_col", "unit_rows"),
     *("rows_are", "nan", "method", "min_recall"),
 )
 

@@ -85,11 +85,11 @@ def _opened(
     nested = nested_columns([one.name for one in kept], tables, asked=bool(asked.columns))
     skipped += [(name, "neither numbers, nor text, nor times") for name in nested]
     names = [one.name for one in kept if one.name not in nested]
-    _require_one_kind(tables, asked.id_column)
-    hashed = {asked.id_column} - {None, *names}
+    _require_one_kind(tables, asked.id_col)
+    hashed = {asked.id_col} - {None, *names}
     for _, parts in tables:
         for part in parts:
-            _require_same(part, names, asked.id_column)
+            _require_same(part, names, asked.id_col)
             _load(part, {*names, *(n for n in hashed if n)}, {n for n in hashed if n})
     kinds = {one.name: one.kind for one in merge_fields([p for _, ps in tables for p in ps])}
     rows = sum(piece.rows for _, parts in tables for part in parts for piece in part.pieces())
@@ -99,7 +99,7 @@ def _opened(
     source = FeatureSource(
         columns=features,
         skipped=(*skipped, *empty),
-        id_column=asked.id_column,
+        id_column=asked.id_col,
         held=held,
         sides=tuple(tables),
         bare=tuple(blob for _, _, found in opened for blob in found),
@@ -126,8 +126,8 @@ def _selected(
     """Return the columns to read and those that are left out, with the reason."""
     (_, members), (_, holdout) = tables
     inside, outside = merge_fields(members), merge_fields(holdout)
-    person = () if asked.id_column is None else (asked.id_column,)
-    for option, names in (("`columns`", asked.columns), ("`id_column`", person)):
+    person = () if asked.id_col is None else (asked.id_col,)
+    for option, names in (("`columns`", asked.columns), ("`id_col`", person)):
         for name in names:
             find_column(inside, name, option=option)
             find_column(outside, name, option=option)
@@ -154,7 +154,7 @@ def _selected(
 def _left_out(one: Field, both: set[str], asked: ShiftOptions) -> str | None:
     """Return why a column is left out: empty for no need to say, None for it is kept."""
     name = one.name
-    if name == asked.id_column:
+    if name == asked.id_col:
         return ""
     if name not in both:
         return "in one of the two tables only"
@@ -185,7 +185,7 @@ def _require_one_kind(
     fields = [f for _, parts in tables for p in parts for f in p.fields if f.name == id_column]
     forms = {(one.kind, one.moment) for one in fields if one.kind != "empty"}
     if forms == {("other", None)}:
-        raise unreadable_column(str(id_column), option="`id_column`")
+        raise unreadable_column(str(id_column), option="`id_col`")
     if len(forms) > 1 and merged_kind({one.kind for one in fields}) == "other":
         raise mixed_column(str(id_column))
 

@@ -45,12 +45,13 @@ class _Tables(Options, kw_only=False):
 class _Features(Options):
     columns: Annotated[ColumnsOption, but("Compare these. Default: all but ids.", read=_names)] = ()
     ignore: Annotated[IgnoreOption, but(read=_names)] = ()
-    id_column: Annotated[
+    id_col: Annotated[
         str | None,
         Option(
             "--id-col",
             "The person behind a row; one row per person and class is kept.",
             metavar="NAME",
+            recorded_as="id_column",
         ),
     ] = None
 
@@ -99,5 +100,5 @@ Examples:
             "Members and holdout cannot both be standard input.",
             "Write one of them to a file first.",
         )
-        both = {self.id_column, *self.ignore} & set(self.columns)
+        both = {self.id_col, *self.ignore} & set(self.columns)
         require(not both, "two_roles", "A column of `columns` cannot be the id or be ignored.")

@@ -161,7 +161,7 @@ class FeatureSource:
                 "missing_id",
                 f"Column {quoted_name(str(self.id_column))} is missing in some rows: whose they "
                 "are is not known.",
-                hint="Fill it in, or leave `id_column` out.",
+                hint="Fill it in, or leave `id_col` out.",
             )
         return hashes.values
 

@@ -56,7 +56,7 @@ _APPROXIMATE: Final = (
     "documentation. With `strict` they hold at every sample size."
 )
 _PERSONS: Final = (
-    "Rows are taken to be independent. Where a person can have several, give `id_column`: one row "
+    "Rows are taken to be independent. Where a person can have several, give `id_col`: one row "
     "for each person and class is then kept, and persons in both classes are counted."
 )
 _COLUMNS_TO_REPEAT: Final = 3  # in fewer, copies are common by chance
@@ -267,7 +267,7 @@ def repeated_findings(copies: SharedRecords, design: ShiftDesign) -> list[Findin
     text = (
         f"{count_text(copies.exact_within)} of {count_text(copies.searched)} holdout records have "
         "another copy in the holdout. Where these are rows of one person, rows are not "
-        "independent and the lower limit can be too high: give `id_column`."
+        "independent and the lower limit can be too high: give `id_col`."
     )
     return [Finding(code="repeated_rows", serious=True, text=text)]
 

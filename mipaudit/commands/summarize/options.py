@@ -102,7 +102,7 @@ Examples:
             not (self.keyed and self.first_row is not None),
             "first_row",
             "Keys tell rows apart already: a first row says nothing beside them.",
-            "Leave out `first_row`, or `key_column`.",
+            "Leave out `first_row`, or `key_col`.",
         )
         require(
             self.min_cell is None or not self.cuts,
@@ -114,7 +114,7 @@ Examples:
     @property
     def keyed(self) -> bool:
         """Tell whether rows are told apart by a key, not by their position."""
-        return self.key_column is not None or self.unit_column is not None
+        return self.key_col is not None or self.unit_col is not None
 
     @property
     def start(self) -> int:

@@ -52,7 +52,7 @@ def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
             raise InputError(
                 "moved_rows",
                 f"{site.name} was made from the same file with another key.",
-                hint="Count with the `key_column` or `unit_column` that the cuts were made with.",
+                hint="Count with the `key_col` or `unit_col` that the cuts were made with.",
             )
         if own.extents and other.extents:
             start, end = other.extents[0].first_row, other.extents[0].rows

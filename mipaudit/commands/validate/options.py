@@ -20,12 +20,20 @@ class _Cells(Options):
     long: Annotated[bool, Option("--long", "The long form, or the short one.", off="--quick")] = (
         False
     )
-    estimands: Annotated[
+    estimand: Annotated[
         Sequence[str],
-        Option("--estimand", "Only limits of this; repeat. Default: all.", metavar="NAME"),
+        Option(
+            "--estimand",
+            "Only limits of this; repeat. Default: all.",
+            metavar="NAME",
+            recorded_as="estimands",
+        ),
     ] = ()
-    scenarios: Annotated[
-        Sequence[str], Option("--scenario", "Only this distribution; repeat.", metavar="NAME")
+    scenario: Annotated[
+        Sequence[str],
+        Option(
+            "--scenario", "Only this distribution; repeat.", metavar="NAME", recorded_as="scenarios"
+        ),
     ] = ()
     replications: Annotated[
         int | None,

@@ -40,7 +40,7 @@ def answer_validate(asked: ValidateOptions) -> ValidationReport:
 def _run(asked: ValidateOptions) -> Run:
     choice = Choice(
         # What is named twice is run once.
-        scenarios=tuple(dict.fromkeys(asked.scenarios)),
+        scenarios=tuple(dict.fromkeys(asked.scenario)),
         sizes=tuple(dict.fromkeys(asked.sizes)),
         priors=tuple(dict.fromkeys(asked.priors)),
         replications=asked.replications,
@@ -48,7 +48,7 @@ def _run(asked: ValidateOptions) -> Run:
     return make_run(
         "full" if asked.long else "quick",
         choice,
-        estimands=tuple(asked.estimands),
+        estimands=tuple(asked.estimand),
         strict=asked.strict,
         seed=asked.seed,
     )

@@ -14,6 +14,7 @@ from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public
 from mipaudit.options.recorded import function_of, recorded_keywords
+from mipaudit.options.spelling import unspelled
 from mipaudit.statements.provenance import TIME_FORM, as_of
 from mipaudit.statements.reports.kinds import FIRST, kind_of
 from mipaudit.statements.text.printable_names import safe_name
@@ -174,7 +175,7 @@ def _require_scores(report: AnyReport, keywords: dict[str, Any], asked: VerifyOp
 
 def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> AnyReport:
     command = report.command
-    function = function_of(command)
+    function = unspelled(function_of(command))
     if kind_of(command).made_of == "nothing":
         alone: AnyReport = _without_curves(report, function(**keywords))
         return alone
@@ -210,7 +211,7 @@ def _queried(report: Any, keywords: dict[str, Any], asked: VerifyOptions) -> Any
         f"The report was made with{'' if used else 'out'} a reference table.",
         "Add `reference` FILE." if used else "Leave `reference` out.",
     )
-    found = function_of("query")(
+    found = unspelled(function_of("query"))(
         members=asked.members,
         holdout=asked.holdout,
         synthetic=asked.synthetic,
@@ -242,7 +243,7 @@ def _rejudged(report: Report, found: AnyReport) -> Report:
     assert how is not None  # noqa: S101 - the caller looked
     given = recorded_keywords("rejudge", how.settings)
     with _as_of(how.created, report):
-        return rejudge(found, **given, settings=how.settings)
+        return unspelled(rejudge)(found, **given, settings=how.settings)
 
 
 def _as_of(created: str, report: AnyReport) -> AbstractContextManager[None]:

@@ -38,13 +38,14 @@ class Classes(Options):
 class ScoreColumns(Options):
     """Which columns are scores."""
 
-    score_columns: Annotated[
+    score_col: Annotated[
         Sequence[str],
         Option(
             "--score-col",
             "A score column; repeat for several. A comma list (d1,d2) is one score of several "
             "numbers. Default: found by name and type.",
             metavar="NAME",
+            recorded_as="score_columns",
         ),
     ] = ()
 
@@ -52,9 +53,14 @@ class ScoreColumns(Options):
 class Membership(Options):
     """Who is a member, and which rows count."""
 
-    member_column: Annotated[
+    member_col: Annotated[
         str | None,
-        Option("--member-col", "The membership column. Default: found by name.", metavar="NAME"),
+        Option(
+            "--member-col",
+            "The membership column. Default: found by name.",
+            metavar="NAME",
+            recorded_as="member_column",
+        ),
     ] = None
     member_value: Annotated[
         str | None,
@@ -64,18 +70,21 @@ class Membership(Options):
         str | None,
         Option("--where", "Read only the rows where this holds.", metavar="'COL = VALUE'"),
     ] = None
-    unit_column: Annotated[
+    unit_col: Annotated[
         str | None,
         Option(
-            "--unit-col", "The person behind a row; each counts once, in one class.", metavar="NAME"
+            "--unit-col",
+            "The person behind a row; each counts once, in one class.",
+            metavar="NAME",
+            recorded_as="unit_column",
         ),
     ] = None
     unit_rows: Annotated[
         UnitRule | None,
         Option(
             "--unit-rows",
-            "With `unit_column`: what of a person's rows counts. Choose before you look.",
-            only_with="unit_column",
+            "With `unit_col`: what of a person's rows counts. Choose before you look.",
+            only_with="unit_col",
             default_text="one",
         ),
     ] = None
@@ -91,7 +100,7 @@ class Membership(Options):
 class Columns(ScoreColumns, Membership):
     """The columns and the rows that count, by their names."""
 
-    key_column: KeyColumnOption = None
+    key_col: KeyColumnOption = None
     nan: Annotated[NanPolicy, Option("--nan", "What to do with a missing score.")] = "error"
 
     @property

@@ -81,7 +81,12 @@ ByOption = Annotated[
 ]
 KeyColumnOption = Annotated[
     str | None,
-    Option("--key-col", "Identifies a row. Default: its position in the input.", metavar="NAME"),
+    Option(
+        "--key-col",
+        "Identifies a row. Default: its position in the input.",
+        metavar="NAME",
+        recorded_as="key_column",
+    ),
 ]
 MinCellOption = Annotated[
     T,

@@ -185,12 +185,12 @@ def _roles(
 ) -> set[str]:
     """Return the columns that the request gives another role than score."""
     if request.unit_column is not None and request.key_column is not None:
-        raise UsageError("two_keys", "Give `unit_column` or `key_column`, not both.")
+        raise UsageError("two_keys", "Give `unit_col` or `key_col`, not both.")
     named = (
         ("`where`", None if where is None else where.column),
-        ("`unit_column`", request.unit_column),
-        ("`key_column`", request.key_column),
-        ("`member_column`", request.member_column),
+        ("`unit_col`", request.unit_column),
+        ("`key_col`", request.key_column),
+        ("`member_col`", request.member_column),
         *((request.group_option, name) for name in request.group_columns),
     )
     present = [(option, name) for option, name in named if name is not None]
@@ -227,7 +227,7 @@ def _check_kinds(fields: Sequence[Field], parts: Sequence[Part]) -> None:
             raise InputError(
                 "columns_differ",
                 f"Column {quoted_name(field.name)} holds numbers in one file and not in another.",
-                hint="Name the columns to audit with `score_columns`.",
+                hint="Name the columns to audit with `score_col`.",
             )
 
 
@@ -346,7 +346,7 @@ def _ambiguous(names: Sequence[str]) -> InputError:
     return InputError(
         "ambiguous_membership",
         f"Several columns may say who is a member: {shown_names(names)}.",
-        hint="Choose one with `member_column`.",
+        hint="Choose one with `member_col`.",
     )
 
 
@@ -357,7 +357,7 @@ def no_member_column(parts: Sequence[Part]) -> InputError:
     hint = (
         "There is a single column: CSV cells are separated by comma, semicolon, tab or bar."
         if single
-        else "Name it with `member_column`, or give the classes as `members` and `holdout`."
+        else "Name it with `member_col`, or give the classes as `members` and `holdout`."
     )
     return InputError(
         "no_member_column",

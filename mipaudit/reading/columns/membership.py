@@ -235,6 +235,5 @@ def empty_class_error(*, members: bool) -> InputError:
     return InputError(
         "empty_class",
         f"There is no {absent} record: every row is {present}.",
-        hint="Check the membership column (`member_column`, `member_value`) and the filter "
-        "(`where`).",
+        hint="Check the membership column (`member_col`, `member_value`) and the filter (`where`).",
     )

@@ -181,22 +181,20 @@ def select_named(
     if lists and not vectors:
         raise UsageError(
             "vector_score",
-            "`score_columns`: a comma list is one score with several numbers, which this command "
+            "`score_col`: a comma list is one score with several numbers, which this command "
             "cannot take.",
-            hint="Repeat `score_columns` once per column, or use `mipaudit estimate`.",
+            hint="Repeat `score_col` once per column, or use `mipaudit estimate`.",
         )
     taken = tuple(dict.fromkeys(_vector(fields, name) for name in lists))
     scalars = frozenset(
-        find_column(fields, name, option="`score_columns`").name
-        for name in names
-        if name not in lists
+        find_column(fields, name, option="`score_col`").name for name in names if name not in lists
     )
     wanted = scalars | {name for vector in taken for name in vector}
     for field in fields:
         if field.name in wanted and field.kind not in _TAKEABLE:
             raise InputError(
                 "not_a_score",
-                f"`score_columns`: column {quoted_name(field.name)} holds no numbers or text.",
+                f"`score_col`: column {quoted_name(field.name)} holds no numbers or text.",
             )
     return Selection(
         scores=tuple(field for field in fields if field.name in wanted),
@@ -215,24 +213,24 @@ def _vector(fields: Sequence[Field], listed: str) -> tuple[str, ...]:
     """
     kinds = {field.name: field.kind for field in fields}
     names = tuple(name if name in kinds else name.strip() for name in listed.split(","))
-    found = tuple(find_column(fields, name, option="`score_columns`").name for name in names)
+    found = tuple(find_column(fields, name, option="`score_col`").name for name in names)
     if len(set(found)) < len(found):
         raise UsageError(
-            "vector_score", "`score_columns`: a comma list names the same column more than once."
+            "vector_score", "`score_col`: a comma list names the same column more than once."
         )
     if len(found) > MOST_COORDINATES:
         raise UsageError(
             "vector_score",
-            f"`score_columns`: a vector score may have at most {MOST_COORDINATES} columns.",
-            hint="Audit the columns side by side: repeat `score_columns` once per column.",
+            f"`score_col`: a vector score may have at most {MOST_COORDINATES} columns.",
+            hint="Audit the columns side by side: repeat `score_col` once per column.",
         )
     for name in found:
         if kinds[name] == "string":
             raise InputError(
                 "not_a_score",
-                f"`score_columns`: column {quoted_name(name)} holds text, which cannot be part of "
+                f"`score_col`: column {quoted_name(name)} holds text, which cannot be part of "
                 "a vector of numbers.",
-                hint="Name it in a `score_columns` of its own.",
+                hint="Name it in a `score_col` of its own.",
             )
     return found
 
@@ -255,7 +253,7 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
         raise InputError(
             "no_score_column",
             f"No numeric score column among: {shown_names([f.name for f in fields], fields)}.",
-            hint="Name one with `score_columns`.",
+            hint="Name one with `score_col`.",
         )
     first = (kind for kind in ("float", "integer") if kind in {kinds[name] for name in taken})
     others = "named like scores" if any(map(says_score, taken)) else next(first, "bool")
@@ -339,7 +337,7 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
                 code="scores_found",
                 text=f"{len(names)} columns were taken for scores, and none was named: "
                 f"{shown_names(names, selection.scores)}. They share the error, so that each one "
-                "widens the limits of the others: name those that matter with `score_columns`.",
+                "widens the limits of the others: name those that matter with `score_col`.",
             )
         )
     reasons = sorted({why for _, why in selection.unaudited})
@@ -349,18 +347,18 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
         if reason == _LISTS:
             text = (
                 f"{what} with {reason} may hold scores, not audited: {shown_names(left)}. Write "
-                "the numbers as columns of their own and name them (`score_columns` a,b is one "
+                "the numbers as columns of their own and name them (`score_col` a,b is one "
                 "score of several numbers), or name the other scores alone."
             )
         elif len(left) == 1:
             text = (
                 f"{what} {shown_names(left)} may be a score and was not audited ({reason}). If it "
-                "is one, name it with `score_columns`; if not, name those that are."
+                "is one, name it with `score_col`; if not, name those that are."
             )
         else:
             text = (
                 f"{what} may be scores and were not audited ({reason}): {shown_names(left)}. Name "
-                "those that are with `score_columns`, or the others alone."
+                "those that are with `score_col`, or the others alone."
             )
         found.append(Finding(code=LEFT_OUT, serious=True, text=text))
     return tuple(found)

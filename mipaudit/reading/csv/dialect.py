@@ -266,5 +266,5 @@ def _check_number(cell: str, column: str, place: str) -> None:
     raise InputError(
         "unparsable",
         f"{place}, column {quoted_name(column)}: not a number.",
-        hint="Name the columns to audit with `score_columns` if this is not a score.",
+        hint="Name the columns to audit with `score_col` if this is not a score.",
     )

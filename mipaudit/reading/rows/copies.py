@@ -213,7 +213,7 @@ def _copied_rows(look: _Look) -> InputError | None:
         "copied_rows",
         f"{about.capitalize()}{found:,} scores of one class {words}, as often as "
         "no independent rows would have it: rows were copied, and no limit would be true.",
-        hint="Leave the copies out; or give `unit_column` NAME for the person behind a row, "
+        hint="Leave the copies out; or give `unit_col` NAME for the person behind a row, "
         "`where` 'COLUMN = VALUE' if the file holds several audits, or `rows_are` independent if "
         "they are (it is said with every verdict).",
     )

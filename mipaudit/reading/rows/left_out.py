@@ -57,7 +57,7 @@ _OF_ROWS: Final[Mapping[Wrong, tuple[str, str, str | None]]] = {
     ),
     "null_groups": (
         "missing_run",
-        "The column of `run_column` is empty in {where}: no run is known for them.",
+        "The column of `run_col` is empty in {where}: no run is known for them.",
         "Remove these rows or fill them in.",
     ),
 }
@@ -354,7 +354,7 @@ def _merging(intake: Intake, coarse: Mapping[str, Coarse]) -> InputError | None:
             "Integers beyond 2^53, or numbers beyond what 64 bits hold, which cannot be told "
             f"apart: {_columns(intake.of('inexact'))}.",
             hint="Subtract a constant, replace them by their ranks, "
-            "or name another column with `score_columns`.",
+            "or name another column with `score_col`.",
         )
     if intake.of("overflowed"):
         return _overflow(intake, coarse)

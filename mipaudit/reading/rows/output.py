@@ -145,7 +145,7 @@ def _same_types(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
         raise InputError(
             "types_differ",
             "The key column has different types in different parts of the input.",
-            hint="Store it as text everywhere, or leave `key_column` out: rows are numbered.",
+            hint="Store it as text everywhere, or leave `key_col` out: rows are numbered.",
         ) from None
 
 

@@ -236,7 +236,7 @@ def _ways_out(found: Repetition, splits: Sequence[str]) -> str:
         audits = f"`where` '{name} = VALUE' for one of the audits that column '{name}' tells apart"
     else:
         audits = "`where` 'COLUMN = VALUE' if the file holds several audits"
-    unit = f"`unit_column` {safe_name(found.column)} `unit_rows` one|mean|max|min|sum"
+    unit = f"`unit_col` {safe_name(found.column)} `unit_rows` one|mean|max|min|sum"
     return f"Give {unit} for one score each, or {audits}, or {_INDEPENDENT}."
 
 
@@ -248,6 +248,6 @@ def _taken(found: Repetition) -> Finding:
         text=(
             f"{_values(found)} {where}, and the rows are taken for independent because "
             "`rows_are` independent says so. If they are not, no limit here is true: give "
-            f"`unit_column` {safe_name(found.column)} `unit_rows` one instead."
+            f"`unit_col` {safe_name(found.column)} `unit_rows` one instead."
         ),
     )

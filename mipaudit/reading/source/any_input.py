@@ -80,13 +80,13 @@ def _is_frame(data: object) -> bool:
 def _check_arrays(request: ReadRequest) -> None:
     """Raise UsageError for what asks for a column by name: arrays have none."""
     given = {
-        "score_columns": bool(request.score_columns),
-        "member_column": request.member_column is not None,
+        "score_col": bool(request.score_columns),
+        "member_col": request.member_column is not None,
         "member_value": request.member_value is not None,
         "where": request.where is not None,
-        "unit_column": request.unit_column is not None,
+        "unit_col": request.unit_column is not None,
         "unit_rows": request.unit_rows is not None,
-        "key_column": request.key_column is not None,
+        "key_col": request.key_column is not None,
         request.group_option.strip("`"): bool(request.group_columns),
     }
     named = [name for name, present in given.items() if present]

@@ -240,7 +240,7 @@ def open_groups(
         raise no_member_column(parts)
     layout = plan_columns(fields, parts, request)
     if groups[0][0] is None and not layout.candidates and candidate_columns(fields):
-        raise unreadable_column(candidate_columns(fields)[0], option="`member_column`")
+        raise unreadable_column(candidate_columns(fields)[0], option="`member_col`")
     (load_each if load is None else load)([layout.load(part) for part in parts])
     rounded, mixed = uneven_storage([one.name for one in layout.selection.scores], parts)
     assembly = _assembly(layout, request, {name: one.precision for name, one in rounded.items()})

@@ -86,11 +86,11 @@ def read_request(
     """
     request = rows_request(asked, seed=seed, group_columns=group_columns)
     if run_column is not None:
-        request = replace(request, group_columns=(run_column,), group_option="`run_column`")
+        request = replace(request, group_columns=(run_column,), group_option="`run_col`")
     return replace(
         request,
-        score_columns=tuple(asked.score_columns),
-        key_column=asked.key_column,
+        score_columns=tuple(asked.score_col),
+        key_column=asked.key_col,
         nan=asked.nan,
         vectors=vectors,
         run_column=run_column,
@@ -106,10 +106,10 @@ def rows_request(
 ) -> ReadRequest:
     """Return which rows to read, of a command that has its own say on the columns; as above."""
     return ReadRequest(
-        member_column=asked.member_column,
+        member_column=asked.member_col,
         member_value=asked.member_value,
         where=asked.where,
-        unit_column=asked.unit_column,
+        unit_column=asked.unit_col,
         unit_rows=asked.unit_rows,
         rows_are=asked.rows_are,
         seed=0 if seed is None else seed.number or 0,

@@ -178,9 +178,9 @@ def _ladder(steps: NDArray[np.int64], single: NDArray[np.bool_]) -> Ladder:
 _SHOWN: Final = 3
 # What all files must say alike, and what to do where they do not.
 _ALIKE: Final = (
-    ("scores", "hold different scores", "Name them alike everywhere, with `score_columns`."),
+    ("scores", "hold different scores", "Name them alike everywhere, with `score_col`."),
     ("prior", "were cut for different priors", "Give every site the same `prior`."),
-    ("keyed", "tell rows apart in different ways", "Give `key_column` everywhere, or nowhere."),
+    ("keyed", "tell rows apart in different ways", "Give `key_col` everywhere, or nowhere."),
     (
         "plan",
         "are counted by different cells",
@@ -336,7 +336,7 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
             raise InputError(
                 "overlapping_rows",
                 f"{name} and {other} hold rows of the same positions.",
-                hint="Say where each part begins with `first_row`, or give `key_column`.",
+                hint="Say where each part begins with `first_row`, or give `key_col`.",
             )
 
 

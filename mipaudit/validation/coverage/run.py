@@ -232,7 +232,7 @@ def make_run(
         raise UsageError(
             "nothing_to_validate",
             "None of the estimands is defined for these scenarios.",
-            hint="Leave `estimands` or `scenarios` out.",
+            hint="Leave `estimand` or `scenario` out.",
         )
     return Run(form=form, choice=choice, panel=panel, cells=cells, seed=seed)
 

@@ -133,7 +133,7 @@ def test_limits_on_guesses_that_say_nothing_are_refused(wrong):
 
 def test_the_largest_of_all_limits_is_the_one_that_a_policy_rests_on():
     frame = shifted(n=600, shift=0.8).assign(other=np.random.default_rng(5).normal(size=600))
-    report = mipaudit.attack(frame, score_columns=("loss", "other"))
+    report = mipaudit.attack(frame, score_col=("loss", "other"))
     plain = {one.score: one.lower for one in report.optimum if one.attackers == "any"}
     assert [one.score for one in report.together] == ["loss", "other"]
     for one in report.together:
@@ -142,7 +142,7 @@ def test_the_largest_of_all_limits_is_the_one_that_a_policy_rests_on():
     most = max(one.lower for one in report.together)
     assert most > 0.05
     for limit, status in ((most - 1e-9, "not_met"), (most + 1e-9, "inconclusive")):
-        again = mipaudit.attack(frame, score_columns=("loss", "other"), max_advantage=limit)
+        again = mipaudit.attack(frame, score_col=("loss", "other"), max_advantage=limit)
         assert again.verdict.status == status
 
 

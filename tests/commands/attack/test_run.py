@@ -264,8 +264,8 @@ def test_tiny_inputs_have_an_answer(n):
         ({"mean_loss": 1.0, "residuals": True}, "mean_loss"),
         ({"member_side": "low", "residuals": True}, "member_side"),
         ({"min_cell": 0}, "min_cell"),
-        ({"score_columns": ("loss", "more"), "mean_loss": 1.0}, "several_scores"),
-        ({"score_columns": ("label",)}, "no_order"),
+        ({"score_col": ("loss", "more"), "mean_loss": 1.0}, "several_scores"),
+        ({"score_col": ("label",)}, "no_order"),
     ],
 )
 def test_wrong_settings_are_refused(wrong, code):
@@ -304,7 +304,7 @@ def test_an_infinite_loss_is_an_extreme_and_no_bug(seed, extreme, options):
     at = draw.integers(300)
     loss[at] = extreme
     frame = pd.DataFrame({"loss": loss, "member": member})
-    report = mipaudit.attack(frame, score_columns=["loss"], **options)
+    report = mipaudit.attack(frame, score_col=["loss"], **options)
     found = {one.adversary: one for one in report.attacks}
     assert found["top-half"].value is not None
     for one in found.values():

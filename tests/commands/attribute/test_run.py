@@ -107,14 +107,14 @@ def test_rare_values_are_taken_together():
 
 def test_wrong_columns_are_named_by_their_option():
     for wrong, option in (
-        ({"attribute_column": "x"}, "`attribute_column`"),
-        ({"guess_column": "x"}, "`guess_column`"),
+        ({"attribute_col": "x"}, "`attribute_col`"),
+        ({"guess_col": "x"}, "`guess_col`"),
     ):
         with pytest.raises(InputError) as caught:
             mipaudit.attribute(guesses(), **wrong)
         assert caught.value.message.startswith(option)
     with pytest.raises(UsageError):
-        mipaudit.attribute(guesses(), guess_column="attribute")
+        mipaudit.attribute(guesses(), guess_col="attribute")
     frame = guesses().assign(attribute=[f"v{i}" for i in range(3000)])
     with pytest.raises(InputError) as caught:
         mipaudit.attribute(frame)

@@ -22,12 +22,12 @@ def scores(seed, n=400, **shifts):
 
 @pytest.fixture(scope="module")
 def old():
-    return mipaudit.estimate(scores(0, a=0.0, b=1.0), score_columns=["a", "b"])
+    return mipaudit.estimate(scores(0, a=0.0, b=1.0), score_col=["a", "b"])
 
 
 @pytest.fixture(scope="module")
 def new():
-    return mipaudit.estimate(scores(1, n=2000, a=2.5, b=1.0), score_columns=["a", "b"])
+    return mipaudit.estimate(scores(1, n=2000, a=2.5, b=1.0), score_col=["a", "b"])
 
 
 def advantage(found, score, attackers="thresholds"):
@@ -92,7 +92,7 @@ def test_the_baseline_is_the_old_one(old, new):
 
 
 def test_a_score_that_one_report_lacks_is_told_and_not_passed(old):
-    renamed = mipaudit.estimate(scores(1, a=0.0, c=1.0), score_columns=["a", "c"])
+    renamed = mipaudit.estimate(scores(1, a=0.0, c=1.0), score_col=["a", "c"])
     found = mipaudit.compare(old, renamed, max_increase=1.0)
     assert {one.score: one.status for one in found.scores} == {
         "a": "in both",
@@ -126,7 +126,7 @@ def test_what_differs_in_more_than_numbers_is_told(old):
     data = scores(0, a=0.0, b=1.0)
     other = mipaudit.estimate(
         data.assign(b=-data["b"]),
-        score_columns=["a", "b"],
+        score_col=["a", "b"],
         confidence=0.9,
         strict=True,
         nan="drop",
@@ -150,7 +150,7 @@ def test_what_differs_in_more_than_numbers_is_told(old):
 
 def test_reports_that_cannot_be_compared_are_refused(old, tmp_path):
     prior = mipaudit.estimate(scores(1, a=0.0), prior=0.1)
-    other = mipaudit.estimate(scores(1, z=0.0), score_columns=["z"])
+    other = mipaudit.estimate(scores(1, z=0.0), score_col=["z"])
     unsure = mipaudit.estimate(scores(1, a=0.0), confidence=0.5)
     checked = mipaudit.check(scores(1, a=0.0))
     lying = replace(old, design=replace(old.design, prior=0.3))
@@ -180,7 +180,7 @@ def test_wrong_arguments_are_refused(old, new, tmp_path):
         ((old, new), {"against": "any"}, "against"),
         ((old, new), {"against": "learned"}, "against"),
         ((old, new), {"prior": 0.2}, "prior"),
-        ((old, new), {"score_columns": ["a"]}, "score_columns"),
+        ((old, new), {"score_col": ["a"]}, "score_col"),
         ((old, new), {"independent": True}, "independent"),
         ((data, data), {"against": "learned"}, "against"),
         ((tmp_path / "a" / "r.json", tmp_path / "b" / "r.json"), {}, "same_names"),
@@ -212,7 +212,7 @@ def test_limits_hold_where_the_truth_is_known():
     before, after = (2 * NormalDist().cdf(shift / 2) - 1 for shift in shifts)
     for seed in range(12):
         reports = [
-            mipaudit.estimate(scores(2 * seed + place, n=1000, s=shift), score_columns=["s"])
+            mipaudit.estimate(scores(2 * seed + place, n=1000, s=shift), score_col=["s"])
             for place, shift in enumerate(shifts)
         ]
         one = advantage(mipaudit.compare(*reports), "s")
@@ -225,9 +225,9 @@ def test_a_limit_says_nothing_about_two_reports_of_the_same_scores(tmp_path):
     path = tmp_path / "scores.csv"
     data = scores(1, a=1.0)
     data.assign(version=np.arange(len(data)) // 2 % 2).to_csv(path, index=False)
-    old = mipaudit.estimate(path, score_columns=["a"])
-    again = mipaudit.estimate(path, score_columns=["a"], confidence=0.9, seed=1)
-    part = mipaudit.estimate(path, score_columns=["a"], where="version = 1")
+    old = mipaudit.estimate(path, score_col=["a"])
+    again = mipaudit.estimate(path, score_col=["a"], confidence=0.9, seed=1)
+    part = mipaudit.estimate(path, score_col=["a"], where="version = 1")
 
     with pytest.raises(InputError) as error:
         mipaudit.compare(old, again, max_increase=0.5)

@@ -18,7 +18,7 @@ def reports():
     for seed, shift in enumerate((0.0, 2.5)):
         rng = np.random.default_rng(seed)
         drawn = rng.standard_normal((2000, 2)) + np.array([shift, 0.5]) * member[:, None]
-        report = package.estimate(members=drawn[member], holdout=drawn[~member], score_columns=())
+        report = package.estimate(members=drawn[member], holdout=drawn[~member], score_col=())
         found.append(package.to_json(report))
     return found
 

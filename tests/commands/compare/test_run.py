@@ -76,7 +76,7 @@ def test_files_matched_by_key_are_as_columns_of_one(columns):
     data = frame()
     first = data[["record_id", "member", "score_0"]]
     second = data[["record_id", "member", "score_1"]].sample(frac=1, random_state=3)
-    report = mipaudit.compare(first, second, key_column="record_id", seed=1)
+    report = mipaudit.compare(first, second, key_col="record_id", seed=1)
     assert report.design.apart == "same-rows"
     assert {one.rows for one in report.design.queries} == {1}
     for one, other in zip(report.differences, columns.differences, strict=True):
@@ -89,7 +89,7 @@ def test_rows_without_a_match_are_counted_and_left_out():
     report = mipaudit.compare(
         data[["record_id", "member", "score_0"]],
         data[["record_id", "member", "score_1"]].iloc[:1500],
-        key_column="record_id",
+        key_col="record_id",
     )
     (finding,) = [one for one in report.findings if one.code == "unmatched_rows"]
     assert "500 rows" in finding.text
@@ -104,15 +104,15 @@ def test_matching_refuses_what_makes_no_sense():
     second = data[["record_id", "member", "score_1"]]
     flipped = second.assign(member=~second["member"])
     with pytest.raises(InputError) as error:
-        mipaudit.compare(first, flipped, key_column="record_id")
+        mipaudit.compare(first, flipped, key_col="record_id")
     assert error.value.code == "membership_differs"
     elsewhere = second.assign(record_id=second["record_id"] + 10_000)
     with pytest.raises(InputError) as error:
-        mipaudit.compare(first, elsewhere, key_column="record_id")
+        mipaudit.compare(first, elsewhere, key_col="record_id")
     assert error.value.code == "no_matching_keys"
     repeated = second.assign(record_id=second["record_id"] // 2 * 2 + second["member"])
     with pytest.raises(InputError) as error:
-        mipaudit.compare(first, repeated, key_column="record_id")
+        mipaudit.compare(first, repeated, key_col="record_id")
     assert error.value.code in {"repeated_keys", "duplicate_ids"}
 
 
@@ -179,7 +179,7 @@ def test_other_priors_have_their_own_range():
         ({"baseline": "nobody"}, "baseline"),
         ({"against": "nobody"}, "against"),
         ({"against": "any"}, "against"),
-        ({"score_columns": "score_0"}, "one_query"),
+        ({"score_col": "score_0"}, "one_query"),
         ({"jobs": 0}, "jobs"),
         ({"members": [1.0], "holdout": [2.0]}, "two_inputs"),
     ],
@@ -234,7 +234,7 @@ def test_a_constant_column_is_a_finding_and_leaks_nothing():
 def test_labels_have_no_thresholds():
     data = frame(n=600).assign(answer=["yes", "no"] * 300)
     with pytest.raises(UsageError) as error:
-        mipaudit.compare(data, score_columns=["score_0", "answer"])
+        mipaudit.compare(data, score_col=["score_0", "answer"])
     assert error.value.code == "against"
 
 
@@ -266,7 +266,7 @@ def test_independent_needs_inputs_of_different_records(tmp_path):
     cases = [
         ((data,), {}),
         ((), {"members": [[1.0, 2.0]] * 50, "holdout": [[0.0, 1.0]] * 50}),
-        ((data, frame(2, n=300)), {"key_column": "record_id"}),
+        ((data, frame(2, n=300)), {"key_col": "record_id"}),
         ((scores, scores), {}),
         ((f"old={first}", f"new={first.parent}/./a.csv"), {}),
         ((first, second), {}),
@@ -284,7 +284,7 @@ def test_keys_that_match_in_one_class_only_are_named(matching):
     moved = data["member"] if matching == "holdout" else ~data["member"]
     second = data[["member", "score_1"]].assign(record_id=data["record_id"] + 10_000 * moved)
     with pytest.raises(InputError) as error:
-        mipaudit.compare(data[["record_id", "member", "score_0"]], second, key_column="record_id")
+        mipaudit.compare(data[["record_id", "member", "score_0"]], second, key_col="record_id")
     assert error.value.code == "no_matching_keys"
     assert f"all {matching}" in error.value.message
 

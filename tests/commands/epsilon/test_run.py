@@ -202,13 +202,11 @@ def test_a_key_makes_the_order_of_rows_irrelevant(rng):
     )
     shuffled = frame.sample(frac=1, random_state=1)
     for design in ("independent-runs", "one-run"):
-        one, other = (
-            mipaudit.epsilon(f, design=design, key_column="name") for f in (frame, shuffled)
-        )
+        one, other = (mipaudit.epsilon(f, design=design, key_col="name") for f in (frame, shuffled))
         assert one.statements == other.statements
     frame["name"] = "same"
     with pytest.raises(mipaudit.InputError, match="repeats its values"):
-        mipaudit.epsilon(frame, design="one-run", key_column="name")
+        mipaudit.epsilon(frame, design="one-run", key_col="name")
 
 
 def test_threads_and_parts_change_nothing(rng, tmp_path):
@@ -349,7 +347,7 @@ def test_an_unknown_direction_costs_half_of_the_error(rng):
 def test_a_correct_run_keeps_its_claim(data_dir):
     report = mipaudit.epsilon(
         data_dir / "dpaudit_onerun_wb_eps1.parquet",
-        score_columns=["score"],
+        score_col=["score"],
         design="one-run",
         claimed_epsilon=1,
         assume_gdp=True,
@@ -590,7 +588,7 @@ def test_labels_have_no_order(rng):
 
     frame = pd.DataFrame({"member": rng.random(50) < 0.5, "answer": ["a", "b"] * 25})
     with pytest.raises(mipaudit.UsageError, match="no order"):
-        mipaudit.epsilon(frame, design="independent-runs", score_columns=["answer"])
+        mipaudit.epsilon(frame, design="independent-runs", score_col=["answer"])
 
 
 def test_missing_scores_are_outputs_and_may_not_be_left_out(rng):
@@ -634,7 +632,7 @@ def test_the_limit_of_mu_is_shown_beside_its_epsilon(rng):
 
 @pytest.mark.parametrize(
     "idle",
-    [{"score_columns": ["a"]}, {"where": "a = 1"}, {"nan": "category"}, {"key_column": "k"}],
+    [{"score_col": ["a"]}, {"where": "a = 1"}, {"nan": "category"}, {"key_col": "k"}],
 )
 def test_ways_to_read_scores_are_refused_where_there_are_counts(idle):
     with pytest.raises(UsageError) as refused:
@@ -776,9 +774,9 @@ def several_runs(rng, runs, canaries, *, mu=1.0, shared=False):
 
 RUNS_OF_CANARIES = {
     "design": "one-run",
-    "score_columns": ["score"],
-    "run_column": "run",
-    "key_column": "canary",
+    "score_col": ["score"],
+    "run_col": "run",
+    "key_col": "canary",
 }
 
 
@@ -826,9 +824,9 @@ def test_a_row_without_a_run_is_no_run_of_its_own(rng, tmp_path, form):
 @pytest.mark.parametrize(
     ("changed", "code"),
     [
-        ({"key_column": None}, "run_column"),
+        ({"key_col": None}, "run_col"),
         ({"design": "independent-runs"}, "other_design"),
-        ({"run_column": "absent"}, "unknown_column"),
+        ({"run_col": "absent"}, "unknown_column"),
     ],
 )
 def test_runs_that_cannot_be_named_are_refused(rng, changed, code):

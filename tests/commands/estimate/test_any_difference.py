@@ -123,5 +123,5 @@ def test_labels_without_an_order_are_judged():
     for spread, status in ((60, "inconclusive"), (10, "not_met")):
         words = np.concatenate([rng.integers(0, spread, 300), rng.integers(0, 60, 300)])
         frame = pd.DataFrame({"member": [1] * 300 + [0] * 300, "word": [f"w{n}" for n in words]})
-        report = mipaudit.estimate(frame, score_columns=["word"], limits=[NOTHING])
+        report = mipaudit.estimate(frame, score_col=["word"], limits=[NOTHING])
         assert report.verdict.status == status

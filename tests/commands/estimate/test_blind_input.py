@@ -130,7 +130,7 @@ def test_parts_of_the_same_name_in_both_classes(tmp_path, monkeypatch):
 
     inputs = [replace(given, name="part-0.parquet") for given in report.provenance.inputs]
     blind_input.require_same_records(same, N, N, inputs)
-    assert mipaudit.estimate(**paths, score_columns=["loss"], blind=report).blind is not None
+    assert mipaudit.estimate(**paths, score_col=["loss"], blind=report).blind is not None
 
 
 def test_another_file_of_the_same_name_is_told_apart_in_words(tmp_path, monkeypatch):

@@ -44,7 +44,7 @@ def test_scores_and_metrics_share_it_too():
 def test_labels_have_one_row():
     frame = {"member": [True, False] * 150, "score": (["a"] * 9 + ["b"] * 6) * 20}
     given = [
-        mipaudit.estimate(pd.DataFrame(frame), score_columns=["score"], joint=joint)
+        mipaudit.estimate(pd.DataFrame(frame), score_col=["score"], joint=joint)
         for joint in (False, True)
     ]
     assert given[0].estimates[0].upper == given[1].estimates[0].upper

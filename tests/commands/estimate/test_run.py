@@ -205,8 +205,8 @@ def test_a_key_makes_the_order_of_rows_irrelevant(frame):
 
     keyed = frame.append_column("key", pa.array(np.arange(9000) * 7))
     order = np.random.default_rng(1).permutation(9000)
-    here = mipaudit.estimate(keyed, key_column="key")
-    there = mipaudit.estimate(keyed.take(pa.array(order)), key_column="key")
+    here = mipaudit.estimate(keyed, key_col="key")
+    there = mipaudit.estimate(keyed.take(pa.array(order)), key_col="key")
     assert here.estimates == there.estimates
 
 
@@ -370,7 +370,7 @@ def test_golden_report(data_dir, name):
     """
     report = mipaudit.estimate(
         data_dir / "lira_digits_target0.parquet",
-        score_columns=["lira_online", "loss"],
+        score_col=["lira_online", "loss"],
         prior=0.4,
         strict=name == "strict",
         seed=0 if name == "strict" else None,

@@ -17,7 +17,7 @@ def test_a_metric_of_a_vector_has_its_classes(metric, monkeypatch):
     drawn = VECTOR_LAWS["plane-gauss-1"].sample(np.random.default_rng(0), 2000, 2000)
     frame = pd.DataFrame(np.concatenate(drawn), columns=["a", "b"])
     frame["member"] = np.arange(4000) < 2000
-    report = mipaudit.estimate(frame, score_columns=["a,b"], metric=[metric])
+    report = mipaudit.estimate(frame, score_col=["a,b"], metric=[metric])
     rows = {e.attackers: e for e in report.estimates if e.quantity == "metric"}
     assert set(rows) == {"any", "learned", "product-grid"}
     assert rows["any"].upper is None

@@ -46,7 +46,7 @@ def advantage(report, attackers="any", score=None):
 @pytest.mark.usefixtures("_no_trees")
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_leak_that_no_threshold_sees_is_found(strict):
-    report = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_columns=["d0,d1"], strict=strict)
+    report = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_col=["d0,d1"], strict=strict)
     assert (0.17 if strict else 0.2) < advantage(report).lower <= 0.3
     assert advantage(report).upper is None
     assert "several continuous numbers" in advantage(report).upper_reason
@@ -55,7 +55,7 @@ def test_a_leak_that_no_threshold_sees_is_found(strict):
     # Exact blocks need one table, fixed on the burn-in; else attackers learn on all of them.
     assert ("cells of a product grid" in advantage(report).selection) == (not strict)
     assert ("chosen on the burn-in, " in advantage(report).selection) == strict
-    alone = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_columns=["d0", "d1"])
+    alone = mipaudit.estimate(drawn("plane-xor-0.3", 8000), score_col=["d0", "d1"])
     assert all(e.lower < 0.03 for e in alone.estimates if e.quantity == "advantage" and e.lower)
 
 
@@ -63,7 +63,7 @@ def test_a_leak_that_no_threshold_sees_is_found(strict):
 def test_exact_blocks_count_right_guesses_on_trials_and_learning_weighs_rates():
     for strict in (True, False):
         row = advantage(
-            mipaudit.estimate(drawn("plane-xor-0.3", 1500), score_columns=["d0,d1"], strict=strict)
+            mipaudit.estimate(drawn("plane-xor-0.3", 1500), score_col=["d0,d1"], strict=strict)
         )
         right = (1 + row.value) / 2 * trial_count(row.n_members, row.n_holdout, 0.5)
         assert (right == pytest.approx(round(right), abs=1e-6)) == strict
@@ -71,7 +71,7 @@ def test_exact_blocks_count_right_guesses_on_trials_and_learning_weighs_rates():
 
 @pytest.mark.usefixtures("_no_trees")
 def test_a_gaussian_plane_is_found_and_the_learned_score_is_the_sum():
-    report = mipaudit.estimate(drawn("plane-gauss-1", 8000), score_columns=["d0,d1"])
+    report = mipaudit.estimate(drawn("plane-gauss-1", 8000), score_col=["d0,d1"])
     assert 0.3 < advantage(report).lower <= 0.38292
     assert 0.35 < advantage(report, "learned").upper < 0.43
     auc = next(e for e in report.estimates if e.quantity == "auc")
@@ -82,7 +82,7 @@ def test_a_gaussian_plane_is_found_and_the_learned_score_is_the_sum():
 
 @pytest.mark.usefixtures("_no_trees")
 def test_one_leaking_coordinate_among_a_hundred_is_found():
-    report = mipaudit.estimate(drawn("cube-100-1", 4000), score_columns=[D100])
+    report = mipaudit.estimate(drawn("cube-100-1", 4000), score_col=[D100])
     assert 0.25 < advantage(report).lower <= 0.38292
     assert not [e for e in report.estimates if e.attackers == "product-grid"]
 
@@ -92,7 +92,7 @@ def test_one_leaking_coordinate_among_a_hundred_is_found():
 def test_nothing_is_found_where_nothing_leaks(name):
     columns = D100 if name.endswith("100") else "d0,d1"
     found = [
-        mipaudit.estimate(drawn(name, 600, seed), score_columns=[columns], seed=seed)
+        mipaudit.estimate(drawn(name, 600, seed), score_col=[columns], seed=seed)
         for seed in range(6)
     ]
     # At an error of 0.025 each, two of six err less than once in a hundred runs.
@@ -105,7 +105,7 @@ def test_gradient_boosting_is_said_to_be_used_or_not(monkeypatch):
     frame = drawn("plane-xor-0.3", 1000)
     texts = []
     for _ in range(2):
-        report = mipaudit.estimate(frame, score_columns=["d0,d1"])
+        report = mipaudit.estimate(frame, score_col=["d0,d1"])
         texts.append(next(f.text for f in report.findings if f.code == "vector_score"))
         monkeypatch.setattr(candidates, "fit_boosting", lambda *_, **__: None)
     assert "gradient boosting (scikit-learn " in texts[0]
@@ -115,8 +115,8 @@ def test_gradient_boosting_is_said_to_be_used_or_not(monkeypatch):
 @pytest.mark.usefixtures("_no_trees")
 def test_the_report_names_the_vector_and_shares_the_error():
     frame = drawn("plane-gauss-1", 2000)
-    alone = mipaudit.estimate(frame, score_columns=["d0,d1"])
-    both = mipaudit.estimate(frame, score_columns=["d0", " d0, d1 ".strip()])
+    alone = mipaudit.estimate(frame, score_col=["d0,d1"])
+    both = mipaudit.estimate(frame, score_col=["d0", " d0, d1 ".strip()])
     assert alone.design.score_columns == ("d0,d1",)
     assert set(both.design.score_columns) == {"d0", "d0,d1"}
     assert "'d0,d1'" in alone.summary
@@ -130,7 +130,7 @@ def test_equal_runs_agree_to_the_last_digit_whatever_the_threads(tmp_path):
     path = tmp_path / "scores.parquet"
     drawn("plane-xor-0.3", 3000).to_parquet(path, row_group_size=700)
     first, again = (
-        mipaudit.estimate(path, score_columns=["d0,d1"], jobs=jobs).estimates for jobs in (1, 3)
+        mipaudit.estimate(path, score_col=["d0,d1"], jobs=jobs).estimates for jobs in (1, 3)
     )
     assert first == again
 
@@ -141,7 +141,7 @@ def test_csv_and_parquet_agree(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     frame.to_csv(tmp_path / "a.csv", index=False)
     found = [
-        mipaudit.estimate(tmp_path / name, score_columns=["d0,d1"]).estimates
+        mipaudit.estimate(tmp_path / name, score_col=["d0,d1"]).estimates
         for name in ("a.parquet", "a.csv")
     ]
     assert found[0] == found[1]
@@ -153,7 +153,7 @@ def test_constant_infinite_and_tied_coordinates():
     frame["d2"] = 4.0
     frame["d3"] = np.where(frame["member"] & (np.arange(2000) % 10 == 0), np.inf, 0.0)
     frame["d1"] = frame["d1"].round(1)
-    report = mipaudit.estimate(frame, score_columns=["d0,d1,d2,d3"])
+    report = mipaudit.estimate(frame, score_col=["d0,d1,d2,d3"])
     codes = {finding.code: finding.text for finding in report.findings}
     assert "1 of its 4 coordinates" in codes["constant_coordinates"]
     assert "100 infinite" in codes["infinite_scores"]
@@ -166,9 +166,9 @@ def test_an_infinite_leak_is_found_and_constant_vectors_are_refused():
     member = np.arange(n) < n // 2
     leak = np.where(member & (np.arange(n) % 2 == 0), -np.inf, np.random.default_rng(0).random(n))
     frame = pd.DataFrame({"a": leak, "b": 1.0, "c": 2.0, "member": member})
-    assert advantage(mipaudit.estimate(frame, score_columns=["a,b"])).lower > 0.4
+    assert advantage(mipaudit.estimate(frame, score_col=["a,b"])).lower > 0.4
     with pytest.raises(InputError) as caught:
-        mipaudit.estimate(frame, score_columns=["b,c"])
+        mipaudit.estimate(frame, score_col=["b,c"])
     assert caught.value.code == "constant_scores"
 
 
@@ -178,7 +178,7 @@ def test_identical_classes_are_refused():
     frame = pd.DataFrame(np.concatenate([half, half]), columns=["a", "b"])
     frame["member"] = np.arange(1000) < 500
     with pytest.raises(InputError) as caught:
-        mipaudit.estimate(frame, score_columns=["a,b"])
+        mipaudit.estimate(frame, score_col=["a,b"])
     assert caught.value.code == "identical_classes"
 
 
@@ -187,9 +187,9 @@ def test_missing_numbers_follow_the_policy():
     frame = drawn("plane-gauss-1", 2000)
     frame.loc[::20, "d1"] = np.nan
     with pytest.raises(InputError):
-        mipaudit.estimate(frame, score_columns=["d0,d1"])
+        mipaudit.estimate(frame, score_col=["d0,d1"])
     for policy, rows in (("category", 2000), ("drop", 1900)):
-        report = mipaudit.estimate(frame, score_columns=["d0,d1"], nan=policy)
+        report = mipaudit.estimate(frame, score_col=["d0,d1"], nan=policy)
         assert report.design.n_members + report.design.n_holdout == rows
         assert advantage(report).lower > 0.2
 
@@ -201,7 +201,7 @@ def test_discrete_coordinates_have_an_upper_limit_for_all_attackers():
     first = rng.random(6000) < 0.5
     agree = rng.random(6000) < np.where(member, 0.65, 0.35)
     frame = pd.DataFrame({"a": first, "b": first == agree, "member": member})
-    report = mipaudit.estimate(frame, score_columns=["a,b"], max_advantage=0.4)
+    report = mipaudit.estimate(frame, score_col=["a,b"], max_advantage=0.4)
     assert advantage(report).lower <= 0.3 <= advantage(report).upper
     assert advantage(report).lower > 0.22
     assert advantage(report).upper < 0.37
@@ -214,14 +214,14 @@ def test_discrete_vectors_may_not_have_too_many_combinations():
     frame = pd.DataFrame(np.random.default_rng(0).random((90_000, 2)), columns=["a", "b"])
     frame["member"] = np.arange(90_000) % 2 == 0
     with pytest.raises(InputError) as caught:
-        mipaudit.estimate(frame, score_columns=["a,b"], discrete=True)
+        mipaudit.estimate(frame, score_col=["a,b"], discrete=True)
     assert caught.value.code == "too_many_values"
 
 
 @pytest.mark.usefixtures("_no_trees")
 def test_policies_and_claims_are_judged_on_the_vector():
     frame = drawn("plane-xor-0.3", 6000)
-    given = {"score_columns": ["d0,d1"]}
+    given = {"score_col": ["d0,d1"]}
     report = mipaudit.estimate(frame, max_advantage=0.1, claimed_epsilon=0.1, **given)
     assert report.policy[0].status == "not_met"
     assert report.claims[0].score == "d0,d1"
@@ -231,13 +231,13 @@ def test_policies_and_claims_are_judged_on_the_vector():
         mipaudit.estimate(frame, max_advantage=0.5, against="thresholds", **given)
     assert caught.value.code == "no_such_class"
     with pytest.raises(UsageError):
-        mipaudit.estimate(frame, score_columns=["d0"], max_advantage=0.5, against="learned")
+        mipaudit.estimate(frame, score_col=["d0"], max_advantage=0.5, against="learned")
 
 
 @pytest.mark.usefixtures("_no_trees")
 def test_a_policy_on_tpr_is_judged_on_the_learned_score():
     report = mipaudit.estimate(
-        drawn("plane-gauss-1", 4000), score_columns=["d0,d1"], max_tpr_at_fpr=(0.2, 0.1)
+        drawn("plane-gauss-1", 4000), score_col=["d0,d1"], max_tpr_at_fpr=(0.2, 0.1)
     )
     (check,) = report.policy
     assert check.status == "not_met"
@@ -246,7 +246,7 @@ def test_a_policy_on_tpr_is_judged_on_the_learned_score():
 
 @pytest.mark.usefixtures("_no_trees")
 def test_mace_in_many_bins_shows_its_bias():
-    report = mipaudit.estimate(drawn("null-cube-2", 3000), score_columns=["d0,d1"], method="mace")
+    report = mipaudit.estimate(drawn("null-cube-2", 3000), score_col=["d0,d1"], method="mace")
     (row,) = (e for e in report.estimates if e.validity == "not-an-interval")
     assert "100^2" in row.selection
     assert row.value > 0.5
@@ -258,7 +258,7 @@ def test_mace_in_many_bins_shows_its_bias():
 @pytest.mark.usefixtures("_no_trees")
 def test_the_bias_of_mace_is_what_it_reads_above_the_trivial_attacker():
     frame = drawn("null-cube-2", 3000)
-    report = mipaudit.estimate(frame, score_columns=["d0,d1"], method="mace", prior=0.1)
+    report = mipaudit.estimate(frame, score_col=["d0,d1"], method="mace", prior=0.1)
     text = next(f.text for f in report.findings if f.code == "mace_bias")
     read = float(text.split("it reads ")[1].split(":")[0])
     bias = float(text.split("its bias is ")[1].removesuffix("."))
@@ -272,7 +272,7 @@ def test_the_bias_of_mace_is_what_it_reads_above_the_trivial_attacker():
 @pytest.mark.parametrize("n", [4, 30])
 def test_tiny_files_have_limits_at_any_prior(n, prior):
     frame = drawn("plane-gauss-1", n)
-    report = mipaudit.estimate(frame, score_columns=["d0,d1"], prior=prior)
+    report = mipaudit.estimate(frame, score_col=["d0,d1"], prior=prior)
     assert advantage(report).lower >= abs(2 * prior - 1)
     assert advantage(report, "learned").upper <= 1
     json.dumps([e.lower for e in report.estimates], allow_nan=False)
@@ -292,13 +292,13 @@ def test_wrong_lists_are_refused(columns, code):
     frame["name"] = list("abcdefgh")
     frame["member"] = np.arange(8) < 4
     with pytest.raises((InputError, UsageError)) as caught:
-        mipaudit.estimate(frame, score_columns=[columns])
+        mipaudit.estimate(frame, score_col=[columns])
     assert caught.value.code == code
 
 
 def test_a_column_whose_name_has_a_comma_is_itself():
     frame = drawn("plane-gauss-1", 400).rename(columns={"d0": "d0,d1", "d1": "other"})
-    report = mipaudit.estimate(frame, score_columns=["d0,d1"])
+    report = mipaudit.estimate(frame, score_col=["d0,d1"])
     assert advantage(report, "thresholds").score == "d0,d1"
 
 
@@ -308,7 +308,7 @@ def test_progress_ends_where_it_says():
     frame = drawn("plane-gauss-1", 500)
     mipaudit.estimate(
         frame,
-        score_columns=["d0,d1", "d0"],
+        score_col=["d0,d1", "d0"],
         method="mace",
         progress=lambda done, total: seen.append((done, total)),
     )

@@ -61,7 +61,7 @@ def test_a_person_of_several_rows_is_one_unit(tmp_path):
         "nn", members=members, holdout=holdout, synthetic=frame(90, 2), output=path, keep=["person"]
     )
 
-    report = mipaudit.estimate(path, unit_column="person")
+    report = mipaudit.estimate(path, unit_col="person")
 
     assert (report.design.n_members, report.design.n_holdout) == (50, 50)
     assert report.design.score_columns == ("nn",)

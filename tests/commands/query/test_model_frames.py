@@ -58,7 +58,7 @@ def test_files_frames_and_arrays_give_the_same_scores(tmp_path):
 def test_labels_and_membership_in_a_frame_are_no_classes():
     made = query_losses(logits=table(4000))
     assert made.report.classes == 3
-    report = estimate(made.table, score_columns=["conf_max"], max_advantage=0.2)
+    report = estimate(made.table, score_col=["conf_max"], max_advantage=0.2)
     assert report.estimates[0].lower < 0.05
 
 

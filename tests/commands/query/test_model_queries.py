@@ -108,7 +108,7 @@ def test_the_scores_named_are_made(model):
         logits=logits, labels=labels, membership=member, scores=("phi", "loss")
     )
     assert made.report.columns == ("member", "label", "loss", "phi")
-    report = mipaudit.estimate(made.table, score_columns=("loss",))
+    report = mipaudit.estimate(made.table, score_col=("loss",))
     assert report.design.n_members == int(member.sum())
 
 

@@ -23,10 +23,10 @@ def asked(**given):
     ],
 )
 def test_ranges_are_read_in_each_form(given):
-    found = asked(ranges=given)
+    found = asked(range=given)
 
-    assert found.ranges == {"age": (17.0, 90.0), "a=b": (0.0, 0.5)}
-    assert found.but(metric="gower").ranges == found.ranges
+    assert found.range == {"age": (17.0, 90.0), "a=b": (0.0, 0.5)}
+    assert found.but(metric="gower").range == found.range
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_ranges_are_read_in_each_form(given):
 )
 def test_a_range_that_is_none_is_refused_without_its_words(given):
     with pytest.raises(UsageError) as caught:
-        asked(ranges=given)
+        asked(range=given)
 
-    assert caught.value.code == "ranges"
-    assert caught.value.message.startswith(("`ranges` takes", "`ranges` must be"))
+    assert caught.value.code == "range"
+    assert caught.value.message.startswith(("`range` takes", "`range` must be"))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_distances_are_those_of_the_definition(tmp_path, tables):
 
     _, euclidean = nearest(tmp_path, tables)
     _, gower = nearest(tmp_path, tables, metric="gower")
-    _, given = nearest(tmp_path, tables, metric="gower", ranges={"age": (0, 100)})
+    _, given = nearest(tmp_path, tables, metric="gower", range={"age": (0, 100)})
 
     apart = np.abs(ages) / (high - low)
     np.testing.assert_allclose(euclidean["nn"], np.sqrt(apart**2 + 2 * jobs).min(axis=1))
@@ -117,7 +117,7 @@ def test_a_missing_cell_is_a_category(tmp_path, tables):
     members = pd.DataFrame({"age": [None, 50.0], "job": ["a", None]})
     given = {"members": members, "holdout": members, "synthetic": synthetic}
 
-    report, found = nearest(tmp_path, given, ranges={"age": (0, 100)}, metric="gower")
+    report, found = nearest(tmp_path, given, range={"age": (0, 100)}, metric="gower")
 
     # The first is the second row; the second is the third but for 30 years.
     assert found["nn"].tolist() == pytest.approx([0.0, 0.15] * 2)
@@ -228,7 +228,7 @@ def test_a_number_beyond_all_measure_is_refused(tables):
 
     assert error.code == "too_far"
     assert "30 cells" in str(error)
-    assert mipaudit.query("nn", **tables, ranges={"age": (0, 1e300)}).copies
+    assert mipaudit.query("nn", **tables, range={"age": (0, 1e300)}).copies
 
 
 def test_nanoseconds_are_days_too(tmp_path, tables):
@@ -275,9 +275,9 @@ def test_days_with_times_and_zones_are_numbers(tmp_path):
         ({"ignore": ["jobb"]}, "unknown_column"),
         ({"ignore": ["job", "age"]}, "no_common_columns"),
         ({"categorical": ["x"]}, "unknown_column"),
-        ({"ranges": {"job": (0, 1)}}, "not_a_number"),
-        ({"ranges": {"age": (1, 1)}}, "ranges"),
-        ({"ranges": {"age": (0, 1)}, "categorical": ["age"]}, "two_roles"),
+        ({"range": {"job": (0, 1)}}, "not_a_number"),
+        ({"range": {"age": (1, 1)}}, "range"),
+        ({"range": {"age": (0, 1)}, "categorical": ["age"]}, "two_roles"),
         ({"metric": "cosine"}, "metric"),
         ({"scale": "z"}, "scale"),
         ({"encode_on": "members"}, "encode_on"),

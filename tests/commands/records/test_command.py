@@ -59,7 +59,7 @@ def test_keys_that_a_spreadsheet_would_run_are_made_inert_on_request(tmp_path, e
     frame = {"member": np.arange(400) % 2, "score": np.arange(400) * 0.37 % 1, "id": keys}
     target = tmp_path / f"risks{ending}"
     for safe in (False, True):
-        api.records(pd.DataFrame(frame), key_column="id", output=target, safe_csv=safe)
+        api.records(pd.DataFrame(frame), key_col="id", output=target, safe_csv=safe)
         found = pd.read_csv(target)["id"].tolist()
         assert found == [f"'{key}" if safe and key[0] != "p" else key for key in keys]
 

@@ -93,7 +93,7 @@ def test_no_order_of_rows_chooses_who_is_named(digits, key):
     tied = mipaudit.records(table, top=1).top_tied
 
     def named(given):
-        report = mipaudit.records(given, top=tied + 9, key_column=key)
+        report = mipaudit.records(given, top=tied + 9, key_col=key)
         rows = [one.row for one in report.top]
         assert len(set(rows)) == tied + 9
         if key or digits > 1:
@@ -187,7 +187,7 @@ def test_keys_are_written_and_not_reported(tmp_path):
     names = [f"patient, {i}" for i in range(4_000)]
     table = table_of(who=names)
     path = tmp_path / "r.csv"
-    report = mipaudit.records(table, key_column="who", output=path, top=5)
+    report = mipaudit.records(table, key_col="who", output=path, top=5)
     found = pyarrow.csv.read_csv(path)
     assert found.column_names[:3] == ["row", "who", "member"]
     assert found["who"].to_pylist() == names
@@ -196,7 +196,7 @@ def test_keys_are_written_and_not_reported(tmp_path):
 
 def test_a_key_column_of_a_taken_name_is_called_key():
     table = table_of(cell=list(range(4_000)))
-    found = mipaudit.record_table(table, key_column="cell").table
+    found = mipaudit.record_table(table, key_col="cell").table
     assert found["key"].to_pylist() == list(range(4_000))
 
 
@@ -296,7 +296,7 @@ def test_several_scores_are_listed():
     with pytest.raises(UsageError, match=r"'score'.*'loss'") as caught:
         mipaudit.records(table)
     assert caught.value.code == "several_scores"
-    assert mipaudit.records(table, score_columns="score").design.score_column == "score"
+    assert mipaudit.records(table, score_col="score").design.score_column == "score"
 
 
 def test_prior_moves_the_baseline():
@@ -450,7 +450,7 @@ def test_corrupted_records_rank_first_as_in_mace_figure_5():
 
 def test_mislabelled_records_rank_above_clean_ones():
     data = pq.read_table(LIRA).to_pandas()
-    found = mipaudit.record_table(str(LIRA), score_columns="lira_online").table.to_pandas()
+    found = mipaudit.record_table(str(LIRA), score_col="lira_online").table.to_pandas()
     members = data.member.to_numpy()
     noisy = data.label_noisy.to_numpy()
     risk, signed = found.risk.to_numpy(), found.signed_risk.to_numpy()

@@ -93,7 +93,7 @@ def test_a_person_counts_once():
     members, holdout = table(1), table(2)
     holdout.loc[:9, "patient"] = members.loc[:9, "patient"]
     members.loc[20, "patient"] = members.loc[21, "patient"]
-    report = mipaudit.shift(members, holdout, id_column="patient")
+    report = mipaudit.shift(members, holdout, id_col="patient")
     assert (report.design.n_members, report.design.n_holdout) == (N - 1, N)
     assert report.copies.persons == 10
     assert {"shared_persons", "rows_of_a_person"} <= {one.code for one in report.findings}
@@ -104,7 +104,7 @@ def test_copies_across_the_classes_are_found():
     holdout.loc[:4, :] = members.loc[:4, :].to_numpy()
     holdout.loc[5:6, :] = members.loc[5:6, :].to_numpy()
     holdout.loc[5:6, "age"] += 31.7
-    report = mipaudit.shift(members, holdout, id_column="patient")
+    report = mipaudit.shift(members, holdout, id_col="patient")
     assert report.copies.exact >= 5
     assert report.copies.but_one >= 2
     assert "exact_copies" in {one.code for one in report.findings}
@@ -338,7 +338,7 @@ def test_another_content_of_the_same_file_is_refused(tmp_path):
     for frame, path in zip((members, holdout), paths, strict=True):
         frame.assign(loss=frame["age"]).to_csv(path, index=False)
     report = mipaudit.shift(*paths, ignore=["loss"])
-    both = {"members": paths[0], "holdout": paths[1], "score_columns": ["loss"]}
+    both = {"members": paths[0], "holdout": paths[1], "score_col": ["loss"]}
     assert mipaudit.estimate(**both, blind=report).blind.n_members == N
     members.assign(loss=1 - members["age"]).to_csv(paths[0], index=False)
     with pytest.raises(InputError) as caught:
@@ -440,8 +440,8 @@ def test_rows_that_repeat_are_named_unless_persons_are_known():
     members, holdout = table(1, N // 4), table(2, N // 4)
     members, holdout = (pd.concat([frame] * 4) for frame in (members, holdout))
     several = found_in(mipaudit.shift(members, holdout, columns=["age,ward,smoker"]))
-    assert "`id_column`" in several["repeated_rows"]
-    one = mipaudit.shift(members, holdout, id_column="patient")
+    assert "`id_col`" in several["repeated_rows"]
+    one = mipaudit.shift(members, holdout, id_col="patient")
     assert "repeated_rows" not in found_in(one)
     assert one.estimates[0].lower == 0
 

@@ -50,7 +50,7 @@ def run(members, holdout, **more):
     return mipaudit.shift(members, holdout, jobs=1, **{"ignore": ["person"], **more})
 
 
-PERSONS = {"id_column": "person", "ignore": []}
+PERSONS = {"id_col": "person", "ignore": []}
 
 
 @pytest.mark.parametrize("more", [{}, {"strict": True, "seed": 3}, PERSONS, {"columns": ["ward"]}])
@@ -182,5 +182,5 @@ def test_a_missing_person_is_refused():
     members = table(1)
     members.loc[3, "person"] = None
     with pytest.raises(InputError) as caught:
-        mipaudit.shift(members, table(2), id_column="person")
+        mipaudit.shift(members, table(2), id_col="person")
     assert caught.value.code == "missing_id"

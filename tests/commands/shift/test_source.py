@@ -105,7 +105,7 @@ def test_columns_that_number_or_name_the_rows_are_left_out(tmp_path):
 def test_one_row_for_each_person_and_class(tmp_path):
     members = write(tmp_path, "m.csv", "who,x\na,1\na,2\nb,3\n")
     holdout = write(tmp_path, "h.csv", "who,x\na,4\nc,5\nc,6\n")
-    with opened(members, holdout, id_column="who") as source:
+    with opened(members, holdout, id_col="who") as source:
         source.choose(0)
         (x,), member = columns_of(source)
         assert (source.chosen.dropped_members, source.chosen.dropped_holdout) == (1, 1)
@@ -126,9 +126,9 @@ BAD = [
     (A, A.replace("3", "5"), {"ignore": ("z",)}, InputError, None),
     (A, A.replace("3", "5"), {"ignore": ("a", "b")}, InputError, "no_features"),
     (A, A.replace("3", "5"), {"columns": ("a",), "ignore": ("a",)}, UsageError, "two_roles"),
-    (A, A.replace("3", "5"), {"columns": ("a",), "id_column": "a"}, UsageError, "two_roles"),
-    ("a,p\n1,2\n", "a,p\n1,x\n", {"id_column": "p"}, InputError, "mixed_column"),
-    ("a,p\n1,2\n", "a,p\n1,\n", {"id_column": "p"}, InputError, "missing_id"),
+    (A, A.replace("3", "5"), {"columns": ("a",), "id_col": "a"}, UsageError, "two_roles"),
+    ("a,p\n1,2\n", "a,p\n1,x\n", {"id_col": "p"}, InputError, "mixed_column"),
+    ("a,p\n1,2\n", "a,p\n1,\n", {"id_col": "p"}, InputError, "missing_id"),
 ]
 
 

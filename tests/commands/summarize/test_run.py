@@ -184,11 +184,11 @@ def test_cuts_of_one_class_only_will_do(scores):
 def test_another_key_of_the_same_file_is_refused(tmp_path):
     table = keyed(500, 0).assign(other=range(1_000, 2_000))
     table.to_csv(tmp_path / "a.csv", index=False)
-    given = {"data": str(tmp_path / "a.csv"), "score_columns": ["score"]}
-    cuts = mipaudit.summarize(**given, key_column="key", cuts_only=True)
-    mipaudit.summarize(**given, key_column="key", cuts=cuts)
+    given = {"data": str(tmp_path / "a.csv"), "score_col": ["score"]}
+    cuts = mipaudit.summarize(**given, key_col="key", cuts_only=True)
+    mipaudit.summarize(**given, key_col="key", cuts=cuts)
     with pytest.raises(InputError) as caught:
-        mipaudit.summarize(**given, key_column="other", cuts=cuts)
+        mipaudit.summarize(**given, key_col="other", cuts=cuts)
     assert caught.value.code == "moved_rows"
 
 
@@ -218,8 +218,8 @@ def keyed(count, first):
 
 def test_keys_tell_rows_apart_instead_of_positions():
     sites = [keyed(1_000, 0), keyed(800, 10_000)]
-    cuts = [mipaudit.summarize(one, key_column="key", cuts_only=True) for one in sites]
-    found = [mipaudit.summarize(one, key_column="key", cuts=cuts) for one in sites]
+    cuts = [mipaudit.summarize(one, key_col="key", cuts_only=True) for one in sites]
+    found = [mipaudit.summarize(one, key_col="key", cuts=cuts) for one in sites]
     assert found[0].manifest.keyed
     assert found[0].manifest.extents == ()
     report = mipaudit.estimate(found)
@@ -227,7 +227,7 @@ def test_keys_tell_rows_apart_instead_of_positions():
     origin = next(one for one in report.findings if one.code == "from_summaries")
     assert "on trust" in origin.text
     with pytest.raises(InputError) as caught:
-        mipaudit.summarize(sites[0].assign(key="x"), key_column="key")
+        mipaudit.summarize(sites[0].assign(key="x"), key_col="key")
     assert caught.value.code == "repeated_keys"
 
 
@@ -278,7 +278,7 @@ def test_a_stated_seed_is_never_used_bare_and_is_told(scores):
 def test_data_in_memory_are_known_by_their_cuts():
     """Keyed rows have no position: their cuts are found by making them again."""
     sites = [keyed(900, 0), keyed(900, 10_000), keyed(900, 20_000)]
-    given = {"key_column": "key"}
+    given = {"key_col": "key"}
     cuts = [mipaudit.summarize(one, cuts_only=True, **given) for one in sites]
     found = [mipaudit.summarize(one, cuts=cuts, **given) for one in sites]
     assert seeds_of(*found) == seeds_of(*cuts)
@@ -291,7 +291,7 @@ def test_data_in_memory_are_known_by_their_cuts():
 
 def test_people_of_a_site_are_stood_for_alike_in_cuts_and_counts():
     table = keyed(1_500, 0).assign(person=[f"p{at // 3}" for at in range(3_000)])
-    given = {"unit_column": "person", "score_columns": ["score"]}
+    given = {"unit_col": "person", "score_col": ["score"]}
     cuts = mipaudit.summarize(table, cuts_only=True, **given)
     found = mipaudit.summarize(table, cuts=cuts, **given)
     assert seeds_of(found) == seeds_of(cuts)
@@ -377,7 +377,7 @@ def test_settings_that_make_no_sense_are_refused(scores):
     ]:
         assert refused(lambda: mipaudit.summarize(**pair, **more)) == code  # noqa: B023
     keyed_input = keyed(100, 0)
-    assert refused(lambda: mipaudit.summarize(keyed_input, key_column="key", first_row=3)) == (
+    assert refused(lambda: mipaudit.summarize(keyed_input, key_col="key", first_row=3)) == (
         "first_row"
     )
     summary = mipaudit.summarize(**pair)
@@ -385,7 +385,7 @@ def test_settings_that_make_no_sense_are_refused(scores):
         {"method": "kde"},
         {"method": "mace"},
         {"discrete": True},
-        {"score_columns": ["score"]},
+        {"score_col": ["score"]},
         {"where": "a = 1"},
         {"nan": "drop"},
         {"members": members, "holdout": holdout},

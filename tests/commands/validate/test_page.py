@@ -28,12 +28,12 @@ HOSTILE = '<script>alert("x")</script> | \x1b[2J'
 @pytest.fixture(scope="module")
 def report():
     return mipaudit.validate(
-        scenarios=["null-gaussian", "separated"],
+        scenario=["null-gaussian", "separated"],
         sizes=[20, 41],
         priors=[0.5, 0.1],
         replications=5,
         jobs=1,
-        estimands=["advantage", "auc"],
+        estimand=["advantage", "auc"],
     )
 
 

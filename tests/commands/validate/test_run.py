@@ -16,7 +16,7 @@ from mipaudit.validation.estimands.estimands import ESTIMANDS, default_estimands
 from mipaudit.validation.estimands.rivals import ALTERNATIVES, SameDataThreshold
 
 SMALL = {
-    "scenarios": ["null-gaussian", "gauss-shift-2"],
+    "scenario": ["null-gaussian", "gauss-shift-2"],
     "sizes": [60],
     "priors": [0.5],
     "replications": 30,
@@ -57,13 +57,13 @@ def test_dear_limits_are_tried_on_some_files_of_some_laws_and_on_all_by_name():
         *("named_attack", "named_shortfall", "named_shortfall_thresholds"),
         *("bounded_loss", "generalization_gap", "attribute_advantage", "attribute_membership"),
     } == dear
-    few = mipaudit.validate(**{**SMALL, "scenarios": ["leaked-atoms"]})
+    few = mipaudit.validate(**{**SMALL, "scenario": ["leaked-atoms"]})
     assert few.passed
     rows = [row for row in few.rows if row.estimand in dear]
     assert {row.estimand for row in rows} == dear
     assert {row.replications for row in rows} == {6}  # one file in five
     assert "tried on fewer files, 6 or more" in few.summary
-    asked = mipaudit.validate(**SMALL, estimands=["bounded_loss", "attribute_advantage"])
+    asked = mipaudit.validate(**SMALL, estimand=["bounded_loss", "attribute_advantage"])
     assert {row.scenario for row in asked.rows} == {"null-gaussian", "gauss-shift-2"}
     assert {row.replications for row in asked.rows} == {30}
     assert "fewer files" not in asked.summary
@@ -137,7 +137,7 @@ def test_a_run_goes_on_where_it_was_stopped(report, tmp_path, monkeypatch):
 )
 def test_a_file_of_another_run_is_refused(tmp_path, change, named):
     kept = tmp_path / "cells.jsonl"
-    tiny = {**SMALL, "scenarios": ["constant"], "replications": 2}
+    tiny = {**SMALL, "scenario": ["constant"], "replications": 2}
     mipaudit.validate(**tiny, resume=kept)
     with pytest.raises(InputError, match=f"another {named}"):
         mipaudit.validate(**{**tiny, **change}, resume=kept)
@@ -162,7 +162,7 @@ def test_an_invalid_method_that_passes_is_found(monkeypatch):
 
 
 def test_estimands_can_be_chosen_and_controls_stay():
-    chosen = mipaudit.validate(**SMALL, estimands=["auc", "eta", "auc"])
+    chosen = mipaudit.validate(**SMALL, estimand=["auc", "eta", "auc"])
     assert chosen.design.estimands == ("auc", "eta")
     assert {row.label for row in chosen.rows} == {"auc", "eta"}
     assert chosen.passed
@@ -171,7 +171,7 @@ def test_estimands_can_be_chosen_and_controls_stay():
 
 
 def test_epsilon_has_controls_of_its_own_and_files_enough_to_catch_them():
-    chosen = mipaudit.validate(**SMALL, estimands=["epsilon_runs"])
+    chosen = mipaudit.validate(**SMALL, estimand=["epsilon_runs"])
     named = {control.label: control.replications for control in chosen.controls}
     assert len(named) == 7
     assert set(named.values()) == {1000}
@@ -206,11 +206,11 @@ def test_strict_methods_can_be_checked(report):
         ({"jobs": 10**6}, "jobs"),
         ({"seed": -1}, "seed"),
         ({"seed": "0"}, "seed"),
-        ({"estimands": ["advantag"]}, "unknown_estimand"),
-        ({"estimands": [3]}, "estimands"),
-        ({"scenarios": ["null_gaussian"]}, "unknown_scenario"),
-        ({"scenarios": [None]}, "scenarios"),
-        ({"estimands": ["attack_mu"], "scenarios": ["separated"]}, "nothing_to_validate"),
+        ({"estimand": ["advantag"]}, "unknown_estimand"),
+        ({"estimand": [3]}, "estimand"),
+        ({"scenario": ["null_gaussian"]}, "unknown_scenario"),
+        ({"scenario": [None]}, "scenario"),
+        ({"estimand": ["attack_mu"], "scenario": ["separated"]}, "nothing_to_validate"),
         ({"resume": 3}, "resume"),
     ],
 )
@@ -221,7 +221,5 @@ def test_hostile_arguments_are_usage_errors(settings, code):
 
 
 def test_a_single_name_is_one_name():
-    one = mipaudit.validate(
-        **{**SMALL, "scenarios": "constant", "replications": 2}, estimands="auc"
-    )
+    one = mipaudit.validate(**{**SMALL, "scenario": "constant", "replications": 2}, estimand="auc")
     assert (one.design.scenarios, one.design.estimands) == (("constant",), ("auc",))

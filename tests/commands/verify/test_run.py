@@ -40,7 +40,7 @@ def agrees(report, **given):
         ("estimate", {"max_advantage": 0.3, "max_tpr_at_fpr": (0.2, 0.1), "metric": "f1"}),
         ("estimate", {"strict": True, "prior": 0.2, "claimed_epsilon": 1, "delta": 1e-5}),
         ("estimate", {"limits": [{"quantity": "auc", "max": 0.7, "score": "score"}]}),
-        ("check", {"score_columns": "score"}),
+        ("check", {"score_col": "score"}),
         ("epsilon", {"design": "independent-runs", "claimed_epsilon": 0.1, "curve": True}),
         ("epsilon", {"design": "one-run", "guesses": (50, 60)}),
         ("records", {"by": ["site"], "top": 3, "max_risk": 0.9}),

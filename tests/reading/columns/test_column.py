@@ -171,7 +171,7 @@ def test_a_missing_column_fits_everything():
     assert np.isnan(values["at"]).tolist() == [False, False, True, True]
 
 
-@pytest.mark.parametrize("role", ["columns", "id_column"])
+@pytest.mark.parametrize("role", ["columns", "id_col"])
 def test_a_nested_column_that_is_asked_for_is_refused(role):
     both = [table(at=pa.array([[1]]), x=pa.array([1]))] * 2
     with pytest.raises(InputError) as caught:
@@ -188,7 +188,7 @@ def test_nothing_but_nested_columns():
 
 def test_a_day_can_be_an_id():
     both = [table(at=pa.array([NOON.date()]), x=pa.array([value])) for value in (1, 2)]
-    kinds, values, _ = features(*both, id_column="at")
+    kinds, values, _ = features(*both, id_col="at")
     assert kinds == {"x": "number"}
     assert values["x"].tolist() == [1, 2]
 

@@ -142,7 +142,7 @@ def test_a_list_beside_the_scores_is_told_until_they_are_named(tmp_path):
         path = tmp_path / "scores.parquet"
         pq.write_table(pa.table(table | extra), path)
         for columns in ((), ("loss",)):
-            report = mipaudit.estimate(str(path), score_columns=columns)
+            report = mipaudit.estimate(str(path), score_col=columns)
             codes = {one.code for one in report.findings}
             assert ("score_left_out" in codes) == (bool(extra) and not columns)
 

@@ -122,7 +122,7 @@ def test_no_cell_of_a_first_row_is_printed(write, first, rest, capfd):
     path = str(write("\n".join([first, *rows]) + "\n"))
     asked = [
         lambda: mipaudit.estimate(path),
-        lambda: mipaudit.estimate(path, member_column="class"),
+        lambda: mipaudit.estimate(path, member_col="class"),
         lambda: mipaudit.estimate(members=path, holdout=path),
         lambda: mipaudit.estimate(path, where="ana = 1"),
         lambda: mipaudit.check(path),

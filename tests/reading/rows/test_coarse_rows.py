@@ -125,7 +125,7 @@ def test_every_verdict_is_kept_from_met(tmp_path):
     path = str(tmp_path)
     compared = compare(path, baseline="loss", max_increase=0.9, against="thresholds")
     assert compared.verdict.status == "inconclusive"
-    one = {"score_columns": ["loss"]}
+    one = {"score_col": ["loss"]}
     risky = records(path, **one, limits=[{"quantity": "risk", "max": 0.99}])
     assert risky.verdict.status == "inconclusive"
     attacked = attack(path, **one, max_advantage=0.9)

@@ -53,7 +53,7 @@ def test_a_missing_score_is_not_counted_as_infinite(write):
     rows += [f"{i % 2},{['', '-inf', 'inf', 'inf', i, i, i, i][i % 8]},{i}" for i in range(800)]
     path = str(write("\n".join(rows) + "\n"))
     for columns in (["score"], ["score,x"]):
-        report = mipaudit.estimate(path, score_columns=columns, nan="category")
+        report = mipaudit.estimate(path, score_col=columns, nan="category")
         texts = {finding.code: finding.text for finding in report.findings}
         assert "300 " in texts["infinite_scores"]
     texts = {f.code: f.text for f in mipaudit.check(path, nan="category").findings}

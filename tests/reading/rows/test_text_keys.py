@@ -39,8 +39,8 @@ def test_a_key_is_what_is_written(tmp_path, size, pair, last):
     who = [*numbers, *pair] if last else [*pair, *numbers]
     path = scores(tmp_path / "keys.csv", who)
 
-    assert mipaudit.estimate(path, key_column="who").design.n_members == 151
-    persons = mipaudit.estimate(path, unit_column="who").design
+    assert mipaudit.estimate(path, key_col="who").design.n_members == 151
+    persons = mipaudit.estimate(path, unit_col="who").design
     assert persons.n_members + persons.n_holdout == 302
 
 
@@ -69,7 +69,7 @@ def test_runs_are_what_is_written(tmp_path, size):
     frame.to_csv(path, index=False)
 
     found = mipaudit.epsilon(
-        path, design="one-run", run_column="who", key_column="canary", score_columns=["score"]
+        path, design="one-run", run_col="who", key_col="canary", score_col=["score"]
     )
 
     assert found.design.runs == 3
@@ -82,7 +82,7 @@ def test_ids_of_shift_are_texts(tmp_path):
         table.to_csv(tmp_path / f"{name}.csv", index=False)
 
     found = mipaudit.shift(
-        members=str(tmp_path / "m.csv"), holdout=str(tmp_path / "h.csv"), id_column="who"
+        members=str(tmp_path / "m.csv"), holdout=str(tmp_path / "h.csv"), id_col="who"
     )
 
     assert not [one for one in found.findings if "person" in one.text or "both" in one.text]
@@ -97,7 +97,7 @@ def test_numbers_stay_numbers_where_nothing_is_lost(tmp_path, size):
         assert frame["who"].dtype == values.dtype
         frame.to_parquet(tmp_path / "keys.parquet")
         found = [
-            mipaudit.estimate(str(tmp_path / f"keys.{form}"), key_column="who")
+            mipaudit.estimate(str(tmp_path / f"keys.{form}"), key_col="who")
             for form in ("csv", "parquet")
         ]
         assert found[0].estimates == found[1].estimates

@@ -264,7 +264,7 @@ def _not_together(compared: Compared, pairs: Sequence[tuple[int, int]]) -> list[
     if many:
         why.append(
             f"None of {many} pairs of scores of the same rows was looked at together: that is done "
-            f"for up to {MOST_TOGETHER} pairs. Fewer scores (`score_columns`), or `baseline` where "
+            f"for up to {MOST_TOGETHER} pairs. Fewer scores (`score_col`), or `baseline` where "
             "it is not given, leave fewer pairs."
         )
     if idle:

@@ -33,7 +33,7 @@ _APPROXIMATE: Final = (
 )
 _UNKNOWN: Final = (
     "Inputs whose rows are not matched may hold the same records: their limits are added up. With "
-    "`key_column` rows are matched, with `independent` you say that the records differ; either "
+    "`key_col` rows are matched, with `independent` you say that the records differ; either "
     "makes the differences more precise."
 )
 _INDEPENDENT: Final = (

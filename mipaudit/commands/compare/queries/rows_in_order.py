@@ -202,7 +202,7 @@ def by_key(rows: Rows) -> Rows:
         raise InputError(
             "repeated_keys",
             "The key column repeats its values: it does not tell rows apart.",
-            hint="Name another `key_column`: rows are matched by it.",
+            hint="Name another `key_col`: rows are matched by it.",
         )
     return rows.reordered(order)
 
@@ -229,8 +229,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
         raise InputError(
             "no_matching_keys",
             "No key is in every input: there are no rows to match.",
-            hint="Is `key_column` written alike in all of them? Leave it out to compare them "
-            "apart.",
+            hint="Is `key_col` written alike in all of them? Leave it out to compare them apart.",
         )
     places = [np.searchsorted(_keys(one), keys) for one in found]
     members = [one.member[at] for one, at in zip(found, places, strict=True)]
@@ -247,7 +246,7 @@ def match_rows(inputs: Sequence[Rows], names: Sequence[str]) -> tuple[Rows, tupl
             "no_matching_keys",
             f"The {keys.size:,} records whose key is in every input are all {found_only}: "
             f"no key of the {missing} records matches.",
-            hint="Is `key_column` written alike for both classes in all inputs?",
+            hint="Is `key_col` written alike for both classes in all inputs?",
         )
     scores = tuple(
         column[at] for one, at in zip(found, places, strict=True) for column in one.scores

@@ -44,7 +44,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
     """Return which of several queries leaks most, and by how much, with limits."""
     inputs = asked.named_scores
     if asked.independent:
-        _require_independent([one.data for one in inputs], asked.key_column)
+        _require_independent([one.data for one in inputs], asked.key_col)
     given = [(one.data, None, None) for one in inputs] or [(None, asked.members, asked.holdout)]
     titles = [one.name for one in inputs] or [""]
     request = read_request(asked, seed=asked.chosen_seed)
@@ -53,7 +53,7 @@ def compare_queries(asked: CompareOptions) -> CompareReport:
         columns = [[column.name for column in source.columns] for source in sources]
         names = query_names(list(zip(titles, columns, strict=True)))
         _require_baseline(asked, [name for some in names for name in some])
-        matched = asked.key_column is not None and len(sources) > 1
+        matched = asked.key_col is not None and len(sources) > 1
         read = partial(
             fold,
             workers=Workers(Engine(jobs=asked.jobs)),
@@ -105,7 +105,7 @@ def _require_baseline(asked: CompareOptions, names: Sequence[str]) -> None:
         pairs <= _MOST_PAIRS,
         "too_many_queries",
         f"{count} queries make {pairs} pairs; at most {_MOST_PAIRS} can be compared.",
-        "Name fewer with `score_columns`, or compare all with one: `baseline` NAME.",
+        "Name fewer with `score_col`, or compare all with one: `baseline` NAME.",
     )
 
 
@@ -153,7 +153,7 @@ def _require_independent(data: Sequence[object], key_column: str | None) -> None
     require(
         key_column is None,
         "independent",
-        "`key_column` matches the same records of several inputs, and `independent` says that the "
+        "`key_col` matches the same records of several inputs, and `independent` says that the "
         "inputs hold different ones.",
         "Leave one of them out.",
     )

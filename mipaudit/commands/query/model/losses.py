@@ -43,7 +43,7 @@ _SAME_RECORD: Final = (
 )
 _SHARED: Final = (
     "Several scores of one model share the error when they are audited together: name the ones "
-    "that matter with `score_columns`. conf_true is a function of the loss and tells no more."
+    "that matter with `score_col`. conf_true is a function of the loss and tells no more."
 )
 _AS_ANSWERED: Final = (
     "The scores are of one model as it answered. Members and holdout records must be alike but "

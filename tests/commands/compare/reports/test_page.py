@@ -24,7 +24,7 @@ def audited(seed, count=2):
     drawn = {f"s{place}": rng.standard_normal(300) + seed * member for place in range(count)}
     data = pd.DataFrame({"member": member, **drawn}).rename(columns={"s0": HOSTILE})
     names = [HOSTILE, *(f"s{place}" for place in range(1, count))]
-    return mipaudit.estimate(data, score_columns=names)
+    return mipaudit.estimate(data, score_col=names)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,81 @@
+"""What sentences call options: in backticks where they are written, as callers do where read.
+
+The command line has ``--by``, and Python ``by=``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+
+from mipaudit.errors import MipauditError
+from mipaudit.options.declare import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from mipaudit.options.declare import Declared, Options
+
+P = ParamSpec("P")
+AnswerT = TypeVar("AnswerT")
+# A name, and the blank before what stands for its value.
+_NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`( (?=[A-Z]+\b))?")
+
+
+def flags_of(*classes: type[Options]) -> dict[str, str]:
+    """Return the options of classes as they are typed, by name, also as reports have it."""
+    return {
+        name: one.option.flag.split("/")[-1]
+        for name, one in _named(classes)
+        if one.option.flag is not None
+    }
+
+
+def keywords_of(*classes: type[Options]) -> dict[str, str]:
+    """Return the options of classes as Python's callers write them, ``by=``, by name."""
+    return {name: f"{one.name}=" for name, one in _named(classes)}
+
+
+def _named(classes: Sequence[type[Options]]) -> Iterator[tuple[str, Declared]]:
+    """Yield options by what a sentence may call them: those of stored reports are older."""
+    options = [one for kind in classes for one in declared(kind)]
+    yield from ((one.recorded_name, one) for one in options)
+    yield from ((one.name, one) for one in options)
+
+
+def as_typed(text: str, flags: Mapping[str, str]) -> str:
+    """Return a sentence with the options in it as they are typed; other names stay.
+
+    Args:
+        text: has options in backticks.
+        flags: how each is typed, by name: of `flags_of`, or of `keywords_of`.
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        flag = flags.get(found[1])
+        if flag is None:
+            return found[0]
+        return flag if flag.endswith("=") else f"{flag}{found[2] or ''}"
+
+    return _NAMED.sub(typed, text)
+
+
+def in_keywords(plain: Callable[P, AnswerT], asked: Any) -> Callable[P, AnswerT]:  # noqa: ANN401 - a class
+    """Return a function whose errors name options as Python's callers write them: ``by=``."""
+
+    def call(*given: P.args, **named: P.kwargs) -> AnswerT:
+        try:
+            return plain(*given, **named)
+        except MipauditError as error:
+            spell = partial(as_typed, flags=keywords_of(asked))
+            raise error.reworded(spell) from error.__cause__
+
+    call.__wrapped__ = plain  # type: ignore[attr-defined] # as functools has it
+    return call
+
+
+def unspelled(function: Callable[P, AnswerT]) -> Callable[P, AnswerT]:
+    """Return a public function whose errors name options in backticks, for who spells them."""
+    plain: Callable[P, AnswerT] = function.__wrapped__  # type: ignore[attr-defined]
+    return plain
