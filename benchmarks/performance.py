@@ -1,4 +1,4 @@
-"""Runs every benchmark and writes `docs/performance.md` from what was measured.
+"""Runs every benchmark and writes `docs/reference/performance.md` from what was measured.
 
     python benchmarks/performance.py [--quick [--write]] [--only parquet_scale]
 
@@ -30,7 +30,7 @@ import startup
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs" / "reference"
 BENCHMARKS: Final = {
     "Starting up": startup,
     "A small file": small_csv,

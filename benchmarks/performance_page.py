@@ -1,4 +1,4 @@
-"""Writes `docs/performance.md` and its plot from `docs/performance.json`.
+"""Writes `docs/reference/performance.md` and its plot from `docs/reference/performance.json`.
 
 Run by itself it writes the page again from the same results.
 """
@@ -152,4 +152,4 @@ def versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    write(Path(__file__).resolve().parents[1] / "docs")
+    write(Path(__file__).resolve().parents[1] / "docs" / "reference")

@@ -101,7 +101,7 @@ def mover_lower(
 
     The method of variance estimates recovery (Zou and Donner 2008) on two
     Clopper-Pearson limits. Its minimum coverage over all (TPR, FPR), by exact
-    enumeration, is stated in docs/methods.md.
+    enumeration, is stated in mipaudit help methods.
 
     Args:
         tpr: observed share of members guessed to be members.

@@ -51,7 +51,7 @@ class Estimate:
     shared over the score columns (but for a row that is ``not-an-interval``).
     Of ``any_difference`` the ``value`` is a p-value and there are no limits.
     ``n_members`` and ``n_holdout`` are the rows behind the value; an upper limit may
-    rest on others, as docs/methods.md says. ``fpr`` is set for ``tpr_at_fpr`` only,
+    rest on others, as mipaudit help methods says. ``fpr`` is set for ``tpr_at_fpr`` only,
     ``metric`` (its name) for ``metric``, ``bandwidth`` (in units of the score) for
     kernel densities, ``group`` for a subgroup, ``versus`` (the other score) for
     ``difference``.

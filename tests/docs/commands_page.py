@@ -1,4 +1,4 @@
-"""Writes ``docs/commands.md``: what every command's ``--help`` says.
+"""Writes ``docs/reference/commands.md``: what every command's ``--help`` says.
 
 Run as ``python tests/docs/commands_page.py`` from anywhere.
 """
@@ -15,7 +15,7 @@ from typing import Final
 from mipaudit.cli.program import COMMANDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "commands.md"
+PAGE: Final = ROOT / "docs" / "reference" / "commands.md"
 _HEAD: Final = """# Commands
 
 Every command with its options, as `mipaudit COMMAND --help` prints them. This page is made from

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGES: Final = (
     ROOT / "README.md",
-    ROOT / "docs" / "reading-a-report.md",
-    ROOT / "docs" / "bounds.md",
-    ROOT / "docs" / "epsilon.md",
-    ROOT / "docs" / "scenarios.md",
+    ROOT / "docs" / "explanation" / "reading-a-report.md",
+    ROOT / "docs" / "reference" / "guarantees.md",
+    ROOT / "docs" / "how-to" / "epsilon-audits.md",
+    ROOT / "docs" / "reference" / "scenarios.md",
 )
 # What one example of the README writes and the next one reads.
 MADE: Final = "adult_scores.csv"
@@ -70,7 +70,9 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
         raise ValueError("not a mipaudit command")
     from tests.within import run_within
 
-    kept = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    # What is quoted is what somebody sees who has set nothing.
+    unset = {"SOURCE_DATE_EPOCH", "MIPAUDIT_FULL"}
+    kept = {name: text for name, text in os.environ.items() if name not in unset}
     return run_within(
         arguments,
         environment={**kept, "COLUMNS": "100", "NO_COLOR": "1"},

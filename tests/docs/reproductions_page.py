@@ -1,4 +1,4 @@
-"""Writes ``docs/reproductions.md`` and its pictures from a folder of reproductions.
+"""Writes ``docs/reference/reproductions.md`` and its pictures from a folder of reproductions.
 
 Make the folder first, which takes about ten minutes on one processor, and then the page::
 
@@ -17,8 +17,8 @@ from typing import Final
 from mipaudit.reproductions.run import list_reproductions
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reproductions.md"
-PICTURES: Final = ROOT / "docs" / "reproductions"
+PAGE: Final = ROOT / "docs" / "reference" / "reproductions.md"
+PICTURES: Final = ROOT / "docs" / "reference" / "reproductions"
 _HEAD: Final = """# The papers' figures, computed anew
 
 What `mipaudit reproduce all` writes. For each figure: what the paper shows and says, what came out

@@ -12,7 +12,7 @@ import pytest
 
 from tests.places import ROOT
 
-PAGE = ROOT / "docs" / "contributing.md"
+PAGE = ROOT / "docs" / "how-to" / "contributing.md"
 _BLOCK = re.compile(r"```python\n# (?P<place>[^\n]*)\n(?P<code>.*?)```", re.DOTALL)
 _ROW = re.compile(r"a row of (?P<table>\w+) in (?P<path>\S+)")
 

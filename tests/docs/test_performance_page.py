@@ -27,11 +27,11 @@ def page(monkeypatch):
 
 
 def test_the_page_follows_from_the_results(page, tmp_path):
-    stored = ROOT / "docs" / "performance.json"
+    stored = ROOT / "docs" / "reference" / "performance.json"
     (tmp_path / stored.name).write_bytes(stored.read_bytes())
     page.write(tmp_path)
     written = (tmp_path / "performance.md").read_text(encoding="utf-8")
-    assert written == (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert written == (ROOT / "docs" / "reference" / "performance.md").read_text(encoding="utf-8")
     assert (tmp_path / "performance-growth.svg").stat().st_size > 1000
 
 

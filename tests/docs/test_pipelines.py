@@ -22,7 +22,7 @@ from mipaudit.output import exit_code
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PAGE = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "pipelines.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"<!-- run: (.*?) -->\n```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall(PAGE)
 SHELL_BLOCKS = [(how, text) for how, language, text in BLOCKS if language == "sh"]

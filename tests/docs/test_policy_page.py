@@ -14,7 +14,7 @@ from mipaudit.options.policy_limits import check_limits, check_waivers
 from mipaudit.statements.estimate import Quantity
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "policy-files.md").read_text(encoding="utf-8")
 STEP = re.compile(
     r"<!-- (?P<kind>file|run): (?P<name>\S+) -->\n```\w+\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,

@@ -21,27 +21,27 @@ from mipaudit.statements.reports.kinds import KINDS, report_type
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 README = ROOT / "README.md"
-METHODS = ROOT / "docs" / "methods.md"
-READING = ROOT / "docs" / "reading-a-report.md"
-VALIDATION = ROOT / "docs" / "validation.md"
-JSON = ROOT / "docs" / "json-report.md"
-PIPELINES = ROOT / "docs" / "pipelines.md"
+METHODS = ROOT / "docs" / "explanation" / "methods.md"
+READING = ROOT / "docs" / "explanation" / "reading-a-report.md"
+VALIDATION = ROOT / "docs" / "reference" / "validation.md"
+JSON = ROOT / "docs" / "reference" / "json-report.md"
+PIPELINES = ROOT / "docs" / "how-to" / "pipelines.md"
 SAMPLES = ROOT / "sample_data" / "README.md"
-BOUNDS = ROOT / "docs" / "bounds.md"
-MIP_NOISE = ROOT / "docs" / "mip-noise.md"
-EPSILON = ROOT / "docs" / "epsilon.md"
-COMPARE = ROOT / "docs" / "compare.md"
-RECORDS = ROOT / "docs" / "records.md"
-METRICS = ROOT / "docs" / "metrics.md"
-SCENARIOS = ROOT / "docs" / "scenarios.md"
-SCALE = ROOT / "docs" / "scale.md"
-VECTORS = ROOT / "docs" / "vector-scores.md"
-QUERY = ROOT / "docs" / "query.md"
-SHIFT = ROOT / "docs" / "shift.md"
-TRUST = ROOT / "docs" / "trust.md"
-ATTACK = ROOT / "docs" / "attack.md"
-ATTRIBUTE = ROOT / "docs" / "attribute.md"
-MODEL_QUERIES = ROOT / "docs" / "model-queries.md"
+BOUNDS = ROOT / "docs" / "reference" / "guarantees.md"
+MIP_NOISE = ROOT / "docs" / "explanation" / "mip-noise.md"
+EPSILON = ROOT / "docs" / "how-to" / "epsilon-audits.md"
+COMPARE = ROOT / "docs" / "how-to" / "compare-releases.md"
+RECORDS = ROOT / "docs" / "how-to" / "exposed-records.md"
+METRICS = ROOT / "docs" / "reference" / "metrics.md"
+SCENARIOS = ROOT / "docs" / "reference" / "scenarios.md"
+SCALE = ROOT / "docs" / "how-to" / "scale.md"
+VECTORS = ROOT / "docs" / "explanation" / "vector-scores.md"
+QUERY = ROOT / "docs" / "how-to" / "synthetic-data.md"
+SHIFT = ROOT / "docs" / "how-to" / "members-and-holdout.md"
+TRUST = ROOT / "docs" / "how-to" / "trust.md"
+ATTACK = ROOT / "docs" / "explanation" / "named-attacks.md"
+ATTRIBUTE = ROOT / "docs" / "explanation" / "attribute.md"
+MODEL_QUERIES = ROOT / "docs" / "how-to" / "model-outputs.md"
 FINDING_PAGES = (
     *(READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE),
     *(QUERY, ATTACK, ATTRIBUTE, MODEL_QUERIES, SHIFT),
@@ -51,7 +51,7 @@ WRITTEN = (
     README,
     SAMPLES,
     ROOT / "CHANGELOG.md",
-    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "pipelines.md"),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != "pipelines.md"),
 )
 WORD = re.compile(r"`([a-z_0-9-]+)`")
 

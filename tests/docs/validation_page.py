@@ -1,4 +1,4 @@
-"""Writes the table of ``docs/validation.md``: runs the command and puts in what it prints.
+"""Writes the table of ``docs/reference/validation.md``: what the command prints.
 
 Run as ``python tests/docs/validation_page.py --long`` from anywhere, with the options of
 ``mipaudit validate``; exits as that does. Stopped and run again, it goes on.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "validation.md"
+PAGE: Final = ROOT / "docs" / "reference" / "validation.md"
 # Finished cells of an unfinished run; `make clean` removes it.
 CELLS: Final = ROOT / "build" / "validation-cells.jsonl"
 _TABLE: Final = re.compile(

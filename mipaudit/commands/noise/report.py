@@ -25,8 +25,8 @@ class NoiseCalibration:
     """One way to a promise of eta: the scale of the noise is ``multiplier`` times ``of``.
 
     Attributes:
-        calibration: ``paper`` (Izzo et al. 2022), ``moment`` and ``swap`` (docs/mip-noise.md),
-            or ``dp`` (differential privacy at the equivalent epsilon).
+        calibration: ``paper`` (Izzo et al. 2022), ``moment`` and ``swap``
+            (mipaudit help mip-noise), or ``dp`` (differential privacy at the equivalent epsilon).
         mechanism: ``laplace`` is for one number; ``gaussian`` and the rest for any dimension.
             ``norm-exponential`` has density ~ exp(-||x|| / scale).
         multiplier: None where it is beyond the floats.

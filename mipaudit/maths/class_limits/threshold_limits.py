@@ -302,7 +302,7 @@ class Area:
         falls by d = A e, and its variance is at most (1 - e)(V + A d / n), n the smaller
         class: the limit is the area at which d is z standard errors. Half of e is used in
         the first factor, and A / n is raised where the count of such rows is no normal one
-        (docs/methods.md has the enumeration). The upper limit is the lower one of the score
+        (mipaudit help methods has the enumeration). The upper limit is the lower one of the score
         turned round.
 
         Args:

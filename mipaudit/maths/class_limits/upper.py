@@ -58,7 +58,7 @@ def oracle_upper(
     When the classes are in proportion to the prior, the number of correct guesses of a
     fixed attacker is less dispersed than a binomial one (Hoeffding 1956), and the
     limit is Clopper-Pearson's; otherwise the effective sample size makes the same
-    limit approximate (coverage in docs/methods.md).
+    limit approximate (coverage in mipaudit help methods).
 
     Args:
         observed: best advantage over the class on the data, in [-1, 1].
@@ -142,7 +142,7 @@ def noncentrality_upper(
         holdout: counts per cell, shape (K,), total at least 2.
         weights: positive, sum 1, shape (K,), fixed without looking at these counts:
             weights or cells chosen from the same counts make the limit invalid.
-        alpha: one-sided error in (0, 1). A normal approximation: see docs/methods.md
+        alpha: one-sided error in (0, 1). A normal approximation: see mipaudit help methods
             for its measured coverage.
 
     Returns:

@@ -77,7 +77,7 @@ class ListedPolicy(Options):
         Option(
             None,
             "Policy limits on any quantity, as the policy file lists them: "
-            "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'}; docs/policy.md has the keys.",
+            "{'quantity': 'auc', 'max': 0.6, 'score': 'loss'} (mipaudit help policy-files).",
             read=partial(listed, "limits"),
         ),
     ] = ()

@@ -76,7 +76,7 @@ def run(bench: Bench) -> Outcome:
             (
                 "The adjacency is left implicit: the bound needs epsilon by substitution of a "
                 "record. DP-SGD's accountants state it by adding or removing one, for which the "
-                "best attacker reaches more: see docs/bounds.md."
+                "best attacker reaches more: see mipaudit help guarantees."
             ),
         ),
     )

@@ -90,7 +90,7 @@ def test_every_environment_variable_is_explained():
 
 
 def test_the_page_of_words_is_the_glossary():
-    table = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \|", table, flags=re.MULTILINE)
     words = {word for row in rows[1:] for word in row.split(", ")}
     terms = re.findall(r"^  (\S.*?)  ", topic_text("glossary"), flags=re.MULTILINE)

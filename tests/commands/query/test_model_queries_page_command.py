@@ -9,7 +9,7 @@ import pytest
 
 from tests.places import ROOT
 
-PAGE = ROOT / "docs" / "model-queries.md"
+PAGE = ROOT / "docs" / "how-to" / "model-outputs.md"
 README = ROOT / "README.md"
 
 
