@@ -22,7 +22,6 @@ from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
     import typer
-    from typer.core import TyperArgument, TyperOption
 
     from mipaudit.options.commands import Command
     from mipaudit.options.declare import Declared, Option, Options
@@ -89,16 +88,18 @@ def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's para
     return [_parameter(one, as_typed(one.said, flags)) for one in options if one.option.flag]
 
 
-def _parameter(one: Declared, said: str) -> TyperArgument | TyperOption:
+def _parameter(one: Declared, said: str) -> Any:  # noqa: ANN401 - of the parser's
     flag = str(one.option.flag)
     make = _typed if flag[0] == "-" else _by_place
     info: Any = make(one.option, flag, said)  # of either kind
     info.default = ... if one.default is REQUIRED else _default(one)
+    parameter: Any  # with the names by which people know it
     parameter, _ = get_click_param(ParamMeta(name=one.name, default=info, annotation=_words(one)))
     if one.kind is int and not one.many and one.option.read is not None:
         # Typed it is a text, as 1e4; a policy file has a whole number all the same.
         parameter.type = copy(parameter.type)
         parameter.type.name = "integer"
+    parameter.also = one.option.also
     return parameter
 
 

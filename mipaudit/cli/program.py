@@ -140,9 +140,9 @@ def help_of(name: str) -> str:
     return str(_command(name).help)
 
 
-def _option_names(name: str) -> frozenset[str]:
-    """Return the options of a command as they are typed."""
-    return frozenset(word for one in _command(name).params for word in one.opts)
+def _parameters(name: str) -> Sequence[Any]:
+    """Return what a command takes."""
+    return _command(name).params
 
 
 def _command(name: str) -> TyperCommand:
@@ -182,13 +182,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
-    from mipaudit.cli.failure import error_style, misplaced, show, usage_failure
+    from mipaudit.cli.failure import error_style, show, usage_failure
+    from mipaudit.cli.wrong_names import misplaced
 
     if type(error).__name__ == "NoArgsIsHelpError":
         # The message is the help itself.
         typer.echo(str(error), err=True)
         return exit_code.USAGE
-    better = misplaced(error, tuple(COMMANDS), _option_names)
+    better = misplaced(error, arguments, _parameters)
     failure = usage_failure(error, usage_place(error), better)
     show(failure, error_style(arguments))
     return failure.status

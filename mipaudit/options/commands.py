@@ -25,6 +25,8 @@ class Command(NamedTuple):
         configured: whether a policy file and the environment may set its options: not where
             there is nothing to set, so that it works where a policy file is broken.
         suffices: whether it does something without arguments.
+        also: words by which people look for it; none is accepted, and an error about one names
+            the command.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Command(NamedTuple):
     shown: str = "mipaudit.options.groups.shown:Judged"
     configured: bool = True
     suffices: bool = False
+    also: tuple[str, ...] = ()
 
 
 # In the order in which they are listed.
@@ -45,6 +48,7 @@ TABLE: Final = (
         "Say how much anybody could learn about membership from a score.",
         asked="mipaudit.commands.estimate.options:EstimateOptions",
         answer="mipaudit.commands.estimate.run:answer_estimate",
+        also=("audit", "run", "mia", "score", "scores", "measure", "test"),
     ),
     Command(
         "records",
@@ -52,6 +56,7 @@ TABLE: Final = (
         asked="mipaudit.commands.records.options:RecordsOptions",
         run="mipaudit.commands.records.run:run_records",
         shown="mipaudit.commands.records.options:RecordsShown",
+        also=("risk", "risks", "rows"),
     ),
     Command(
         "epsilon",
@@ -59,6 +64,7 @@ TABLE: Final = (
         asked="mipaudit.commands.epsilon.options:EpsilonOptions",
         run="mipaudit.commands.epsilon.command:run_epsilon",
         shown="mipaudit.commands.epsilon.options:EpsilonShown",
+        also=("canary", "canaries", "dp-audit", "lower-bound"),
     ),
     Command(
         "check",
@@ -66,6 +72,7 @@ TABLE: Final = (
         asked="mipaudit.commands.check.options:CheckOptions",
         answer="mipaudit.commands.check.run:answer_check",
         shown="mipaudit.options.groups.shown:Shown",
+        also=("inspect", "info", "describe", "lint"),
     ),
     Command(
         "summarize",
@@ -73,6 +80,7 @@ TABLE: Final = (
         asked="mipaudit.commands.summarize.options:SummarizeOptions",
         run="mipaudit.commands.summarize.run:run_summarize",
         shown="mipaudit.commands.summarize.options:SummarizeShown",
+        also=("count", "aggregate"),
     ),
     Command(
         "query",
@@ -80,24 +88,28 @@ TABLE: Final = (
         asked="mipaudit.commands.query.options:QueryOptions",
         run="mipaudit.commands.query.run:run_query",
         shown="mipaudit.commands.query.options:QueryShown",
+        also=("distance", "distances", "dcr", "synthetic"),
     ),
     Command(
         "compare",
         "Say which of several queries leaks most, and by how much.",
         asked="mipaudit.commands.compare.options:CompareOptions",
         answer="mipaudit.commands.compare.run:answer_compare",
+        also=("diff",),
     ),
     Command(
         "attack",
         "Say what the named attacks of the literature achieve.",
         asked="mipaudit.commands.attack.options:AttackOptions",
         answer="mipaudit.commands.attack.run:answer_attack",
+        also=("adversary", "adversaries"),
     ),
     Command(
         "attribute",
         "Say how much better an attribute is guessed of members.",
         asked="mipaudit.commands.attribute.options:AttributeOptions",
         answer="mipaudit.commands.attribute.run:answer_attribute",
+        also=("aia", "inference"),
     ),
     Command(
         "query losses",
@@ -106,6 +118,7 @@ TABLE: Final = (
         answer="mipaudit.commands.query.model.losses:answer_query_losses",
         write="mipaudit.output.presentation:write_scores",
         shown="mipaudit.options.groups.shown:ScoresShown",
+        also=("model", "logits"),
     ),
     Command(
         "query lira",
@@ -114,12 +127,14 @@ TABLE: Final = (
         answer="mipaudit.commands.query.model.lira:answer_query_lira",
         write="mipaudit.output.presentation:write_scores",
         shown="mipaudit.options.groups.shown:ScoresShown",
+        also=("shadow", "shadows"),
     ),
     Command(
         "shift",
         "Say whether members and holdout can be told apart without the model.",
         asked="mipaudit.commands.shift.options:ShiftOptions",
         answer="mipaudit.commands.shift.run:answer_shift",
+        also=("drift", "blind"),
     ),
     Command(
         "bounds",
@@ -127,6 +142,7 @@ TABLE: Final = (
         asked="mipaudit.commands.bounds.options:BoundsOptions",
         run="mipaudit.commands.bounds.run:run_bounds",
         shown="mipaudit.commands.bounds.options:BoundsShown",
+        also=("dp", "translate", "guarantee"),
     ),
     Command(
         "noise",
@@ -134,6 +150,7 @@ TABLE: Final = (
         asked="mipaudit.commands.noise.options:NoiseOptions",
         run="mipaudit.commands.noise.run:run_noise",
         shown="mipaudit.commands.noise.options:NoiseShown",
+        also=("calibrate", "sanitize"),
     ),
     Command(
         "simulate",
@@ -141,6 +158,7 @@ TABLE: Final = (
         asked="mipaudit.commands.simulate.options:SimulateOptions",
         run="mipaudit.commands.simulate.run:run_simulate",
         shown="mipaudit.commands.simulate.options:SimulateShown",
+        also=("sample", "generate", "example", "demo"),
     ),
     Command(
         "validate",
@@ -149,6 +167,7 @@ TABLE: Final = (
         run="mipaudit.commands.validate.command:run_validate",
         shown="mipaudit.options.groups.shown:Shown",
         suffices=True,
+        also=("coverage",),
     ),
     Command(
         "reproduce",
@@ -158,6 +177,7 @@ TABLE: Final = (
         shown="mipaudit.reproductions.options:ReproduceShown",
         configured=False,
         suffices=True,
+        also=("figures", "papers"),
     ),
     Command(
         "render",
@@ -166,6 +186,7 @@ TABLE: Final = (
         run="mipaudit.commands.render.command:run_render",
         shown="mipaudit.commands.render.options:RenderShown",
         configured=False,
+        also=("report", "show", "export", "html"),
     ),
     Command(
         "verify",
@@ -174,6 +195,7 @@ TABLE: Final = (
         answer="mipaudit.commands.verify.run:answer_verify",
         shown="mipaudit.commands.verify.options:VerifyShown",
         configured=False,
+        also=("recompute",),
     ),
     Command(
         "schema",

@@ -42,6 +42,7 @@ from typing import (
 )
 
 from mipaudit.errors import UsageError
+from mipaudit.options.plain_values import number_hint, percent_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,6 +91,8 @@ class Option(NamedTuple):
         told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
+        also: names by which people know it, as ``gdp`` for ``--mu``; none is accepted, and an
+            error about one names this option.
         in_python: a sentence on what Python gives in place of what is typed; None for what
             all inputs have, if it is one.
     """
@@ -109,6 +112,7 @@ class Option(NamedTuple):
     told: Callable[[Any], str | None] | None = None
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
+    also: tuple[str, ...] = ()
     in_python: str | None = None
 
 
@@ -295,7 +299,7 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
     found = _read(one, value)
     within = one.option.within
     if within is not None and not within.holds(found):
-        raise _refused(one, f"must be {within.text}")
+        raise _refused(one, f"must be {within.text}", percent_hint(found, within.holds))
     return found
 
 
@@ -348,7 +352,7 @@ def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
             return make(value)
         except (TypeError, ValueError, OverflowError):
             within = "" if one.option.within is None else f", {one.option.within.text}"
-            raise _refused(one, f"must be {accepted}{within}") from None
+            raise _refused(one, f"must be {accepted}{within}", number_hint(value)) from None
     if get_origin(one.kind) is Literal:
         allowed = get_args(one.kind)
         if isinstance(value, str) and value in allowed:

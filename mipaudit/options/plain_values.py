@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def number(code: str, value: object, accepted: str | None = None) -> float:
@@ -29,6 +29,28 @@ def number(code: str, value: object, accepted: str | None = None) -> float:
     except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError(code, accepted or f"{code} must be a number.")
+
+
+def number_hint(given: object) -> str | None:
+    """Return how to write a number that was written as ``10%`` or ``0,1``; None for another."""
+    text = given if isinstance(given, str) else ""
+    try:
+        value = float(text.strip().removesuffix("%").replace(",", "."))
+    except ValueError:
+        return None
+    return f"Write {value / 100 if '%' in text else value:.15g}." if math.isfinite(value) else None
+
+
+def percent_hint(given: object, holds: Callable[[Any], bool]) -> str | None:
+    """Return how to write a number of percent, where a share of 1 is wanted.
+
+    Args:
+        given: what was refused.
+        holds: tells whether a value is accepted.
+    """
+    if isinstance(given, (int, float)) and given > 1 and not holds(1.5) and holds(given / 100):
+        return f"If it is a percentage, write {given / 100:.15g}."
+    return None
 
 
 def path_of(value: Any) -> Any:  # noqa: ANN401 - a path, or data in memory

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import number, one_of, require
+from mipaudit.options.plain_values import number, one_of, percent_hint, require
 from mipaudit.statements.estimate import Against, Finding, Quantity
 from mipaudit.statements.policy import Limit, Waiver, restatement
 
@@ -188,11 +188,21 @@ def _check_parts(one: Listed, limit: Limit) -> None:
     """Refuse what makes no sense beside the quantity."""
     quantity = limit.quantity
     one.require(
-        (limit.fpr is not None) == (quantity == "tpr_at_fpr"),
+        limit.fpr is not None or quantity != "tpr_at_fpr",
+        "a limit on tpr_at_fpr needs 'fpr', the false-positive rate.",
+        "For example: quantity = 'tpr_at_fpr', fpr = 0.001, max = 0.02",
+    )
+    one.require(
+        limit.fpr is None or quantity == "tpr_at_fpr",
         "'fpr' goes with the quantity tpr_at_fpr, and with no other.",
     )
     one.require(
-        (limit.metric is not None) == (quantity == "metric"),
+        limit.metric is not None or quantity != "metric",
+        "a limit on a metric needs 'metric', its name.",
+        "For example: quantity = 'metric', metric = 'ppv', max = 0.6",
+    )
+    one.require(
+        limit.metric is None or quantity == "metric",
         "'metric' (its name) goes with the quantity metric, and with no other.",
     )
     one.require(
@@ -243,6 +253,7 @@ def _check_range(one: Listed, limit: Limit, prior: float) -> None:
         lowest < limit.max <= highest,
         f"the limit on {limit.quantity} must be above {lowest:g}, which blind guessing "
         f"reaches, and at most {highest:g}.",
+        percent_hint(limit.max, lambda value: lowest < value <= highest),
     )
 
 
@@ -288,7 +299,7 @@ def check_advantage_limit(limit: float | None, baseline: float, hint: str | None
         "max_advantage",
         f"The limit on the advantage must be above {baseline:g}, which blind guessing reaches at "
         "this prior, and at most 1.",
-        hint,
+        percent_hint(limit, lambda value: baseline < value <= 1) or hint,
     )
 
 
@@ -303,6 +314,7 @@ def check_eta_limit(limit: float | None, baseline: float) -> None:
         limit is None or 0 < limit <= highest,
         "max_eta",
         f"The limit on eta must be above 0 and at most {highest:g} at this prior.",
+        percent_hint(limit, lambda value: 0 < value <= highest),
     )
 
 

@@ -88,7 +88,7 @@ def test_errors_are_json_when_the_report_would_be(stand_in, flags):
             ["estimat"],
             "usage_error",
             "No such command 'estimat'.",
-            "Did you mean 'estimate', 'simulate'?",
+            "Did you mean mipaudit estimate?",
         ),
         (
             ["estimate", "--scor-col", "x"],

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mipaudit.options.commands import BY_NAME, TABLE
+from mipaudit.options.declare import declared
+from mipaudit.statements.reports.kinds import named
+
 TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-o", "x.csv")
 
 
@@ -32,6 +36,39 @@ TABLES = ("--members", "m.csv", "--holdout", "h.csv", "--synthetic", "s.csv", "-
         (["shift", "-", "-"], "Write one of them to a file first."),
         (["query losses", "--logits", "x.npz", "-o", "x.json"], "-o scores.parquet"),
         (["attribute", "g.csv", "--attribute-col", "guess"], "--guess-col NAME"),
+        (["bounds", "--gdp", "1"], "Did you mean --mu (Gaussian differential privacy)?"),
+        (["bounds", "--zcdp", "1"], "Did you mean --rho (Zero-concentrated"),
+        (["bounds", "--sigma", "1"], "Did you mean --noise-sd (Gaussian noise"),
+        (["bounds", "--noise-multiplier", "1"], "Did you mean --dp-sgd (DP-SGD"),
+        (["estimate", "s.csv", "--gdp", "1"], "Did you mean --mu of mipaudit bounds"),
+        (["estimate", "s.csv", "--threshold", "0.1"], "Did you mean --max-advantage (Policy"),
+        (["estimate", "s.csv", "--alpha", "0.05"], "--confidence (Confidence of every pair"),
+        (["estimate", "s.csv", "--pvalue"], "It needs no option"),
+        (["estimate", "s.csv", "--json"], "Did you mean --format json?"),
+        (["estimate", "s.csv", "--kde"], "Did you mean --method kde?"),
+        (["estimate", "s.csv", "--output-format", "json"], "Did you mean --format (The form"),
+        (["estimate", "s.csv", "--policy", "p.toml"], "Did you mean --config FILE"),
+        (["estimate", "s.csv", "--max-adv", "0.1"], "Did you mean --max-advantage?"),
+        (["estimate", "s.csv", "--xyzzy"], "See `mipaudit estimate --help`."),
+        (["estimate", "s.csv", "--max-advantage", "10%"], "Write 0.1."),
+        (["estimate", "s.csv", "--max-advantage", "0,1"], "Write 0.1."),
+        (["estimate", "s.csv", "--max-advantage", "10"], "If it is a percentage, write 0.1."),
+        (["estimate", "s.csv", "--confidence", "95"], "If it is a percentage, write 0.95."),
+        (["records", "s.csv", "--max-risk", "20"], "If it is a percentage, write 0.2."),
+        (["version"], "Did you mean mipaudit --version?"),
+        (["-V"], "Did you mean mipaudit --version?"),
+        (["audit", "s.csv"], "Did you mean mipaudit estimate (Say how much"),
+        (["lira"], "Did you mean mipaudit query lira ("),
+        (["nn"], "Did you mean mipaudit query nn ("),
+        (["estimat"], "Did you mean mipaudit estimate?"),
+        (["xyzzy"], "See `mipaudit --help`."),
+        (["s.csv", "--prior", "0.1"], "comes first: mipaudit estimate s.csv --prior 0.1"),
+        (["a/*.parquet"], "comes first: mipaudit estimate 'a/*.parquet'"),
+        (["one.summary"], "comes first: mipaudit estimate one.summary"),
+        (["--prior", "0.1", "s.csv"], "A command comes first: mipaudit estimate --prior"),
+        (["model.npz"], "mipaudit query losses --logits model.npz"),
+        (["report.json"], "`mipaudit verify report.json --input scores.parquet`"),
+        (["table.xlsx"], "pandas.read_excel('table.xlsx')"),
     ],
 )
 def test_the_way_out_is_said(mipaudit, tmp_path, words, hint):
@@ -94,3 +131,15 @@ def test_shift_says_what_to_do_with_a_cell_in_its_own_options(mipaudit, tmp_path
     assert "--ignore" in done.stderr
     assert "--score-col" not in done.stderr
     assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_names_that_people_know_stand_for_one_option(row):
+    flags = [one.option for kind in (row.asked, row.shown) for one in declared(named(kind))]
+    typed = {flag for one in flags if one.flag for flag in one.flag.split("/")}
+    known = [name for one in flags for name in one.also]
+
+    assert len(known) == len(set(known))
+    # Those of commands are theirs: `--scores` of `query losses` is no name of another option.
+    assert {f"--{name}" for name in known} & typed <= {"--columns", "--labels", "--long"}
+    assert not set(row.also) & set(BY_NAME)

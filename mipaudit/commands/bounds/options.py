@@ -35,26 +35,52 @@ _SIZE: Final = above(0)
 
 class _Guarantee(Options):
     epsilon: Annotated[
-        float | None, Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS)
+        float | None,
+        Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
     ] = None
     delta: Annotated[
         game.DeltaOption[float | None],
         but("The delta of an epsilon; by default 0, or 1e-5 where epsilon is derived."),
     ] = None
     mu: Annotated[
-        float | None, Option("--mu", "Gaussian differential privacy.", metavar="MU", within=_LOSS)
+        float | None,
+        Option(
+            "--mu",
+            "Gaussian differential privacy.",
+            metavar="MU",
+            within=_LOSS,
+            also=("gdp", "gaussian-dp", "gdp-mu"),
+        ),
     ] = None
     rho: Annotated[
         float | None,
-        Option("--rho", "Zero-concentrated differential privacy.", metavar="RHO", within=_LOSS),
+        Option(
+            "--rho",
+            "Zero-concentrated differential privacy.",
+            metavar="RHO",
+            within=_LOSS,
+            also=("zcdp", "cdp"),
+        ),
     ] = None
     noise_sd: Annotated[
         float | None,
-        Option("--noise-sd", "Gaussian noise: its standard deviation.", metavar="SD", within=_SIZE),
+        Option(
+            "--noise-sd",
+            "Gaussian noise: its standard deviation.",
+            metavar="SD",
+            within=_SIZE,
+            also=("sigma", "sd", "std", "stdev", "gaussian"),
+        ),
     ] = None
     scale: Annotated[
         float | None,
-        Option("--scale", "Laplace noise on one number: its scale.", metavar="B", within=_SIZE),
+        Option(
+            "--scale",
+            "Laplace noise on one number: its scale.",
+            metavar="B",
+            within=_SIZE,
+            also=("laplace", "b"),
+        ),
     ] = None
     geometric_scale: Annotated[
         float | None,
@@ -89,6 +115,7 @@ class _Guarantee(Options):
             "DP-SGD with Poisson sampling.",
             metavar="noise_multiplier=,q=,steps=",
             read=dp_sgd_numbers,
+            also=("noise-multiplier", "dpsgd", "steps", "q", "sampling-rate"),
         ),
     ] = None
     compose: Annotated[

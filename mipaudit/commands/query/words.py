@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _FEW: Final = 20
 _WHOSE: Final = {"members": "member", "holdout": "holdout record"}
 _MANY_LEVELS: Final = 1000
+# Whoever is as near as this is copied, but for the rounding of distances.
+_OF_COPIES: Final = 1e-6
+_ASK_FOR_COPIES: Final = (
+    " A distance does not say how often: ask share:1e-6 as well, and release none of them."
+)
 _ONLY_SCORES: Final = (
     "These are scores, not an audit: `mipaudit estimate` says how much they leak, with limits "
     "that hold."
@@ -96,7 +101,7 @@ def query_findings(
     """
     balls = [score for score in scores if score.radius_from == "median"]
     return (
-        *_of_copies(copies, same.shared),
+        *_of_copies(copies, same.shared, scores),
         *_of_reference(same.referenced, scores),
         *_of_columns(columns, constant),
         *([] if approximate is None else [_approximate(approximate)]),
@@ -112,8 +117,11 @@ def query_findings(
     )
 
 
-def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
+def _of_copies(
+    copies: Sequence[ExactCopies], shared: int, scores: Sequence[QueriedScore]
+) -> Iterator[Finding]:
     members, holdout = copies
+    told = any(one.radius is not None and one.radius <= _OF_COPIES for one in scores)
     if members.copied:
         beside = "no holdout record"
         if holdout.copied:
@@ -122,7 +130,7 @@ def _of_copies(copies: Sequence[ExactCopies], shared: int) -> Iterator[Finding]:
             code="exact_copies",
             serious=True,
             text=f"The synthetic table holds, word for word, {_counted(members.copied, 'member')} "
-            f"and {beside}.",
+            f"and {beside}." + (_ASK_FOR_COPIES if not told else ""),
         )
     for one in copies:
         if one.rows < _FEW:

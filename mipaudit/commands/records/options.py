@@ -12,6 +12,7 @@ from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Score
 from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
+from mipaudit.options.plain_values import percent_hint
 from mipaudit.options.policy_limits import check_limits, check_waivers, of_records
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY, at_least, between
 from mipaudit.options.texts import column_list
@@ -90,6 +91,7 @@ class _RiskPolicy(Game, Discreteness, _Risks, ListedPolicy):
                 "max_risk",
                 f"The limit on the risk must be above {baseline:g}, which a score that says "
                 "nothing reaches at this prior, and at most 1.",
+                hint=percent_hint(self.max_risk, lambda value: baseline < value <= 1),
             )
         check_limits(self.limits, self.prior)
         check_waivers(self.waivers, self.prior)

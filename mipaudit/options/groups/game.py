@@ -16,10 +16,18 @@ PriorOption = Annotated[
         "Probability that a challenged record is a member.",
         metavar="P",
         within=PROBABILITY,
+        also=("prevalence", "base-rate", "member-rate"),
     ),
 ]
 ConfidenceOption = Annotated[
-    T, Option("--confidence", "Confidence of every pair of limits.", metavar="C", within=CONFIDENCE)
+    T,
+    Option(
+        "--confidence",
+        "Confidence of every pair of limits: 1 - alpha.",
+        metavar="C",
+        within=CONFIDENCE,
+        also=("alpha", "confidence-level", "level", "significance", "ci"),
+    ),
 ]
 StrictOption = Annotated[
     bool,
@@ -32,7 +40,13 @@ StrictOption = Annotated[
 DeltaOption = Annotated[T, Option("--delta", "Of every epsilon.", metavar="D", within=SHARE)]
 ClaimedEpsilonOption = Annotated[
     float | None,
-    Option("--claimed-epsilon", "A claim to refute, at `delta`.", metavar="E", within=NOT_NEGATIVE),
+    Option(
+        "--claimed-epsilon",
+        "A claim to refute, at `delta`.",
+        metavar="E",
+        within=NOT_NEGATIVE,
+        also=("epsilon", "eps", "dp", "max-epsilon"),
+    ),
 ]
 SensitivityOption = Annotated[
     float | None,

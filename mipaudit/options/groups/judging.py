@@ -42,7 +42,13 @@ def listed(code: str, given: object) -> tuple[dict[str, Any], ...]:
 
 
 MaxAdvantageOption = Annotated[
-    float | None, Option("--max-advantage", "Policy: the advantage is at most X.", metavar="X")
+    float | None,
+    Option(
+        "--max-advantage",
+        "Policy: the advantage is at most X.",
+        metavar="X",
+        also=("threshold", "limit", "tolerance", "max-leak", "max-tv", "fail-above"),
+    ),
 ]
 AgainstOption = Annotated[
     Against | None,
@@ -50,6 +56,7 @@ AgainstOption = Annotated[
         "--against",
         "The attackers that the policy must withstand; the last two are for scores of several "
         "numbers.",
+        also=("attacker", "attackers", "adversary"),
     ),
 ]
 
@@ -116,7 +123,10 @@ class _ScoreLimits(_MaxAdvantage):
     max_eta: Annotated[
         float | None,
         Option(
-            "--max-eta", "Policy: accuracy is at most X above guessing (MIP's eta).", metavar="X"
+            "--max-eta",
+            "Policy: accuracy is at most X above guessing (MIP's eta).",
+            metavar="X",
+            also=("eta", "mip", "max-accuracy"),
         ),
     ] = None
     max_tpr_at_fpr: Annotated[
@@ -126,6 +136,7 @@ class _ScoreLimits(_MaxAdvantage):
             "Policy: true-positive rate at most T at false-positive rate F, as 0.02@0.001.",
             metavar="T@F",
             read=operating_point,
+            also=("max-tpr", "max-recall", "tpr-at-fpr"),
             in_python="Or (0.02, 0.001).",
             within=OPERATING_POINT,
         ),

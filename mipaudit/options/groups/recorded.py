@@ -7,7 +7,14 @@ from mipaudit.options.ranges import at_least
 from mipaudit.statements.origin import Setting
 
 SeedOption = Annotated[
-    T, Option("--seed", "Fixes every random choice.", metavar="INTEGER", within=at_least(0))
+    T,
+    Option(
+        "--seed",
+        "Fixes every random choice.",
+        metavar="INTEGER",
+        within=at_least(0),
+        also=("random-state", "random-seed"),
+    ),
 ]
 
 

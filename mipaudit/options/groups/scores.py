@@ -46,6 +46,7 @@ class ScoreColumns(Options):
             "numbers. Default: found by name and type.",
             metavar="NAME",
             recorded_as="score_columns",
+            also=("score", "scores", "column", "columns", "col", "loss"),
         ),
     ] = ()
 
@@ -60,15 +61,26 @@ class Membership(Options):
             "The membership column. Default: found by name.",
             metavar="NAME",
             recorded_as="member_column",
+            also=("membership", "label", "labels", "label-col", "target", "split"),
         ),
     ] = None
     member_value: Annotated[
         str | None,
-        Option("--member-value", "Rows with this membership are the members.", metavar="VALUE"),
+        Option(
+            "--member-value",
+            "Rows with this membership are the members.",
+            metavar="VALUE",
+            also=("positive", "pos-label"),
+        ),
     ] = None
     where: Annotated[
         str | None,
-        Option("--where", "Read only the rows where this holds.", metavar="'COL = VALUE'"),
+        Option(
+            "--where",
+            "Read only the rows where this holds.",
+            metavar="'COL = VALUE'",
+            also=("filter", "query"),
+        ),
     ] = None
     unit_col: Annotated[
         str | None,
@@ -77,6 +89,7 @@ class Membership(Options):
             "The person behind a row; each counts once, in one class.",
             metavar="NAME",
             recorded_as="unit_column",
+            also=("id-col", "person-col", "user-col", "patient-col", "cluster-col"),
         ),
     ] = None
     unit_rows: Annotated[

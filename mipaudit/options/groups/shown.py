@@ -17,6 +17,7 @@ OutputOption = Annotated[
         metavar="FILE",
         within=_NO_PDF,
         recorded=False,
+        also=("out", "outfile", "out-file", "save", "write", "to"),
     ),
 ]
 CurveOption = Annotated[
@@ -28,12 +29,18 @@ QuietOption = Annotated[
         "-q/--quiet",
         "The answer in a line; no progress bar and no notes on stderr.",
         recorded=False,
+        also=("silent", "brief", "short", "summary"),
     ),
 ]
 ListOption = Annotated[bool, Option("--list", "Show all there are.")]
 ExitZeroOption = Annotated[
     bool,
-    Option("--exit-zero", "Exit 0 also when the policy is not met or unclear.", recorded=False),
+    Option(
+        "--exit-zero",
+        "Exit 0 also when the policy is not met or unclear.",
+        recorded=False,
+        also=("no-fail", "warn-only", "soft-fail"),
+    ),
 ]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 
@@ -49,7 +56,12 @@ class Said(Quiet):
 
     verbose: Annotated[
         bool,
-        Option("-v/--verbose", "Say more on stderr, also when something fails.", recorded=False),
+        Option(
+            "-v/--verbose",
+            "Say more on stderr, also when something fails.",
+            recorded=False,
+            also=("debug", "trace"),
+        ),
     ] = False
 
 
@@ -62,6 +74,7 @@ class Form(Options):
             "--full",
             "Show all of it in the terminal: every table, every limitation.",
             recorded=False,
+            also=("all", "details", "long"),
         ),
     ] = False
     format: Annotated[
@@ -71,6 +84,7 @@ class Form(Options):
             "The form of the report, where the ending of its file does not say it. csv has the "
             "figures alone; errors follow json.",
             recorded=False,
+            also=("output-format", "out-format", "fmt", "as", "type"),
         ),
     ] = None
 

@@ -18,6 +18,7 @@ MembersOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
+        also=("train", "training", "member"),
     ),
 ]
 HoldoutOption = Annotated[
@@ -28,6 +29,7 @@ HoldoutOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
+        also=("test", "non-members", "nonmembers", "control"),
     ),
 ]
 SyntheticOption = Annotated[
@@ -38,6 +40,7 @@ SyntheticOption = Annotated[
         metavar="FILE",
         recorded=False,
         is_input=True,
+        also=("synth", "syn", "release", "generated"),
     ),
 ]
 ReferenceOption = Annotated[
@@ -77,7 +80,13 @@ IgnoreOption = Annotated[
 ]
 ByOption = Annotated[
     Sequence[str],
-    Option("--by", "Tell groups apart by these columns.", metavar="COL,COL", read=column_list),
+    Option(
+        "--by",
+        "Tell groups apart by these columns.",
+        metavar="COL,COL",
+        read=column_list,
+        also=("group", "groups", "group-by", "group-col", "subgroup", "strata"),
+    ),
 ]
 KeyColumnOption = Annotated[
     str | None,
@@ -86,6 +95,7 @@ KeyColumnOption = Annotated[
         "Identifies a row. Default: its position in the input.",
         metavar="NAME",
         recorded_as="key_column",
+        also=("id", "index", "index-col", "record-id"),
     ),
 ]
 MinCellOption = Annotated[

@@ -65,6 +65,7 @@ JobsOption = Annotated[
         metavar="N",
         within=at_least(1),
         recorded=False,
+        also=("n-jobs", "workers", "threads", "cores"),
     ),
 ]
 

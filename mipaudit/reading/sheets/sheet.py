@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, Format, blob_format
+from mipaudit.reading.bytes.foreign import require_table
 from mipaudit.reading.bytes.paths import input_blobs
 from mipaudit.reading.bytes.unpacked import NPY_MAGIC, plain_stream, read_npy
 from mipaudit.reading.columns.column import Chunk, Field, Hashes, Numbers, column_hashes
@@ -238,12 +239,13 @@ def content_kind(blob: Blob, kind: Format) -> str:
     """Tell ``parquet``, ``npy``, ``json`` and ``csv`` apart by the first bytes.
 
     Raises:
-        InputError: ``empty_file``, ``archive`` or ``truncated``.
+        InputError: ``empty_file``, ``archive``, ``not_a_table`` or ``truncated``.
     """
     if kind == "parquet":
         return "parquet"
     with plain_stream(blob, kind) as stream:
         head = stream.read(_HEAD)
+    require_table(blob.name, head, numbers=True)
     if head.startswith(ZIP_MAGIC):
         raise InputError(
             "archive",

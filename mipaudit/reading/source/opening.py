@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.bytes.blob import ZIP_MAGIC, Blob, BoundBlob, blob_format, each_at_once
+from mipaudit.reading.bytes.blob import Blob, BoundBlob, blob_format, each_at_once
+from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import (
@@ -103,7 +104,8 @@ def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
     if found == "csv":
-        _refuse_archive(blob)
+        with blob.open() as stream:
+            require_table(blob.name, stream.read(HEAD))
     if found == "parquet":
         from mipaudit.reading.parquet.parquet import open_parquet
 
@@ -111,18 +113,6 @@ def open_part(blob: Blob) -> Part:
     from mipaudit.reading.csv.part import CsvPart
 
     return CsvPart(blob, found)
-
-
-def _refuse_archive(blob: Blob) -> None:
-    """Refuse a zip archive, which may well be a summary under another name."""
-    with blob.open() as stream:
-        head = stream.read(len(ZIP_MAGIC))
-    if head == ZIP_MAGIC:
-        raise InputError(
-            "zip_file",
-            f"{blob.name}: a zip archive, not a table of scores.",
-            hint="A summary of counts is named *.summary; cuts are given with `cuts`.",
-        )
 
 
 def check_where(source: ScoreSource, where: Where) -> None:

@@ -170,7 +170,18 @@ def test_exact_copies_and_shared_records_come_first(tmp_path, tables):
     assert [one.copied for one in report.copies] == counts
     assert counts[0] >= 7
     assert report.summary.startswith("Exact copies: ")
-    assert {"exact_copies", "shared_records"} <= {finding.code for finding in report.findings}
+    said = {finding.code: finding.text for finding in report.findings}
+    assert {"exact_copies", "shared_records"} <= said.keys()
+    assert "share:1e-6" in said["exact_copies"]
+
+
+def test_who_asks_how_often_records_are_copied_is_not_told_to(tmp_path, tables):
+    tables["synthetic"] = pd.concat([tables["synthetic"], tables["members"].head(7)])
+
+    report, _ = nearest(tmp_path, tables, ("nn", "share:1e-6"))
+
+    said = {finding.code: finding.text for finding in report.findings}
+    assert "share:1e-6" not in said["exact_copies"]
 
 
 def change(role, **columns):

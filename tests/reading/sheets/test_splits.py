@@ -490,7 +490,7 @@ def header(text, version=(1, 0)):
     [
         ("pickled", saved(np.array([[Bomb()]], dtype=object))),
         ("pickled", saved(np.array([(1, Bomb())], dtype=[("a", "f8"), ("b", "O")]))),
-        ("bad_npy", pickle.dumps([[1.5]])),
+        ("not_a_table", pickle.dumps([[1.5]])),
         ("bad_npy", saved(VALUES)[:-1]),
         ("bad_npy", saved(VALUES)[:20]),
         ("bad_npy", b"\x93NUMPY"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import ZIP_MAGIC, blob_format
+from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.unpacked import read_array, read_npy, require_room
 from mipaudit.reading.columns.membership import CANDIDATES, HOLDOUT_LABELS, MEMBER_LABELS
 from mipaudit.reading.columns.score_selection import find_column
@@ -343,8 +344,9 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
 def _open_arrays(path: str) -> ArrayFile:
     blob = only_blob(path)
     with blob.open() as stream:
-        archive = stream.read(len(ZIP_MAGIC)) == ZIP_MAGIC
-    if archive:
+        head = stream.read(HEAD)
+    require_table(blob.name, head, numbers=True)
+    if head.startswith(ZIP_MAGIC):
         return ArrayFile(name=blob.name, arrays=_unpack(blob), sheet=None, blob=blob)
     kind = blob_format(blob)
     if content_kind(blob, kind) == "npy":

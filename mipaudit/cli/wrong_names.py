@@ -1,0 +1,200 @@
+"""What is meant by a word, an option or a file that a command does not know or has no place for.
+
+Names by which people know an option stand where the option is declared.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from mipaudit.options.commands import BY_NAME, TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    # The parameters of a command, of the parser.
+    Parameters = Callable[[str], Sequence[Any]]
+
+_CLASSES: Final = "Give the classes in files of their own as --members FILE --holdout FILE."
+# What to do with a file that a command has no place for.
+_FILES: Final = {
+    "query losses": "Say what a file is: --logits FILE or --probabilities FILE, --labels FILE, "
+    "--membership FILE.",
+    "query lira": "Say what a file is: --shadow FILE, --inclusion FILE, --target FILE, "
+    "--membership FILE.",
+    "records": _CLASSES,
+    "attack": _CLASSES,
+    "attribute": _CLASSES,
+    "check": _CLASSES,
+    "shift": "It takes two tables: mipaudit shift MEMBERS HOLDOUT",
+}
+_BY_PLACE: Final = "The tables are given by place: mipaudit shift MEMBERS HOLDOUT"
+_IN_REPORT: Final = "It needs no option: how sure it is that membership shows is in every report."
+# What a command calls otherwise than others do; those of no command are of every one.
+_INSTEAD: Final = {
+    ("shift", "--members"): _BY_PLACE,
+    ("shift", "--holdout"): _BY_PLACE,
+    ("shift", "--unit-col"): "Did you mean --id-col?",
+    ("shift", "--max-advantage"): "Did you mean --max-blind?",
+    ("query", "--unit-col"): "Carry the column along with --keep; --unit-col is for estimate.",
+    ("query", "--id-col"): "Carry the column along with --keep; estimate takes it as --unit-col.",
+    ("query losses", "--members"): "The members' outputs are --logits or --probabilities, the "
+    "holdout's --holdout-logits or --holdout-probabilities.",
+    ("query losses", "--holdout"): "The holdout's outputs are --holdout-logits or "
+    "--holdout-probabilities.",
+    ("query losses", "--score-col"): "Did you mean --scores?",
+    (None, "--pvalue"): _IN_REPORT,
+    (None, "--p-value"): _IN_REPORT,
+    (None, "--policy"): "Did you mean --config FILE (settings and limits)?",
+    (None, "--config-file"): "Did you mean --config FILE (settings and limits)?",
+    (None, "-V"): "Did you mean mipaudit --version?",
+    (None, "-c"): "Did you mean --config FILE (settings and limits)?",
+}
+_MOST: Final = 5
+# How much alike two names are of which one is taken for the other.
+_NEAR: Final = 0.75
+_LEAST_PREFIX: Final = 3
+_NO_COMMAND: Final = re.compile(r"No such command '(.*?)'", re.DOTALL)
+_NO_NUMBER: Final = re.compile(r"'([^']*)' is not a valid (?:float|integer|int)")
+_RANGE: Final = re.compile(r" \([^()]*\)$")
+_TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".summary", ".gz", ".zst")
+
+
+def misplaced(error: Exception, words: Sequence[str], parameters: Parameters) -> str | None:
+    """Return what to try, or None where nothing better is known than the parser says.
+
+    Args:
+        error: one of the parser's usage errors.
+        words: all that were typed.
+        parameters: returns those of a command.
+    """
+    context, message = getattr(error, "ctx", None), str(getattr(error, "message", ""))
+    name = str(getattr(context, "info_name", ""))
+    option = getattr(error, "option_name", None)
+    if type(error).__name__ == "NoSuchOption" and isinstance(option, str):
+        return _for_option(option, name, context.command.params if context else (), parameters)
+    if "unexpected extra argument" in message:
+        return _FILES.get(name)
+    command = _NO_COMMAND.match(message)
+    if command is not None:
+        return _for_command(command[1], words)
+    number = _NO_NUMBER.search(message)
+    if number is not None:
+        from mipaudit.options.plain_values import number_hint
+
+        return number_hint(number[1])
+    return None
+
+
+def _for_option(option: str, name: str, own: Sequence[Any], parameters: Parameters) -> str | None:
+    instead = _INSTEAD.get((name, option), _INSTEAD.get((None, option)))
+    said = instead or _known_as(option, own) or _as_choice(option, own)
+    if said is not None or not option.startswith("--"):
+        return said
+    owners = [one.name for one in TABLE if _has(option, parameters(one.name))]
+    if owners:
+        return _of_others(option, name, owners)
+    flags = [flag for one in own for flag in one.opts if flag.startswith("--")]
+    near = _nearest(option, flags)
+    return _elsewhere(option, parameters) if near is None else f"Did you mean {near}?"
+
+
+def _has(option: str, params: Iterable[Any]) -> bool:
+    return any(option in one.opts for one in params)
+
+
+def _known_as(option: str, params: Iterable[Any]) -> str | None:
+    """Return the option that people know by that name."""
+    one = _also(option, params)
+    return None if one is None else f"Did you mean {one.opts[-1]} ({_first_sentence(one.help)})?"
+
+
+def _also(option: str, params: Iterable[Any]) -> Any:  # noqa: ANN401 - a parameter, or None
+    word = option.removeprefix("--")
+    return next((one for one in params if word in getattr(one, "also", ())), None)
+
+
+def _as_choice(option: str, params: Iterable[Any]) -> str | None:
+    """Return the option that has the name for one of its values, as ``--json`` is of --format."""
+    value = option.lstrip("-")
+    for one in params:
+        if value in getattr(one.type, "choices", ()) and one.opts[-1].startswith("--"):
+            return f"Did you mean {one.opts[-1]} {value}?"
+    return None
+
+
+def _first_sentence(text: str | None) -> str:
+    """Return what help says first, without the range."""
+    return _RANGE.sub("", (text or "").partition(". ")[0].rstrip("."))
+
+
+def _elsewhere(option: str, parameters: Parameters) -> str | None:
+    """Return the option of another command that people know by that name."""
+    for one in TABLE:
+        found = _also(option, parameters(one.name))
+        if found is not None:
+            said = _first_sentence(found.help)
+            return f"Did you mean {found.opts[-1]} of mipaudit {one.name} ({said})?"
+    return None
+
+
+def _of_others(option: str, name: str, owners: list[str]) -> str:
+    listed = ", ".join(owners[:-1]) + " and " + owners[-1] if owners[1:] else owners[0]
+    if len(owners) > _MOST:
+        listed = f"{owners[0]} and other commands"
+    if name not in BY_NAME:
+        return f"A command comes first: mipaudit {owners[0]} {option}"
+    return f"{option} is an option of {listed}, not of {name}."
+
+
+def _nearest(word: str, known: Sequence[str]) -> str | None:
+    """Return the name that a word nearly is, or the only one that it begins."""
+    from difflib import get_close_matches
+
+    begun = {one for one in known if one.startswith(word)}
+    if len(begun) == 1 and len(word.lstrip("-")) >= _LEAST_PREFIX:
+        return begun.pop()
+    near = get_close_matches(word, known, n=1, cutoff=_NEAR)
+    return near[0] if near else None
+
+
+def _for_command(word: str, words: Sequence[str]) -> str | None:
+    if word == "version":
+        return "Did you mean mipaudit --version?"
+    for one in TABLE:
+        if word in one.also or one.name.endswith(f" {word}"):
+            return _meant(one.name, one.summary)
+    from mipaudit.commands.query.options import KINDS
+
+    if word.partition(":")[0] in KINDS:
+        return _meant(f"query {word}", BY_NAME["query"].summary)
+    if "." in word or "/" in word or "*" in word or word == "-" or os.path.exists(word):  # noqa: PTH110
+        return _for_file(word, words)
+    near = _nearest(word, [one.name for one in TABLE])
+    return None if near is None else f"Did you mean mipaudit {near}?"
+
+
+def _meant(command: str, summary: str) -> str:
+    return f"Did you mean mipaudit {command} ({summary.rstrip('.')})?"
+
+
+def _for_file(name: str, words: Sequence[str]) -> str:
+    """Return which command takes a file that stands in the place of one."""
+    from mipaudit.reading.bytes.foreign import foreign, what_to_do
+
+    lower = name.lower()
+    if lower.endswith((".json", ".json.gz")):
+        return (
+            f"A command comes first: `mipaudit render {name} -f html` shows a report in another "
+            f"form, `mipaudit verify {name} --input scores.parquet` computes it again."
+        )
+    if lower.endswith(".toml"):
+        return f"A command comes first: mipaudit estimate scores.parquet --config {name}"
+    found = None if lower.endswith(_TABLES) else foreign(name)
+    if found is not None:
+        return f"It is {found.what}. {what_to_do(found, name)}"
+    from shlex import join
+
+    return f"A command comes first: mipaudit estimate {join(words)}"
