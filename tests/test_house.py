@@ -18,7 +18,7 @@ PACKAGE = ROOT / "mipaudit"
 FOLDERS = [path.parent for path in sorted(PACKAGE.rglob("__init__.py"))]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_MODULES, MOST_FOLDERS, DEEPEST, LONGEST = 12, 25, 4, 400
-PAGE = ROOT / "docs" / "explanation" / "architecture.md"
+PAGE = ROOT / "docs" / "how-to" / "contributing.md"
 
 
 def name_of(path):

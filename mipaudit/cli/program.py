@@ -54,8 +54,7 @@ _HELP = """Measure how much a release leaks about who was in its training data.
   mipaudit verify report.json --input scores.parquet
                                         does the report follow from the scores
   mipaudit COMMAND --help               options and worked examples
-  mipaudit help TOPIC                   exit-codes, policy, glossary, formats,
-                                        environment
+  mipaudit help                         the topics and pages of the documentation
 
 A score file has one row per record: whether the record was in the training data
 (a member) or not (holdout), and the scores that a query against the release gave it.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mipaudit.formats.document import Document, Limited
 
 _WIDEST: Final = 80  # longer lines are hard to read, and the lines are counted at 80
-_MORE: Final = "More: `full`, -f html, mipaudit help glossary."
+_MORE: Final = "More: `full`, -f html, mipaudit help limits."
 _LONGEST_NAME: Final = 18
 _REPR: Final = 5  # lines at Python's prompt
 _CUT: Final = " …"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGES: Final = (
     ROOT / "README.md",
-    ROOT / "docs" / "explanation" / "reading-a-report.md",
+    ROOT / "docs" / "explanation" / "limits.md",
     ROOT / "docs" / "reference" / "guarantees.md",
     ROOT / "docs" / "how-to" / "epsilon-audits.md",
     ROOT / "docs" / "reference" / "scenarios.md",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 README = ROOT / "README.md"
 METHODS = ROOT / "docs" / "explanation" / "methods.md"
-READING = ROOT / "docs" / "explanation" / "reading-a-report.md"
+READING = ROOT / "docs" / "explanation" / "limits.md"
 VALIDATION = ROOT / "docs" / "reference" / "validation.md"
 JSON = ROOT / "docs" / "reference" / "json-report.md"
 PIPELINES = ROOT / "docs" / "how-to" / "pipelines.md"
@@ -32,19 +33,17 @@ MIP_NOISE = ROOT / "docs" / "explanation" / "mip-noise.md"
 EPSILON = ROOT / "docs" / "how-to" / "epsilon-audits.md"
 COMPARE = ROOT / "docs" / "how-to" / "compare-releases.md"
 RECORDS = ROOT / "docs" / "how-to" / "exposed-records.md"
-METRICS = ROOT / "docs" / "reference" / "metrics.md"
+MEASURES = ROOT / "docs" / "explanation" / "other-measures.md"
 SCENARIOS = ROOT / "docs" / "reference" / "scenarios.md"
 SCALE = ROOT / "docs" / "how-to" / "scale.md"
-VECTORS = ROOT / "docs" / "explanation" / "vector-scores.md"
 QUERY = ROOT / "docs" / "how-to" / "synthetic-data.md"
 SHIFT = ROOT / "docs" / "how-to" / "members-and-holdout.md"
 TRUST = ROOT / "docs" / "how-to" / "trust.md"
 ATTACK = ROOT / "docs" / "explanation" / "named-attacks.md"
-ATTRIBUTE = ROOT / "docs" / "explanation" / "attribute.md"
 MODEL_QUERIES = ROOT / "docs" / "how-to" / "model-outputs.md"
 FINDING_PAGES = (
-    *(READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, METRICS, VECTORS, SCALE),
-    *(QUERY, ATTACK, ATTRIBUTE, MODEL_QUERIES, SHIFT),
+    *(READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, MEASURES, SCALE),
+    *(QUERY, ATTACK, MODEL_QUERIES, SHIFT),
 )
 # Pipelines name the options of other programs; all that it shows is run elsewhere.
 WRITTEN = (
@@ -87,14 +86,13 @@ def examples():
 
 
 def table(path, *header):
-    """Return the body rows of the table with this header, as lists of cells."""
-    lines = text_of(path).splitlines()
-    start = lines.index(f"| {' | '.join(header)} |") + 2
+    """Return the body rows of the tables with this header, as lists of cells."""
+    _, *tables = text_of(path).split(f"\n| {' | '.join(header)} |\n|")
+    assert tables, f"{path.name} has no such table"
     rows = []
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+    for after in tables:
+        body = takewhile(lambda line: line.startswith("|"), after.splitlines()[1:])
+        rows += [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in body]
     return rows
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +13,8 @@ import pytest
 
 import mipaudit as package
 from mipaudit.cli.program import COMMANDS
-from mipaudit.cli.topics import TOPICS, topic_text
+from mipaudit.cli.topics import TOPICS, pages, topic_text
+from mipaudit.cli.topics.page import page_text, print_page
 from mipaudit.options.groups.shown import Format
 from mipaudit.output import exit_code
 from tests.places import ROOT
@@ -38,12 +42,72 @@ def test_a_topic_is_printed_as_plain_text(mipaudit, topic):
 
 def test_every_text_is_a_topic_and_every_topic_is_listed(mipaudit):
     files = {path.stem for path in (PACKAGE / "cli" / "topics").glob("*.txt")}
-    listed = " ".join(mipaudit("--help").stdout.split())
+    listed = mipaudit("help").stdout
 
     assert files == set(TOPICS)
-    assert f"mipaudit help TOPIC {', '.join(TOPICS)}" in listed
-    for topic in TOPICS:
+    for topic, said in TOPICS.items():
+        assert re.search(rf"^  {topic} +{said}$", listed, flags=re.MULTILINE)
         assert re.search(rf"^ +{topic} ", mipaudit("help", "--help").stdout, flags=re.MULTILINE)
+
+
+def test_every_page_of_the_docs_is_listed_by_its_title(mipaudit):
+    listed = mipaudit("help").stdout
+    found = {path.stem: path for path in (ROOT / "docs").glob("*/*.md")}
+
+    assert found == pages()
+    assert not found.keys() & {*TOPICS, *COMMANDS}, "a word would mean two things"
+    for name, path in found.items():
+        title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        assert re.search(rf"^  {name} +{re.escape(title)}$", listed, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_page_is_plain_in_a_pipe(name):
+    shown = page_text(pages()[name])
+
+    assert shown.startswith("# ")
+    assert "<!--" not in shown
+    assert not re.search(r"\]\([^)\s]*\.(?:md|txt)", shown), "a wheel has no such file"
+
+
+def test_a_page_names_the_next_one_by_its_help(mipaudit, tmp_path):
+    assert mipaudit("help", "limits").stdout == page_text(pages()["limits"])
+
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# P\n\n[limits.md](../explanation/limits.md#a), [how](x/limits.md), [b](#c).\n"
+    )
+    assert page_text(page) == ("# P\n\n`mipaudit help limits`, how (`mipaudit help limits`), b.\n")
+
+
+def test_a_page_is_drawn_where_there_is_a_terminal(monkeypatch, capsys, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\nSome **bold** words.\n")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    print_page(page)
+
+    assert "Some bold words." in re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+
+
+def test_a_wheel_has_the_pages(tmp_path, environment):
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "mipaudit", "help", "limits"],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == page_text(pages()["limits"])
+    inside = {path.stem for path in (tmp_path / "installed/mipaudit/docs").rglob("*.md")}
+    assert inside >= set(pages())
+    assert not list((tmp_path / "installed/mipaudit/docs").rglob("*.png"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -54,13 +118,14 @@ def test_a_command_is_its_help(mipaudit, command):
     assert done.stdout == mipaudit(command, "--help").stdout
 
 
-def test_nothing_asked_lists_everything(mipaudit):
-    assert mipaudit("help").stdout == mipaudit("--help").stdout
-
-
 @pytest.mark.parametrize(
     ("typed", "guess"),
-    [("glosary", "glossary"), ("estimat", "estimate"), ("xyzzy", "exit-codes, policy")],
+    [
+        ("glosary", "glossary"),
+        ("estimat", "estimate"),
+        ("limit", "limits"),
+        ("xyzzy", "mipaudit help lists"),
+    ],
 )
 def test_an_unknown_topic_is_a_usage_error(mipaudit, typed, guess):
     done = mipaudit("help", typed)
@@ -87,16 +152,6 @@ def test_every_environment_variable_is_explained():
 
     assert {"COLUMNS", "NO_COLOR", "SOURCE_DATE_EPOCH", "_MIPAUDIT_COMPLETE"} <= found
     assert found <= set(listed)
-
-
-def test_the_page_of_words_is_the_glossary():
-    table = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([^|]+) \|", table, flags=re.MULTILINE)
-    words = {word for row in rows[1:] for word in row.split(", ")}
-    terms = re.findall(r"^  (\S.*?)  ", topic_text("glossary"), flags=re.MULTILINE)
-
-    assert {"member", "eta", "policy"} <= words
-    assert words == {word for term in terms for word in term.split(", ")}
 
 
 @pytest.mark.parametrize("word", ["recall", "shadow model", "blind advantage", "near copy", "gap"])
