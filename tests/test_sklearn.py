@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mipaudit import InputError, MipauditError, UsageError, estimate
@@ -67,7 +70,7 @@ def test_a_class_that_the_model_never_saw_is_refused_with_their_number(noise):
     X, y = noise
     two = y[:400] < 2
     model = DecisionTreeClassifier().fit(X[:400][two], y[:400][two])
-    with pytest.raises(InputError, match=r"`y_holdout`: [0-9]+ records are of a class"):
+    with pytest.raises(InputError, match=r"y_holdout= has [0-9]+ records of a class"):
         audit_classifier(model, X[:400][two], y[:400][two], X[400:], y[400:])
 
 
@@ -172,14 +175,116 @@ def test_strings_are_classes_as_numbers_are(real):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"n_models": 1}, "at least 2"),
+        ({"n_models": 1}, "2 or more"),
+        ({"n_models": 4.0}, "a whole number"),
+        ({"n_models": "4"}, "a whole number"),
         ({"target": object()}, "belong together"),
         ({"target": object(), "membership": [True]}, "another length"),
+        ({"target": object(), "membership": ["no"] * 800}, "True and False"),
+        ({"target": object(), "membership": [2] * 800}, "True and False"),
+        ({"target": object(), "membership": [1] * 800}, "probabilities"),
     ],
 )
 def test_wrong_settings_of_shadow_models_say_what_is_wrong(noise, wrong, said):
     with pytest.raises(MipauditError, match=said):
         shadow_scores(DecisionTreeClassifier(), *noise, **wrong)
+
+
+def test_labels_that_do_not_fit_the_records_are_refused(noise):
+    X, y = noise
+    with pytest.raises(InputError, match="another length than X="):
+        shadow_scores(DecisionTreeClassifier(), X, y[:-1])
+    with pytest.raises(InputError, match="one class for each record"):
+        shadow_scores(DecisionTreeClassifier(), X, np.column_stack([y, y]))
+
+
+def test_a_model_that_knows_none_of_the_classes_has_them_in_other_words(noise):
+    X, y = noise
+    tree = DecisionTreeClassifier().fit(X[:400], y[:400])
+    words = np.array(["a", "b", "c"])[y]
+    with pytest.raises(InputError, match=r"none of the classes in y_train\..* words or numbers"):
+        audit_classifier(tree, X[:400], words[:400], X[400:], words[400:])
+    with pytest.raises(InputError, match="target= knows none of the classes"):
+        shadow_scores(tree, X, words, target=tree, membership=np.arange(800) < 400)
+
+
+def test_outputs_of_pairs_of_classes_are_not_taken_for_those_of_classes(noise):
+    X, y = noise
+    # As many pairs as classes: nothing else would tell.
+    model = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo")).fit(X, y)
+    with pytest.raises(UsageError, match="each pair of classes"):
+        audit_classifier(model, X[:400], y[:400], X[400:], y[400:])
+    ruled = SVC(decision_function_shape="ovr").fit(X[:400], y[:400])
+    assert audit_classifier(ruled, X[:400], y[:400], X[400:], y[400:]).verdict.status == "no_policy"
+
+
+@pytest.mark.parametrize("model", [IsolationForest(n_estimators=5), RandomForestClassifier(3)])
+def test_what_is_no_classifier_of_one_label_is_refused(noise, model):
+    X, y = noise
+    with pytest.raises(UsageError, match="no classifier"):
+        audit_classifier(model.fit(X, np.column_stack([y, y])), X[:400], y[:400], X[400:], y[400:])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MLPClassifier(max_iter=5, random_state=0),
+        HistGradientBoostingClassifier(max_iter=5),
+        CalibratedClassifierCV(LinearSVC(dual=False)),
+        make_pipeline(StandardScaler(), RandomForestClassifier(5)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_models_of_every_family_are_audited(noise, model):
+    X, y = noise[0].astype(np.float32), pd.Series(np.array(["a", "b", "c"])[noise[1]])
+    model.fit(X[:400], y[:400])
+    report = audit_classifier(model, X[:400], y[:400], X[400:], y[400:])
+    assert (report.design.n_members, report.design.n_holdout) == (400, 400)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_matrix, sparse.csr_array])
+def test_sparse_records_are_those_that_they_are_when_filled(noise, form):
+    X, y = noise
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    tree = DecisionTreeClassifier(random_state=0)
+    full = shadow_scores(tree, X, y, n_models=2, random_state=0)
+    thin = shadow_scores(tree, form(X), y, n_models=2, random_state=0)
+    np.testing.assert_array_equal(full.shadow, thin.shadow)
+    fitted = tree.fit(X[:400], y[:400])
+    rows = sparse.csr_matrix(X)
+    assert membership_scorer(form(X), y)(fitted, rows[400:], y[400:]) == membership_scorer(X, y)(
+        fitted, X[400:], y[400:]
+    )
+
+
+def test_a_class_of_few_that_a_half_lacks_has_no_probability_there(noise):
+    X, y = noise
+    y = np.where(np.arange(800) == 3, 9, y)
+    shadows = shadow_scores(DecisionTreeClassifier(), X, y, n_models=4, random_state=0)
+    assert np.all(shadows.shadow[~shadows.inclusion[:, 3], 3] == 0)
+    assert np.all(shadows.shadow[shadows.inclusion[:, 3], 3] == 1)
+
+
+def test_many_models_are_shared_out_in_parts(noise, monkeypatch):
+    monkeypatch.setattr("mipaudit.sklearn.shadow._CELLS", 40)
+    X, y = noise
+    shadows = shadow_scores(DecisionTreeClassifier(max_depth=1), X, y, n_models=6, random_state=0)
+    assert np.all(shadows.inclusion.sum(axis=0) == 3)
+    assert len(np.unique(shadows.inclusion, axis=1).T) == 20  # every way to choose 3 of 6
+
+
+def test_scores_of_what_a_model_was_trained_on_are_no_numbers(noise):
+    X, y = noise
+    found = cross_validate(
+        DecisionTreeClassifier(),
+        *(X, y),
+        cv=3,
+        scoring=membership_scorer(X, y),
+        return_train_score=True,
+    )
+    assert np.all(np.isnan(found["train_advantage"]))
+    assert np.all(found["test_advantage"] > 0.3)
 
 
 def test_without_an_audited_model_there_is_nothing_to_judge(noise):

@@ -107,8 +107,8 @@ def test_rare_values_are_taken_together():
 
 def test_wrong_columns_are_named_by_their_option():
     for wrong, option in (
-        ({"attribute_col": "x"}, "`attribute_col`"),
-        ({"guess_col": "x"}, "`guess_col`"),
+        ({"attribute_col": "x"}, "attribute_col="),
+        ({"guess_col": "x"}, "guess_col="),
     ):
         with pytest.raises(InputError) as caught:
             mipaudit.attribute(guesses(), **wrong)
