@@ -40,6 +40,7 @@ _INSTEAD: Final = {
     ("shift", "--max-advantage"): "Did you mean --max-blind?",
     ("query", "--unit-col"): "Carry the column along with --keep; --unit-col is for estimate.",
     ("query", "--id-col"): "Carry the column along with --keep; estimate takes it as --unit-col.",
+    ("summarize", "--first-row"): "Sites have names instead: --site NAME, another for each.",
     ("query losses", "--members"): "The members' outputs are --logits or --probabilities, the "
     "holdout's --holdout-logits or --holdout-probabilities.",
     ("query losses", "--holdout"): "The holdout's outputs are --holdout-logits or "

@@ -1,8 +1,9 @@
-"""Values as they are typed: numbers (``1e4``; ``1,2.5,3``), columns (``a,b``), files, ``T@F``."""
+"""Values as they are typed: numbers (``1e4``), columns (``a,b``), files, sites, ``T@F``."""
 
 from __future__ import annotations
 
 import operator
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.options.plain_values import path_of
@@ -34,6 +35,23 @@ def whole_number(given: Any) -> int:  # noqa: ANN401 - typed, or of Python
     if not number.is_integer():
         raise ValueError(_WHOLE)
     return int(number)
+
+
+def site_name(given: Any) -> str:  # noqa: ANN401 - typed, or of Python
+    """Return a name that can be said, printed and pasted.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from unicodedata import normalize
+
+    name = normalize("NFC", given.strip()) if isinstance(given, str) else ""
+    if not re.fullmatch(r"\w[\w .-]{0,39}", name):
+        raise ValueError(
+            "must be a name of at most 40 letters, digits, spaces, dots and dashes",
+            "For example: north, or hospital-3.",
+        )
+    return name
 
 
 def one_or_two(given: Any) -> int | tuple[int, int]:  # noqa: ANN401

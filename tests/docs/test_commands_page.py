@@ -109,8 +109,8 @@ def sandbox(tmp_path_factory, run_line):
     tables = "--members m.csv --holdout h.csv --synthetic s.csv"
     run(f"mipaudit query nn {tables} -o queried.csv -f json -q > query.json")
     run("mipaudit bounds --mu 1 -f json -o bounds.json -q")
-    for site, row in (("a", "0"), ("b", "1e10")):
-        run(f"mipaudit summarize {site}.csv --first-row {row} --cuts-only -o {site}.cuts -q")
+    for site in ("a", "b"):
+        run(f"mipaudit summarize {site}.csv --site {site} --cuts-only -o {site}.cuts -q")
     (folder / "sites").mkdir()
     run("mipaudit summarize scores.parquet -o sites/one.summary -q")
     # In a folder of its own: every other example would take it as its policy.

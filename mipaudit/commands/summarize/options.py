@@ -10,8 +10,8 @@ from mipaudit.options.groups.shown import OutputOption, Said
 from mipaudit.options.groups.tables import MinCellOption
 from mipaudit.options.groups.working import Engines, Seeded
 from mipaudit.options.plain_values import require
-from mipaudit.options.ranges import at_least
-from mipaudit.options.texts import whole_number
+from mipaudit.options.ranges import at_least, between
+from mipaudit.options.texts import site_name, whole_number
 
 
 class _Data(Options, kw_only=False):
@@ -43,15 +43,13 @@ class _Site(Options):
     cuts_only: Annotated[
         bool, Option("--cuts-only", "Write where the scores lie, and no counts.")
     ] = False
-    first_row: Annotated[
-        int | None,
+    site: Annotated[
+        str | None,
         Option(
-            "--first-row",
-            "Position of the first row in the whole, where it is not 0.",
-            metavar="N",
-            read=whole_number,
-            typed=float,
-            within=at_least(0),
+            "--site",
+            "What this site, or part, is called: a name that no other has.",
+            metavar="NAME",
+            read=site_name,
         ),
     ] = None
     min_cell: Annotated[
@@ -78,12 +76,12 @@ then counts by the cuts of all sites (--cuts).
 Examples:
   mipaudit summarize scores.parquet -o scores.summary
       All of one input; then: mipaudit estimate scores.summary
-  mipaudit summarize a.csv --cuts-only -o a.cuts
+  mipaudit summarize --plan 5
+      The commands for each of 5 sites and for the centre, to paste.
+  mipaudit summarize a.csv --site a --cuts-only -o a.cuts
       What site a tells the others: round cut points and counts of 10 records or more.
-  mipaudit summarize b.csv --first-row 1e10 --cuts-only -o b.cuts
-      Site b's rows stand elsewhere in the whole: positions must not overlap.
-  mipaudit summarize a.csv --cuts a.cuts --cuts b.cuts -o a.summary
-      Site a counts by the cuts of both; b likewise, with its --first-row. Then:
+  mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
+      Site a counts by the cuts of both; b likewise, with its name. Then:
       mipaudit estimate a.summary b.summary
   mipaudit summarize large.parquet --min-cell 10 -o large.summary
       For a secure room: no count in the file is of fewer than 10 records.
@@ -99,10 +97,10 @@ Examples:
             "Leave out `cuts_only` to count by the cuts.",
         )
         require(
-            not (self.keyed and self.first_row is not None),
-            "first_row",
-            "Keys tell rows apart already: a first row says nothing beside them.",
-            "Leave out `first_row`, or `key_col`.",
+            self.site is not None or not (self.cuts or self.cuts_only),
+            "site",
+            "Cuts are those of a site, and a site counts beside its own.",
+            "Say which site this is: `site` and a name that no other site has.",
         )
         require(
             self.min_cell is None or not self.cuts,
@@ -117,11 +115,6 @@ Examples:
         return self.key_col is not None or self.unit_col is not None
 
     @property
-    def start(self) -> int:
-        """The position of the first row in the whole."""
-        return self.first_row or 0
-
-    @property
     def stated_seed(self) -> int | None:
         """The number that was stated; None where the site draws its own."""
         chosen = self.chosen_seed
@@ -129,6 +122,17 @@ Examples:
 
 
 class SummarizeShown(Said):
-    """Where the summary goes."""
+    """Where the summary goes, or what each site has to run."""
 
+    plan: Annotated[
+        int | None,
+        Option(
+            "--plan",
+            "Count nothing: print the commands for each of so many sites and the centre.",
+            metavar="SITES",
+            read=whole_number,
+            within=between(2, 99),
+            recorded=False,
+        ),
+    ] = None
     output: Annotated[OutputOption[str | None], but("Where to write. Needed.")] = None

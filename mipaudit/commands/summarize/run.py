@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from mipaudit.commands.summarize.options import SummarizeOptions
 from mipaudit.commands.summarize.sites import (
-    check_place,
+    asked_discrete,
     drawn_seed,
     own_cuts,
-    position_seeds,
+    require_cells,
     require_large,
+    require_own_rows,
     require_own_seed,
+    require_sizes,
+    rows_needed,
     stated_findings,
     told_findings,
-    told_rows,
 )
 from mipaudit.counting.columns import Meter, require_classes, require_identities, require_spread
 from mipaudit.counting.retried_reading import read_input
@@ -31,11 +33,9 @@ from mipaudit.output.exit_code import OK
 from mipaudit.output.progress import progress_bar
 from mipaudit.output.terminal import note
 from mipaudit.reading.rows.units import choose_units
-from mipaudit.reading.source.derived_source import shifted
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import (
     SCHEMA,
-    Extent,
     Manifest,
     ScoreName,
     SummaryFile,
@@ -53,9 +53,8 @@ from mipaudit.reading.summaries.source import (
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts
-from mipaudit.summaries.sites.seeds import SiteSeeds, SiteSurvey
 from mipaudit.summaries.sites.shared_plan import least_of, shared_plan
-from mipaudit.summaries.tally import Summary
+from mipaudit.summaries.tally import Summary, Survey
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -64,8 +63,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mipaudit.commands.summarize.options import SummarizeShown
-    from mipaudit.reading.source.derived_source import ChangedPartition
-    from mipaudit.reading.source.part import Partitions
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.plan import Plan
     from mipaudit.summaries.sites.cuts import Cuts
@@ -105,6 +102,12 @@ def answer_summarize(asked: SummarizeOptions) -> SummaryFile:
 
 def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     """Count and write the summary; return the exit code."""
+    if shown.plan is not None:
+        from mipaudit.commands.summarize.plan import plan_text
+
+        text = plan_text(asked, shown.plan)
+        Destination.open(shown.output, inputs=asked.inputs()).write(text.encode())
+        return OK
     require(
         shown.output is not None,
         "no_output",
@@ -117,6 +120,8 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     data = file.to_bytes()
     destination.write(data)
     note(file.headline(len(data)), quiet=shown.quiet)
+    if asked.cuts_only and asked.min_cell is not None:
+        note(f"Enough rows here: {rows_needed(asked.min_cell)}", quiet=shown.quiet)
     return OK
 
 
@@ -140,10 +145,10 @@ class Summarizer:
         """Return where the scores lie, for the other sites.
 
         Raises:
-            InputError: the input has no rows left, or a discrete score too many values.
+            InputError: the input has too few rows, or a discrete score too many values.
         """
         seed = self._drawn()
-        found = self._own_cuts(seed, alone=False, least=self.asked.min_cell)
+        found = self._own_cuts(seed, alone=False)
         return self._file(
             seed=seed,
             sizes=(found.n_members, found.n_holdout),
@@ -159,19 +164,29 @@ class Summarizer:
         Raises:
             InputError: the cuts do not belong to the input, or a count is too small to be told.
         """
-        seeds = self._seeds(sites)
-        cuts = [cuts_of(one) for one in sites] or [
-            self._own_cuts(seeds.own, alone=True, least=self.asked.min_cell)
-        ]
+        own = own_cuts(self.asked.site, sites)
+        seed = self._drawn() if own is None else own.manifest.seed
+        if own is not None:
+            require_own_seed(self.asked.stated_seed, self.asked.site, self._names(), seed)
+        cuts = [cuts_of(one) for one in sites] or [self._own_cuts(seed, alone=True)]
         plan = shared_plan(cuts, prior=self.asked.prior)
-        summary = self._counted(plan, seeds)
+        summary, sample = self._counted(plan, seed)
+        if own is not None:
+            made = self._made(
+                sample,
+                discrete=asked_discrete(own),
+                seed=seed,
+                burn_in=own.manifest.burn_in,
+                least=own.manifest.least,
+            )
+            require_own_rows(own, (made.n_members, made.n_holdout), cuts_arrays(made))
         require_spread(summary.columns[0])
         least = least_of(cuts)
         if least is not None:
             require_large(summary, least)
         discrete = [one.discrete for one in plan.columns]
-        file = self._file(
-            seed=seeds.own,
+        return self._file(
+            seed=seed,
             sizes=(summary.n_members, summary.n_holdout),
             burn_in=plan.burn_in,
             discrete=discrete,
@@ -181,9 +196,6 @@ class Summarizer:
             plan=plan_digest(plan, self._names(discrete), [one.seed for one in cuts]),
             sites=sites,
         )
-        if sites:
-            check_place(file, sites)
-        return file
 
     def check_sites(self, sites: Sequence[SummaryFile]) -> None:
         """Refuse cuts that were not made for this input and the others beside it.
@@ -202,64 +214,40 @@ class Summarizer:
         check_alike([own, *sites])
         check_apart(sites)
 
-    def _partitions(self) -> Partitions[ChangedPartition]:
-        return shifted(self.source.partitions(), self.asked.start)
-
     def _drawn(self) -> int:
-        return drawn_seed(self.asked.stated_seed, self.asked.start, self._names())
+        return drawn_seed(self.asked.stated_seed, self.asked.site, self._names())
 
-    def _seeds(self, sites: Sequence[SummaryFile]) -> SiteSeeds:
-        """Return the seed of every row: that of its cuts where there are any.
-
-        Raises:
-            InputError: ``whose_cuts``.
-            UsageError: another seed was stated than the cuts were made with.
-        """
-        names = self._names()
-        if not self.asked.keyed:
-            seeds = position_seeds(self._drawn(), sites)
-            first = self.asked.start
-            mine = [one for one in seeds.spans if one.first_row <= first < one.stop]
-            for span in mine:
-                require_own_seed(self.asked.stated_seed, span.first_row, names, span.seed)
-            return replace(seeds, own=mine[0].seed) if mine else seeds
-        found = own_cuts(
-            self.source.inputs(hash_all=self.asked.hash_inputs) if sites else (),
-            sites,
-            lambda one: cuts_arrays(self._own_cuts(one.seed, alone=False, least=one.least)),
-        )
-        if found is None:
-            return SiteSeeds(own=self._drawn())
-        require_own_seed(self.asked.stated_seed, 0, names, found.seed)
-        return SiteSeeds(own=found.seed)
-
-    def _counted(self, plan: Plan, seeds: SiteSeeds) -> Summary:
-        """Return the counts of all rows.
+    def _counted(self, plan: Plan, seed: int) -> tuple[Summary, BurnInSample]:
+        """Return the counts of all rows, and those of them that any burn-in has.
 
         Raises:
             InputError: keys repeat, or the input changed meanwhile.
         """
-        self._choose(seeds.own)
-        start = partial(SiteSurvey, len(self.source.columns), seeds, plan)
-        survey = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
-        for sample in survey.samples.values():
-            sample.settle()
-            require_identities(sample)
+        self._choose(seed)
+        start = partial(Survey, len(self.source.columns), seed, plan)
+        survey = fold(self.source.partitions(), start, workers=self.workers, progress=self.meter)
+        sample, tally = survey.sample, survey.tally
+        sample.settle()
+        require_identities(sample)
         self.source.check_unchanged()
-        n_members, n_holdout = survey.sizes()
-        return Summary(columns=survey.tally.counts(), n_members=n_members, n_holdout=n_holdout)
+        summary = Summary(
+            columns=() if tally is None else tally.counts(),
+            n_members=sample.members.rows,
+            n_holdout=sample.holdout.rows,
+        )
+        return summary, sample
 
     def _choose(self, seed: int) -> None:
         """Choose the row that stands for each person anew, by the seed of these rows."""
         if self.source.unit_seed is not None:
             self.source.stand_for(choose_units(self.source.every_row().rows(), seed))
 
-    def _own_cuts(self, seed: int, *, alone: bool, least: int | None) -> Cuts:
+    def _own_cuts(self, seed: int, *, alone: bool) -> Cuts:
         """Return the input's cuts, from as many rows as are surely burn-in rows in the end."""
-        kinds = [column.kind for column in self.source.columns]
+        least = self.asked.min_cell
         self._choose(seed)
-        start = partial(BurnInSample, len(kinds), seed)
-        sample = fold(self._partitions(), start, workers=self.workers, progress=self.meter)
+        start = partial(BurnInSample, len(self.source.columns), seed)
+        sample = fold(self.source.partitions(), start, workers=self.workers, progress=self.meter)
         sample.settle()
         require_identities(sample)
         burn_in = FEWEST_BURN_IN_BLOCKS
@@ -267,14 +255,18 @@ class Summarizer:
             require_classes(sample)
             burn_in = burn_in_blocks(sample.members.rows, sample.holdout.rows)
         self.source.check_unchanged()
-        return make_cuts(
-            sample,
-            kinds,
-            discrete=self.asked.discrete,
-            seed=seed,
-            burn_in=burn_in,
-            least=least,
+        found = self._made(
+            sample, discrete=self.asked.discrete, seed=seed, burn_in=burn_in, least=least
         )
+        if least is not None:
+            require_cells(found, least)
+        return found
+
+    def _made(
+        self, sample: BurnInSample, *, discrete: bool, seed: int, burn_in: int, least: int | None
+    ) -> Cuts:
+        kinds = [column.kind for column in self.source.columns]
+        return make_cuts(sample, kinds, discrete=discrete, seed=seed, burn_in=burn_in, least=least)
 
     def _names(
         self, discrete: Sequence[bool] = (), infinite: Sequence[int] = ()
@@ -301,10 +293,9 @@ class Summarizer:
         asked = self.asked
         # Rounded down: beside a cell's count an exact one would tell of the others in the cell.
         told = [count - count % (least or 1) for count in infinite]
-        rows = self.source.rows_hint or 0
         inputs = self.source.inputs(hash_all=asked.hash_inputs) if arrays else ()
         if least is not None:
-            rows = told_rows(rows, sizes, least)
+            require_sizes(sizes, least)
             inputs = tuple(replace(one, rows=0) for one in inputs)
         return SummaryFile(
             name=_HERE,
@@ -316,8 +307,8 @@ class Summarizer:
                 scores=self._names(discrete, told),
                 n_members=sizes[0],
                 n_holdout=sizes[1],
+                site=asked.site,
                 keyed=asked.keyed,
-                extents=() if asked.keyed else (Extent(first_row=asked.start, rows=rows),),
                 seed=seed,
                 burn_in=burn_in,
                 prior=None if plan is None else asked.prior,

@@ -1,4 +1,4 @@
-"""A site among others: the seed and the place of its rows, and what it keeps to itself.
+"""A site among others: its name, the seed of its rows, and what it keeps to itself.
 
 The seed is drawn with the cuts, and found in them again when the site counts.
 """
@@ -12,70 +12,31 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
+from mipaudit.reading.summaries.source import same_name
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content, SeedChoice
-from mipaudit.summaries.sites.seeds import SeedSpan, SiteSeeds
+from mipaudit.summaries.sites.shared_plan import fewest_rows, shared_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile
-    from mipaudit.statements.origin import InputFile, Value
+    from mipaudit.reading.summaries.file import ScoreName, SummaryFile
+    from mipaudit.summaries.sites.cuts import Cuts
     from mipaudit.summaries.tally import Summary
 
-    Remake = Callable[[Manifest], Mapping[str, NDArray[Any]]]
-
-_KEYS: Final = ("key_col", "unit_col")
+_SHOWN: Final = 3
+# Cells of which every count is large follow from no prior.
+_ANY_PRIOR: Final = 0.5
 _SEED_BITS: Final = 64
 _DIGEST_BYTES: Final = 32
 _STATED: Final = "stated_seed"
 
 
-def check_place(file: SummaryFile, sites: Sequence[SummaryFile]) -> None:
-    """Refuse rows that made the cuts at another place, or under another key.
-
-    They would train and be judged.
-
-    Raises:
-        InputError: ``moved_rows``.
-    """
-    own = file.manifest
-    places = places_of(own.inputs)
-    for site in sites:
-        other = site.manifest
-        if not places & places_of(other.inputs):
-            continue
-        if own.keyed and _keys(other) != _keys(own):
-            raise InputError(
-                "moved_rows",
-                f"{site.name} was made from the same file with another key.",
-                hint="Count with the `key_col` or `unit_col` that the cuts were made with.",
-            )
-        if own.extents and other.extents:
-            start, end = other.extents[0].first_row, other.extents[0].rows
-            if not start <= own.extents[0].first_row < start + end:
-                raise InputError(
-                    "moved_rows",
-                    f"{site.name} was made from the same file with another `first_row`.",
-                    hint="Count with the `first_row` that the cuts were made with.",
-                )
-
-
-def places_of(inputs: Sequence[InputFile]) -> set[str | None]:
-    """Return the digests of files; data in memory have none."""
-    return {one.sha256 or one.fingerprint for one in inputs} - {None}
-
-
-def _keys(manifest: Manifest) -> dict[str, Value]:
-    """Return the settings that name a key; the command line has a dash in their names."""
-    named = {one.name.replace("-", "_"): one.value for one in manifest.settings}
-    return {name: value for name, value in named.items() if name.startswith(_KEYS)}
-
-
-def drawn_seed(stated: int | None, first_row: int, scores: Sequence[ScoreName]) -> int:
+def drawn_seed(stated: int | None, site: str | None, scores: Sequence[ScoreName]) -> int:
     """Return the seed of a site that has none yet, in [0, 2^64).
 
     Nothing of its rows is in it: a digest of a small site's rows would let anybody who has
@@ -83,13 +44,13 @@ def drawn_seed(stated: int | None, first_row: int, scores: Sequence[ScoreName]) 
 
     Args:
         stated: what the user stated; None draws from the operating system.
-        first_row: position of its first row in the whole.
+        site: its name, if it has one.
         scores: that it has.
     """
     if stated is None:
         return randbits(_SEED_BITS)
     named = "\0".join(one.name for one in scores)
-    place = blake2b(f"{first_row}\0{named}".encode(), digest_size=_DIGEST_BYTES)
+    place = blake2b(f"{same_name(site or '')}\0{named}".encode(), digest_size=_DIGEST_BYTES)
     choice = SeedChoice(origin="stated", number=stated)
     return choice.in_use(Content(kind="site", n_members=0, n_holdout=0, digest=place.digest()))
 
@@ -115,67 +76,68 @@ def stated_findings(
     return (Finding(code=_STATED, text=text),)
 
 
-def position_seeds(own: int, sites: Sequence[SummaryFile]) -> SiteSeeds:
-    """Return the seeds of rows that their positions tell apart.
+def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | None:
+    """Return the cuts of the site that counts; None where no cuts are given.
 
-    Args:
-        own: of rows that are at no site's positions.
-        sites: cuts whose positions do not overlap.
-    """
-    spans = [
-        SeedSpan(
-            first_row=extent.first_row,
-            stop=extent.first_row + extent.rows,
-            seed=site.manifest.seed,
-        )
-        for site in sites
-        for extent in site.manifest.extents
-    ]
-    return SiteSeeds(own=own, spans=tuple(sorted(spans, key=lambda one: one.first_row)))
-
-
-def own_cuts(
-    inputs: Sequence[InputFile], sites: Sequence[SummaryFile], remake: Remake
-) -> Manifest | None:
-    """Return what the cuts of these very rows say of themselves; None where none are.
-
-    Args:
-        inputs: what is counted.
-        sites: cuts of keyed rows.
-        remake: makes the arrays of the cuts once more, with the seed of a manifest.
+    Rows that any cuts tell of train, and no others may: so a site counts beside its own.
 
     Raises:
-        InputError: ``whose_cuts``: it cannot be told, and rows that trained might be judged.
+        InputError: ``whose_cuts``: none of them is of this site.
     """
-    places = places_of(inputs)
+    if site is None or not sites:
+        return None
     for one in sites:
-        if places & places_of(one.manifest.inputs):
-            return one.manifest
-    alike = [one for one in sites if _alike(inputs, one.manifest.inputs)]
-    for one in alike:
-        made = remake(one.manifest)
-        if made.keys() == one.arrays.keys() and all(
-            np.array_equal(array, one.arrays[name]) for name, array in made.items()
-        ):
-            return one.manifest
-    if alike:
-        raise InputError(
-            "whose_cuts",
-            "It cannot be told which of the cuts were made of this input.",
-            hint="Make its cuts again, with the settings that it is counted with.",
-        )
-    return None
+        if one.manifest.site is not None and same_name(one.manifest.site) == same_name(site):
+            return one
+    named = ", ".join(quoted_name(one.manifest.site or "") for one in sites[:_SHOWN])
+    more = " and others" if sites[_SHOWN:] else ""
+    raise InputError(
+        "whose_cuts",
+        f"None of the cuts is of the site {quoted_name(site)}: they are of {named}{more}.",
+        hint="Give the name that its cuts were made with, and these cuts too, with `cuts`.",
+    )
+
+
+def asked_discrete(own: SummaryFile) -> bool:
+    """Tell whether the scores of cuts were said to be discrete when they were made."""
+    return any(one.name == "discrete" and one.value is True for one in own.manifest.settings)
+
+
+def require_own_rows(
+    own: SummaryFile, sizes: tuple[int, int], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Refuse rows whose cuts are not those that the site gave: some would train and be judged.
+
+    Args:
+        own: the cuts of this site, as they were given.
+        sizes: (members, holdout) of the rows that are counted.
+        arrays: of the cuts that these rows have, by the same seed.
+
+    Raises:
+        InputError: ``moved_rows``.
+    """
+    told = (own.manifest.n_members, own.manifest.n_holdout)
+    if sizes == told and all(
+        np.array_equal(array, own.arrays.get(name, ())) for name, array in arrays.items()
+    ):
+        return
+    raise InputError(
+        "moved_rows",
+        f"{own.name}: not made of these rows, or with another order or key of them.",
+        hint="Count the same input with the same settings; if it has changed, all sites need "
+        "new cuts of it.",
+    )
 
 
 def require_own_seed(
-    stated: int | None, first_row: int, scores: Sequence[ScoreName], seed: int
+    stated: int | None, site: str | None, scores: Sequence[ScoreName], seed: int
 ) -> None:
     """Refuse a stated seed that is not the one of the cuts.
 
     Raises:
         UsageError: ``seed``.
     """
-    if stated is not None and drawn_seed(stated, first_row, scores) != seed:
+    if stated is not None and drawn_seed(stated, site, scores) != seed:
         raise UsageError(
             "seed",
             "The cuts of these rows were made with another seed.",
@@ -183,23 +145,11 @@ def require_own_seed(
         )
 
 
-def _alike(ours: Sequence[InputFile], theirs: Sequence[InputFile]) -> bool:
-    """Tell whether inputs without a digest may be the same; rows that are not told are 0."""
-    if len(ours) != len(theirs) or any(one.bytes is not None for one in (*ours, *theirs)):
-        return False
-    return all(
-        one.rows == other.rows or 0 in {one.rows, other.rows}
-        for one, other in zip(ours, theirs, strict=True)
-    )
-
-
-def told_rows(rows: int, sizes: tuple[int, int], least: int) -> int:
-    """Return the rows of the input; where few of them were left out, more than there are.
-
-    What was counted is told, too: the difference must be of nobody or of enough records.
+def require_sizes(sizes: tuple[int, int], least: int) -> None:
+    """Refuse a class that is itself too small to be told.
 
     Raises:
-        InputError: ``too_few_rows``: a class itself is too small to be told.
+        InputError: ``too_few_rows``.
     """
     if any(0 < size < least for size in sizes):
         raise InputError(
@@ -207,8 +157,31 @@ def told_rows(rows: int, sizes: tuple[int, int], least: int) -> int:
             f"One class has fewer than {least} records, and how many there are is told.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
-    counted = sum(sizes)
-    return counted + least if 0 < rows - counted < least else rows
+
+
+def require_cells(cuts: Cuts, least: int) -> None:
+    """Refuse a site of so few rows that nothing can be counted with it, whatever the others have.
+
+    Raises:
+        InputError: ``too_few_rows``.
+    """
+    require_sizes((cuts.n_members, cuts.n_holdout), least)
+    plan = shared_plan([cuts], prior=_ANY_PRIOR)
+    if any(one.cells.count == 1 for one in plan.columns):
+        raise InputError(
+            "too_few_rows",
+            f"Too few rows: {rows_needed(least)}",
+            hint="Put parts together first, or ask for a smaller `min_cell`.",
+        )
+
+
+def rows_needed(least: int) -> str:
+    """Return in a sentence how many rows a site must have, for what its cuts are made."""
+    return (
+        f"where no count is of fewer than {count_text(least)} records, every site needs at least "
+        f"{count_text(fewest_rows(least))} members and as many holdout records, and more where "
+        "their scores lie apart."
+    )
 
 
 def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
@@ -226,7 +199,8 @@ def require_large(summary: Summary, least: int) -> None:
     if any(one.single.size == 1 for one in summary.columns):
         raise InputError(
             "too_few_rows",
-            f"Too few rows to cut a score where every count is of at least {least} records.",
+            "The sites together have no cells in which every one of them has enough records of "
+            f"both classes: {rows_needed(least)}",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()

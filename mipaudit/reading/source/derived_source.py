@@ -1,6 +1,6 @@
 """An input seen through a map of its scores: fewer columns, or others made of them.
 
-A part of an input whose rows are changed as they come: moved, or with other scores.
+A part of an input whose rows are changed as they come.
 """
 
 from __future__ import annotations
@@ -52,15 +52,6 @@ def changed(
 ) -> Partitions[ChangedPartition]:
     """Return the partitions with every batch of rows changed."""
     return partitions.mapped(lambda one: ChangedPartition(partition=one, change=change))
-
-
-def shifted(partitions: Partitions[PiecePartition], first_row: int) -> Partitions[ChangedPartition]:
-    """Return the partitions as a larger input has them, of which they start at ``first_row``."""
-    return changed(partitions, partial(_moved, by=first_row))
-
-
-def _moved(rows: Rows, *, by: int) -> Rows:
-    return replace(rows, first_row=rows.first_row + by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -155,21 +155,13 @@ def _store(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(info, data)
 
 
-# 1 had one public seed for all sites: its rows are counted by other coins.
-SCHEMA: Final = "mipaudit.summary/2"
+# 1 had one public seed for all sites: its rows are counted by other coins. 2 had no names of sites.
+SCHEMA: Final = "mipaudit.summary/3"
 _FAMILY: Final = "mipaudit.summary/"
 _LARGEST_FILE: Final = 64 << 20
 # Of all arrays of a file: many times as many as any run writes.
 _MOST_NUMBERS: Final = 1 << 24
 SUFFIX: Final = ".summary"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
-    """Consecutive rows of the whole input: the first one's position, and how many."""
-
-    first_row: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +185,8 @@ class Manifest:
         created: UTC time.
         scores: in order.
         n_members, n_holdout: rows that count.
+        site: the name that no other site has; None where the rows are all there are.
         keyed: rows are told apart by a key column, not by their position.
-        extents: where the rows stand in the whole input, unless they are keyed.
         seed: of this site's row assignment: its cuts and its counts have the same.
         burn_in: micro-blocks that only train, of 64.
         prior: the weight of the members in the cells, None in cuts.
@@ -215,8 +207,8 @@ class Manifest:
     scores: tuple[ScoreName, ...]
     n_members: int
     n_holdout: int
+    site: str | None
     keyed: bool
-    extents: tuple[Extent, ...]
     seed: int
     burn_in: int
     prior: float | None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import pairwise
+from math import log, pi
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.reading.source.part import ScoreColumn, VectorScore
 from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
 from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.identity.seed import Content
@@ -176,6 +177,8 @@ def _ladder(steps: NDArray[np.int64], single: NDArray[np.bool_]) -> Ladder:
 
 
 _SHOWN: Final = 3
+# That two parts have the same counts by chance, by their cells: less than once in 10^12.
+_NO_CHANCE: Final = 12 * log(10)
 # What all files must say alike, and what to do where they do not.
 _ALIKE: Final = (
     ("scores", "hold different scores", "Name them alike everywhere, with `score_col`."),
@@ -244,7 +247,7 @@ def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
 
     Raises:
         InputError: ``bad_summary``, ``cuts_not_counts``, ``summaries_differ``,
-            ``overlapping_rows`` or ``same_rows``.
+            ``same_site`` or ``same_rows``.
     """
     for file in files:
         if file.manifest.content != "counts":
@@ -264,6 +267,7 @@ def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
     )
     parts = [counts_of(one) for one in files]
     _check_counted_alike(files, parts)
+    _check_unlike(files, parts)
     return source, sum_of(parts)
 
 
@@ -314,29 +318,60 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
     """Refuse files of which two hold the same rows, as far as anybody can tell.
 
     Raises:
-        InputError: ``overlapping_rows`` or ``same_rows``.
+        InputError: ``same_site`` or ``same_rows``.
     """
-    seen: dict[object, SummaryFile] = {}
-    for file in files:
+    seen: dict[object, int] = {}
+    named: dict[str, int] = {}
+    for at, file in enumerate(files):
         contents = {one.sha256 or one.fingerprint for one in file.manifest.inputs}
         for content in (contents | {file.sha256}) - {None}:
-            if seen.setdefault(content, file) is not file:
+            other = files[seen.setdefault(content, at)]
+            if seen[content] != at:
                 raise InputError(
                     "same_rows",
-                    f"{seen[content].name} and {file.name} hold the same rows.",
+                    f"{other.name} and {file.name} hold the same rows.",
                     hint="Give every part once.",
                 )
-    extents = sorted(
-        (one.first_row, one.first_row + one.rows, file.name)
-        for file in files
-        for one in file.manifest.extents
-    )
-    for (_, end, name), (start, _, other) in pairwise(extents):
-        if start < end:
+        site = file.manifest.site
+        if site is not None and named.setdefault(same_name(site), at) != at:
             raise InputError(
-                "overlapping_rows",
-                f"{name} and {other} hold rows of the same positions.",
-                hint="Say where each part begins with `first_row`, or give `key_col`.",
+                "same_site",
+                f"{files[named[same_name(site)]].name} and {file.name} are both of the site "
+                f"{quoted_name(site)}.",
+                hint="Give every part once, and every site a name of its own, with `site`.",
+            )
+
+
+def same_name(site: str) -> str:
+    """Return what is equal of names that nobody tells apart by ear: case does not count."""
+    return site.casefold()
+
+
+def _check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None:
+    """Refuse the same rows under two names: every cell of every score has as many of each class.
+
+    How many records of a class lie in a cell does not depend on the seed, nor on how the rows
+    are stored or ordered.
+
+    Raises:
+        InputError: ``same_rows``.
+    """
+    seen: dict[bytes, SummaryFile] = {}
+    for file, part in zip(files, parts, strict=True):
+        totals = [
+            np.stack([one.everyone.members, one.everyone.holdout], axis=1) for one in part.columns
+        ]
+        # Two of one law agree in a cell of n records with a chance of about 1 / sqrt(4 pi n).
+        unlikely = max(0.5 * float(np.log(4 * pi * one[one > 0]).sum()) for one in totals)
+        digest = blake2b(digest_size=32)
+        for one in totals:
+            digest.update(np.ascontiguousarray(one, dtype="<i8").tobytes())
+        if unlikely > _NO_CHANCE and seen.setdefault(digest.digest(), file) is not file:
+            raise InputError(
+                "same_rows",
+                f"{seen[digest.digest()].name} and {file.name} hold the same rows: every cell "
+                "has as many of each class.",
+                hint="Give every part once, under one name.",
             )
 
 
@@ -366,14 +401,12 @@ def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary])
 
 def _origin(files: Sequence[SummaryFile]) -> Finding:
     count = "1 summary file" if len(files) == 1 else f"{count_text(len(files))} summary files"
-    keyed = files[0].manifest.keyed
-    apart = "their rows' positions do not overlap"
-    if keyed:
-        apart = "that no record is in two of them is taken on trust"
-    trust = f"; {apart}" if len(files) > 1 else ""
+    sites = [one.manifest.site for one in files if one.manifest.site is not None]
+    named = f" ({_names(sites)})" if sites else ""
+    trust = "; that no record is in two of them is taken on trust" if len(files) > 1 else ""
     return Finding(
         code="from_summaries",
-        text=f"Counted elsewhere: {count}, whose rows were not seen here{trust}.",
+        text=f"Counted elsewhere: {count}{named}, whose rows were not seen here{trust}.",
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mipaudit.summaries.cells.cells import Cells, choose_buckets, divide, quantile_edges
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.plan import ColumnPlan, Plan, coarse_cells
-from mipaudit.summaries.sample import burn_in_blocks
+from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, burn_in_blocks
 from mipaudit.summaries.sites.cuts import LEAST_RECORDS, MOST_FINE, Cuts
 
 # Standard deviations that a count is expected to lie above the least that is allowed, and
@@ -29,6 +29,7 @@ _SAMPLE_SPREADS: Final = 4
 _COARSE_AT_MOST: Final = 1 << 14
 _FINE_AT_MOST: Final = 1 << 17
 _HALF: Final = 0.5
+_ROUND_ROWS: Final = 100
 _MOST_DIVISIONS: Final = 64
 
 
@@ -77,7 +78,7 @@ def safe_edges(sites: Sequence[SiteCounts], least: int) -> NDArray[np.float64]:
         sites: of the same score.
         least: fewest records of a count.
     """
-    enough = (_SPREADS / 2 + math.sqrt(_SPREADS**2 / 4 + least)) ** 2
+    enough = _enough(least)
     points = np.unique(np.concatenate([one.edges for one in sites]))
     ends = [(one, one.below(points, "at most"), one.below(points, "at least")) for one in sites]
 
@@ -96,6 +97,26 @@ def safe_edges(sites: Sequence[SiteCounts], least: int) -> NDArray[np.float64]:
     while kept and not filled(kept[-1], None):
         kept.pop()
     return points[kept]
+
+
+def fewest_rows(least: int) -> int:
+    """Return the rows of a class from which on a site may have two cells, in round hundreds.
+
+    Half of them in each cell, of both classes, and as many sampled as are expected: real
+    sites need more.
+
+    Args:
+        least: fewest records of a count.
+    """
+    sure = _enough(least) * FEWEST_BURN_IN_BLOCKS + least
+    sampled = (_SAMPLE_SPREADS / 2 + math.sqrt(_SAMPLE_SPREADS**2 / 4 + sure)) ** 2
+    rows = 2 * sampled * MICRO_BLOCKS / FEWEST_BURN_IN_BLOCKS
+    return math.ceil(rows / _ROUND_ROWS) * _ROUND_ROWS
+
+
+def _enough(least: int) -> float:
+    """Return the rows to expect in a count that has ``least`` of them all but surely."""
+    return (_SPREADS / 2 + math.sqrt(_SPREADS**2 / 4 + least)) ** 2
 
 
 def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
@@ -121,7 +142,7 @@ def shared_plan(sites: Sequence[Cuts], *, prior: float) -> Plan:
             for index in columns
         ),
         burn_in=max(burn_in_blocks(*totals), *(one.burn_in for one in sites)),
-        seed=0,  # of no row: see `site_seeds`
+        seed=0,  # of no row: see `drawn_seed`
         exact=False,
     )
 

@@ -21,7 +21,7 @@ from mipaudit.reading.summaries.source import add_up, counts_of, cuts_of
 def made():
     generator = np.random.default_rng(0)
     scores = {"members": generator.normal(1, 1, 700), "holdout": generator.normal(0, 1, 600)}
-    return mipaudit.summarize(**scores), mipaudit.summarize(**scores, cuts_only=True)
+    return mipaudit.summarize(**scores), mipaudit.summarize(**scores, cuts_only=True, site="a")
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -133,7 +133,7 @@ def test_cuts_that_are_out_of_order_are_refused(made):
 
 def test_another_version_is_told(made):
     text = json.loads(zipfile.ZipFile(io.BytesIO(made[0].to_bytes())).read(TEXT_NAME))
-    for version in ("1", "3"):
+    for version in ("1", "2", "4"):
         text["schema"] = f"mipaudit.summary/{version}"
         with pytest.raises(InputError) as caught:
             read_summary("new.summary", pack(json.dumps(text).encode(), {}))
@@ -192,7 +192,7 @@ def test_hostile_arrays_are_refused(made, at):
     assert refusal("h", archive(json.dumps(manifest).encode(), files)).code == "bad_summary"
 
 
-@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"schema":"mipaudit.summary/2","x":"\xff"}'])
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"schema":"mipaudit.summary/3","x":"\xff"}'])
 def test_hostile_texts_are_refused(text):
     assert refusal("h", archive(text, {})).code == "bad_summary"
 
@@ -227,7 +227,7 @@ def test_more_rows_than_memory_bears_are_refused(made):
         counts_of(times(made[0], 1 << 40))
     assert caught.value.code == "bad_summary"
     part = times(made[0], 1 << 29)
-    other = edited(part, created="later", extents=())
+    other = edited(part, created="later")
     with pytest.raises(InputError) as caught:
         add_up([part, other])
     assert caught.value.code == "too_many_rows"
@@ -235,12 +235,12 @@ def test_more_rows_than_memory_bears_are_refused(made):
 
 def test_counts_that_only_say_they_are_by_one_plan_are_refused(made):
     other = mipaudit.summarize(
-        members=np.random.default_rng(5).normal(0, 1, 90), holdout=np.arange(80.0), first_row=9999
+        members=np.random.default_rng(5).normal(0, 1, 90), holdout=np.arange(80.0)
     )
     assert other.arrays["0/single"].size != made[0].arrays["0/single"].size
     same = edited(other, plan=made[0].manifest.plan)
     flags = made[0].arrays["0/single"]
-    lied = edited(made[0], arrays={"0/single": ~flags}, extents=())
+    lied = edited(made[0], arrays={"0/single": ~flags})
     for one in (same, lied):
         with pytest.raises(InputError) as caught:
             add_up([made[0], one])

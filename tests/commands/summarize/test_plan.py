@@ -1,0 +1,91 @@
+"""The commands that ``summarize --plan`` prints, run as they are printed."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.within import run_within
+
+SITES = 5
+
+
+def rounds(text):
+    """Return [(site or None, words of the command)] of each round, as a shell reads them."""
+    found, site = [], None
+    for line in text.replace("\\\n", " ").splitlines():
+        if line[:4] in {"# 1.", "# 2.", "# 3."}:
+            found.append([])
+            site = None
+        elif line.startswith("# At "):
+            site = line.removeprefix("# At ").rstrip(":")
+        elif line and not line.startswith("#"):
+            program, *words = shlex.split(line)
+            assert program == "mipaudit"
+            found[-1].append((site, words))
+    return found
+
+
+def write_scores(folder, name, seed, rows):
+    generator = np.random.default_rng(seed)
+    member = generator.random(rows) < 0.5
+    table = pd.DataFrame({"member": member, "loss": generator.normal(size=rows) + member})
+    folder.mkdir()
+    table.to_parquet(folder / name, index=False)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "rows"),
+    [
+        ((), "scores.parquet", 900),
+        (("the scores.parquet", "--min-cell", "2", "--prior", "0.3"), "the scores.parquet", 40_000),
+    ],
+)
+def test_the_printed_commands_audit_all_sites(mipaudit, environment, tmp_path, given, name, rows):
+    def at_site(site, words):
+        return run_within(words, environment=environment, folder=tmp_path / site)
+
+    done = mipaudit("summarize", *given, "--plan", str(SITES))
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    for at in range(1, SITES + 1):
+        write_scores(tmp_path / f"site-{at}", name, at, rows)
+    (tmp_path / "centre").mkdir()
+    first, second, last = rounds(done.stdout)
+    assert len(first) == len(second) == SITES
+    for site, words in first:
+        assert at_site(site, words).returncode == 0
+    for site, _ in first:
+        for other, _ in first:
+            if other != site:
+                shutil.copy(tmp_path / site / f"{site}.cuts", tmp_path / other)
+    for site, words in second:
+        made = at_site(site, words)
+        assert made.returncode == 0, made.stderr
+        shutil.copy(tmp_path / site / f"{site}.summary", tmp_path / "centre")
+    ((_, words),) = last
+    report = at_site("centre", [*words, "--max-advantage", "0.6"])
+    assert report.returncode == 0, report.stderr
+    assert "5 summary files (site-1, site-2, site-3 and 2 more)" in " ".join(report.stdout.split())
+
+
+def test_the_plan_goes_into_a_file_and_says_how_many_rows(mipaudit, tmp_path):
+    done = mipaudit("summarize", "--plan", "2", "--min-cell", "10", "-o", "plan.sh")
+    assert (done.returncode, done.stdout) == (0, "")
+    text = " ".join((tmp_path / "plan.sh").read_text().replace("#", "").split())
+    assert "at least 8,800 members" in text
+    assert text.count("--min-cell 10") == 2
+
+
+def test_the_least_number_of_rows_is_said_with_the_cuts(mipaudit, tmp_path):
+    write_scores(tmp_path / "a", "scores.parquet", 0, 30_000)
+    given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")
+    done = mipaudit(*given, "--min-cell", "10")
+    assert "at least 8,800 members" in done.stderr
+    assert "at least" not in mipaudit(*given).stderr
+    assert mipaudit(*given, "--min-cell", "10", "-q").stderr == ""
