@@ -465,3 +465,13 @@ def test_many_scores_still_make_a_small_file():
     assert len(file.to_bytes()) < 10 << 20
     report = mipaudit.estimate(file)
     assert len({row.score for row in report.estimates}) == 30
+
+
+@pytest.mark.parametrize("later", [{}, {"discrete": True}])
+def test_scores_that_cuts_took_as_discrete_are_counted_so(later):
+    generator = np.random.default_rng(3)
+    table = frame(generator.integers(0, 200, 900) / 7, generator.integers(0, 200, 900) / 7)
+    cuts = mipaudit.summarize(table, site="a", cuts_only=True, discrete=True)
+    plain = mipaudit.summarize(table, site="a", cuts_only=True)
+    assert not np.array_equal(plain.arrays["0/edges"], cuts.arrays["0/edges"])
+    assert mipaudit.summarize(table, site="a", cuts=cuts, **later).manifest.n_members == 900
