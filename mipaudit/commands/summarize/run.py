@@ -43,13 +43,8 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
     read_summaries,
 )
-from mipaudit.reading.summaries.source import (
-    check_alike,
-    check_apart,
-    counts_arrays,
-    cuts_arrays,
-    cuts_of,
-)
+from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
+from mipaudit.reading.summaries.together import check_alike, check_apart
 from mipaudit.statements.provenance import TIME_FORM, moment
 from mipaudit.summaries.sample import FEWEST_BURN_IN_BLOCKS, BurnInSample, burn_in_blocks
 from mipaudit.summaries.sites.cuts import make_cuts

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.source import same_name
+from mipaudit.reading.summaries.together import same_name
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
