@@ -6,14 +6,15 @@ from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
 from mipaudit.commands.summarize.sites import rows_needed
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.plain_values import path_of, require
+from mipaudit.options.spelling import flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mipaudit.commands.summarize.options import SummarizeOptions
     from mipaudit.options.declare import Declared
 
 _SCORES: Final = "scores.parquet"
@@ -40,7 +41,9 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
         "Leave out `site`, `cuts` and `cuts_only`, or `plan`.",
     )
     names = [f"site-{number}" for number in range(1, sites + 1)]
-    cuts = [f"--cuts {name}.cuts" for name in names]
+    flags = flags_of(SummarizeOptions, SummarizeShown)
+    site, output = flags["site"], flags["output"]
+    cuts = [f"{flags['cuts']} {name}.cuts" for name in names]
     scores, given = _scores(asked), list(_given(asked))
     told = [words for one, words in given if one.name not in _OF_CUTS]
     lines = _said(
@@ -53,14 +56,16 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
     for name in names:
         every = [words for _, words in given]
-        own = [*scores, f"--site {name}", *every, "--cuts-only", f"-o {name}.cuts"]
+        own = [*scores, f"{site} {name}", *every, flags["cuts_only"], f"{output} {name}.cuts"]
         lines += [f"# At {name}:", _command("mipaudit summarize", own)]
     lines += [
         "",
-        *_said("2. With the .cuts of all, each site counts, and sends its .summary to the centre."),
+        *_said(
+            "2. With the .cuts of all beside it, each site counts; its .summary goes to the centre."
+        ),
     ]
     for name in names:
-        own = [*scores, f"--site {name}", *told, *cuts, f"-o {name}.summary"]
+        own = [*scores, f"{site} {name}", *told, *cuts, f"{output} {name}.summary"]
         lines += [f"# At {name}:", _command("mipaudit summarize", own)]
     lines += ["", *_said("3. The centre, with the summaries of all. Your policy may be added.")]
     prior = [words for one, words in given if one.name == "prior"]
@@ -70,8 +75,8 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
 
 def _scores(asked: SummarizeOptions) -> list[str]:
     """Return the input as it was named, or a name for it."""
-    files = {"--members": asked.members, "--holdout": asked.holdout}
-    apart = [f"{flag} {_word(file)}" for flag, file in files.items() if file is not None]
+    flags, files = flags_of(type(asked)), {"members": asked.members, "holdout": asked.holdout}
+    apart = [f"{flags[name]} {_word(file)}" for name, file in files.items() if file is not None]
     given = asked.data if isinstance(asked.data, (tuple, list)) else [asked.data]
     return [_word(one) for one in given if one is not None] + apart or [_SCORES]
 
