@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from mipaudit.cli.help_page import write_options
 from mipaudit.cli.setting_names import (
     NOT_KEYS,
     PREFIX,
@@ -57,6 +58,10 @@ class SingleValueCommand(TyperCommand):
         """Run it."""
         return self.run(ctx)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own
+        """Write the options in their groups."""
+        write_options(self.get_params(ctx), ctx, formatter)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
         """Parse the words, unless an option with one value is among them twice."""
         if args and not ctx.resilient_parsing:
@@ -73,9 +78,9 @@ class ConfiguredCommand(SingleValueCommand):
     def __init__(self, *args: Any, **keywords: Any) -> None:  # noqa: ANN401 - the parser's own
         """Make the command as the parser does, then add to its options."""
         super().__init__(*args, **keywords)
-        self.params += _config_options()
+        self.params += _grouped("Policy", _config_options())
         if self.name not in _READ_NOTHING:
-            self.params += store_options()
+            self.params += _grouped("Input", store_options())
         for option in self.params:
             if isinstance(option, TyperOption) and option.envvar is None:
                 option.envvar = variable_of(option)
@@ -99,6 +104,13 @@ class ConfiguredCommand(SingleValueCommand):
             text = f"Not judged by mipaudit {self.name}: {', '.join(left)}."
             note(text, quiet=bool(ctx.params.get("quiet")))
         return status
+
+
+def _grouped(group: str, options: list[TyperOption]) -> list[TyperOption]:
+    """Return the options with the heading under which help has them."""
+    for one in options:
+        one.group = group  # type: ignore[attr-defined]
+    return options
 
 
 def _left_out(context: Any) -> list[str]:  # noqa: ANN401 - the parser's own

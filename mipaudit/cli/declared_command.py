@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typer.main import get_click_param
@@ -16,7 +17,7 @@ from mipaudit.cli.configured_command import (
     settings_of,
 )
 from mipaudit.errors import MipauditError
-from mipaudit.options.declare import REQUIRED, declared
+from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.kinds import named
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import typer
 
     from mipaudit.options.commands import Command
-    from mipaudit.options.declare import Declared, Option, Options
+    from mipaudit.options.declare import Declared, Option
 
 
 AskedT = TypeVar("AskedT", bound="Options")
@@ -85,7 +86,17 @@ def parameters_of(*classes: type[Options]) -> list[Any]:  # of the parser's para
     """Return what the parser takes for classes of options."""
     flags = flags_of(*classes)
     options = [one for kind in classes for one in declared(kind)]
-    return [_parameter(one, as_typed(one.said, flags)) for one in options if one.option.flag]
+    made = [(one, _parameter(one, as_typed(one.said, flags))) for one in options if one.option.flag]
+    for one, parameter in made:
+        parameter.group = Options.GROUP if one.option.first else group_of(one.name, *classes)
+    return [parameter for _, parameter in made]
+
+
+def group_of(name: str, *classes: type[Options]) -> str:
+    """Return the heading of an option: that of the class which declares it, not of its bases."""
+    bases = (base for kind in classes for base in kind.__mro__)
+    owner = next(base for base in bases if name in get_annotations(base))
+    return str(vars(owner).get("GROUP", Options.GROUP))
 
 
 def _parameter(one: Declared, said: str) -> Any:  # noqa: ANN401 - of the parser's

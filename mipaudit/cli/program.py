@@ -7,10 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperOption
 from typer.main import get_install_completion_arguments
 
 from mipaudit.cli.configured_command import options_of, usage_place
+from mipaudit.cli.help_page import Program
 from mipaudit.cli.setting_names import EveryCommand
 from mipaudit.options.commands import BY_NAME, TABLE
 from mipaudit.output import exit_code
@@ -26,33 +27,8 @@ _HELP = """Measure how much a release leaks about who was in its training data.
 
 \b
   mipaudit estimate scores.parquet      how much leaks, with limits that hold
-  mipaudit records scores.parquet -o risks.parquet
-                                        how exposed every record is
-  mipaudit check scores.parquet         what is in the file, and is it fit for use
-  mipaudit epsilon runs.csv --design independent-runs
-                                        which epsilon of differential privacy is refuted
-  mipaudit summarize part.parquet -o part.summary
-                                        counts that leave the scores where they are
-  mipaudit compare a.parquet b.parquet  which of several queries leaks most
-  mipaudit attack scores.parquet        what the attacks of the literature achieve
-  mipaudit attribute guesses.csv        how much better members are guessed
-  mipaudit query losses --logits model.npz -o scores.parquet
-                                        what a model says of records, as scores
-  mipaudit query lira --shadow shadows.npz -o scores.parquet
-                                        the likelihood-ratio attack, as a score
-  mipaudit query nn --members m.csv --holdout h.csv --synthetic s.csv -o scores.csv
-                                        scores from tables, to be audited
-  mipaudit shift members.csv holdout.csv
-                                        do the classes differ without the model
-  mipaudit bounds --epsilon 1           what a privacy guarantee allows an attacker
-  mipaudit noise --eta 0.1              how much noise hides who was in the data
-  mipaudit simulate laplace-1 -o s.csv  scores of which the truth is known
-  mipaudit validate                     do the limits hold, where the truth is known
-  mipaudit reproduce izzo-fig1 -o figures
-                                        a figure of the papers, computed anew
-  mipaudit render report.json -f html   a report in another form, or judged again
-  mipaudit verify report.json --input scores.parquet
-                                        does the report follow from the scores
+  mipaudit estimate scores.parquet --max-advantage 0.1
+                                        exit code 0 if it is below, 1 if not
   mipaudit COMMAND --help               options and worked examples
   mipaudit help                         the topics and pages of the documentation
 
@@ -80,7 +56,7 @@ COMMANDS: Final = {one.name: one.summary for one in TABLE}
 _HELP_WORDS: Final = frozenset({"-h", "--help"})
 
 
-def application(arguments: Sequence[str] = ()) -> TyperGroup:
+def application(arguments: Sequence[str] = ()) -> Program:
     """Return the application; of its commands, only the one in ``arguments`` is loaded."""
     params = [_version_option()]
     # The options before a command take no values.
@@ -94,7 +70,7 @@ def application(arguments: Sequence[str] = ()) -> TyperGroup:
         commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
     if arguments[:1] != [wanted] or is_completing():
         params += get_install_completion_arguments()
-    return TyperGroup(
+    return Program(
         commands=commands,
         params=params,
         help=_HELP,

@@ -14,7 +14,8 @@ class Command(NamedTuple):
 
     Attributes:
         name: as it is typed.
-        summary: what the list of commands says.
+        summary: what the list of commands says, in a line of 80 columns with the name.
+        group: under which heading it is listed.
         asked: the class of its options, as ``module:name``.
         answer: what makes its report of them, likewise.
         write: what writes that as ``shown`` says: from both kinds of options and ``answer``
@@ -31,6 +32,7 @@ class Command(NamedTuple):
 
     name: str
     summary: str
+    group: str
     asked: str
     answer: str | None = None
     write: str = "mipaudit.output.presentation:write_report"
@@ -41,11 +43,17 @@ class Command(NamedTuple):
     also: tuple[str, ...] = ()
 
 
+_AUDIT: Final = "Audit"
+_SCORES: Final = "Make scores"
+_PLAN: Final = "Plan a release"
+_TRUST: Final = "Trust a report"
+_TOOL: Final = "Check the tool"
 # In the order in which they are listed.
 TABLE: Final = (
     Command(
         "estimate",
-        "Say how much anybody could learn about membership from a score.",
+        "Say how much a score tells about who was in the training data.",
+        _AUDIT,
         asked="mipaudit.commands.estimate.options:EstimateOptions",
         answer="mipaudit.commands.estimate.run:answer_estimate",
         also=("audit", "run", "mia", "score", "scores", "measure", "test"),
@@ -53,6 +61,7 @@ TABLE: Final = (
     Command(
         "records",
         "Say how exposed every record is, and which groups are.",
+        _AUDIT,
         asked="mipaudit.commands.records.options:RecordsOptions",
         run="mipaudit.commands.records.run:run_records",
         shown="mipaudit.commands.records.options:RecordsShown",
@@ -61,38 +70,16 @@ TABLE: Final = (
     Command(
         "epsilon",
         "Say which epsilon of differential privacy the data refute.",
+        _AUDIT,
         asked="mipaudit.commands.epsilon.options:EpsilonOptions",
         run="mipaudit.commands.epsilon.command:run_epsilon",
         shown="mipaudit.commands.epsilon.options:EpsilonShown",
         also=("canary", "canaries", "dp-audit", "lower-bound"),
     ),
     Command(
-        "check",
-        "Look at a score file without estimating anything.",
-        asked="mipaudit.commands.check.options:CheckOptions",
-        answer="mipaudit.commands.check.run:answer_check",
-        shown="mipaudit.options.groups.shown:Shown",
-        also=("inspect", "info", "describe", "lint"),
-    ),
-    Command(
-        "summarize",
-        "Count scores into a small file that adds up with others.",
-        asked="mipaudit.commands.summarize.options:SummarizeOptions",
-        run="mipaudit.commands.summarize.run:run_summarize",
-        shown="mipaudit.commands.summarize.options:SummarizeShown",
-        also=("count", "aggregate"),
-    ),
-    Command(
-        "query",
-        "Make a score file from tables of members, holdout and synthetic records.",
-        asked="mipaudit.commands.query.options:QueryOptions",
-        run="mipaudit.commands.query.run:run_query",
-        shown="mipaudit.commands.query.options:QueryShown",
-        also=("distance", "distances", "dcr", "synthetic"),
-    ),
-    Command(
         "compare",
         "Say which of several queries leaks most, and by how much.",
+        _AUDIT,
         asked="mipaudit.commands.compare.options:CompareOptions",
         answer="mipaudit.commands.compare.run:answer_compare",
         also=("diff",),
@@ -100,6 +87,7 @@ TABLE: Final = (
     Command(
         "attack",
         "Say what the named attacks of the literature achieve.",
+        _AUDIT,
         asked="mipaudit.commands.attack.options:AttackOptions",
         answer="mipaudit.commands.attack.run:answer_attack",
         also=("adversary", "adversaries"),
@@ -107,13 +95,41 @@ TABLE: Final = (
     Command(
         "attribute",
         "Say how much better an attribute is guessed of members.",
+        _AUDIT,
         asked="mipaudit.commands.attribute.options:AttributeOptions",
         answer="mipaudit.commands.attribute.run:answer_attribute",
         also=("aia", "inference"),
     ),
     Command(
+        "check",
+        "Look at a score file without estimating anything.",
+        _AUDIT,
+        asked="mipaudit.commands.check.options:CheckOptions",
+        answer="mipaudit.commands.check.run:answer_check",
+        shown="mipaudit.options.groups.shown:Shown",
+        also=("inspect", "info", "describe", "lint"),
+    ),
+    Command(
+        "shift",
+        "Say whether the classes differ without the model.",
+        _AUDIT,
+        asked="mipaudit.commands.shift.options:ShiftOptions",
+        answer="mipaudit.commands.shift.run:answer_shift",
+        also=("drift", "blind"),
+    ),
+    Command(
+        "query",
+        "Make scores of tables: members, holdout, synthetic records.",
+        _SCORES,
+        asked="mipaudit.commands.query.options:QueryOptions",
+        run="mipaudit.commands.query.run:run_query",
+        shown="mipaudit.commands.query.options:QueryShown",
+        also=("distance", "distances", "dcr", "synthetic"),
+    ),
+    Command(
         "query losses",
         "Make scores of what a model says of records.",
+        _SCORES,
         asked="mipaudit.commands.query.model.options:LossesOptions",
         answer="mipaudit.commands.query.model.losses:answer_query_losses",
         write="mipaudit.output.presentation:write_scores",
@@ -123,6 +139,7 @@ TABLE: Final = (
     Command(
         "query lira",
         "Make the likelihood-ratio score of shadow models.",
+        _SCORES,
         asked="mipaudit.commands.query.model.options:LiraOptions",
         answer="mipaudit.commands.query.model.lira:answer_query_lira",
         write="mipaudit.output.presentation:write_scores",
@@ -130,15 +147,27 @@ TABLE: Final = (
         also=("shadow", "shadows"),
     ),
     Command(
-        "shift",
-        "Say whether members and holdout can be told apart without the model.",
-        asked="mipaudit.commands.shift.options:ShiftOptions",
-        answer="mipaudit.commands.shift.run:answer_shift",
-        also=("drift", "blind"),
+        "summarize",
+        "Count scores into a small file that adds up with others.",
+        _SCORES,
+        asked="mipaudit.commands.summarize.options:SummarizeOptions",
+        run="mipaudit.commands.summarize.run:run_summarize",
+        shown="mipaudit.commands.summarize.options:SummarizeShown",
+        also=("count", "aggregate"),
+    ),
+    Command(
+        "simulate",
+        "Draw a score file of which the truth is known.",
+        _SCORES,
+        asked="mipaudit.commands.simulate.options:SimulateOptions",
+        run="mipaudit.commands.simulate.run:run_simulate",
+        shown="mipaudit.commands.simulate.options:SimulateShown",
+        also=("sample", "generate", "example", "demo"),
     ),
     Command(
         "bounds",
         "Say what a privacy guarantee allows an attacker, and back.",
+        _PLAN,
         asked="mipaudit.commands.bounds.options:BoundsOptions",
         run="mipaudit.commands.bounds.run:run_bounds",
         shown="mipaudit.commands.bounds.options:BoundsShown",
@@ -146,42 +175,17 @@ TABLE: Final = (
     ),
     Command(
         "noise",
-        "Say how much noise makes a release membership-inference private.",
+        "Say how much noise hides who was in the data.",
+        _PLAN,
         asked="mipaudit.commands.noise.options:NoiseOptions",
         run="mipaudit.commands.noise.run:run_noise",
         shown="mipaudit.commands.noise.options:NoiseShown",
         also=("calibrate", "sanitize"),
     ),
     Command(
-        "simulate",
-        "Draw a score file of which the truth is known.",
-        asked="mipaudit.commands.simulate.options:SimulateOptions",
-        run="mipaudit.commands.simulate.run:run_simulate",
-        shown="mipaudit.commands.simulate.options:SimulateShown",
-        also=("sample", "generate", "example", "demo"),
-    ),
-    Command(
-        "validate",
-        "Check on your own machine that every interval holds.",
-        asked="mipaudit.commands.validate.options:ValidateOptions",
-        run="mipaudit.commands.validate.command:run_validate",
-        shown="mipaudit.options.groups.shown:Shown",
-        suffices=True,
-        also=("coverage",),
-    ),
-    Command(
-        "reproduce",
-        "Compute the figures of the papers anew.",
-        asked="mipaudit.reproductions.options:ReproduceOptions",
-        run="mipaudit.reproductions.command:run_reproduce",
-        shown="mipaudit.reproductions.options:ReproduceShown",
-        configured=False,
-        suffices=True,
-        also=("figures", "papers"),
-    ),
-    Command(
         "render",
         "Write a report in another form, or judge it by other limits.",
+        _TRUST,
         asked="mipaudit.commands.render.options:RejudgeOptions",
         run="mipaudit.commands.render.command:run_render",
         shown="mipaudit.commands.render.options:RenderShown",
@@ -191,6 +195,7 @@ TABLE: Final = (
     Command(
         "verify",
         "Compute a report again from its scores, and compare.",
+        _TRUST,
         asked="mipaudit.commands.verify.options:VerifyOptions",
         answer="mipaudit.commands.verify.run:answer_verify",
         shown="mipaudit.commands.verify.options:VerifyShown",
@@ -200,6 +205,7 @@ TABLE: Final = (
     Command(
         "schema",
         "Print the JSON Schema of the reports.",
+        _TRUST,
         asked="mipaudit.commands.schema.options:SchemaOptions",
         run="mipaudit.commands.schema.run:run_schema",
         shown="mipaudit.commands.schema.options:SchemaShown",
@@ -207,8 +213,30 @@ TABLE: Final = (
         suffices=True,
     ),
     Command(
+        "validate",
+        "Check on your own machine that every interval holds.",
+        _TOOL,
+        asked="mipaudit.commands.validate.options:ValidateOptions",
+        run="mipaudit.commands.validate.command:run_validate",
+        shown="mipaudit.options.groups.shown:Shown",
+        suffices=True,
+        also=("coverage",),
+    ),
+    Command(
+        "reproduce",
+        "Compute the figures of the papers anew.",
+        _TOOL,
+        asked="mipaudit.reproductions.options:ReproduceOptions",
+        run="mipaudit.reproductions.command:run_reproduce",
+        shown="mipaudit.reproductions.options:ReproduceShown",
+        configured=False,
+        suffices=True,
+        also=("figures", "papers"),
+    ),
+    Command(
         "help",
         "Explain a topic, such as exit-codes or policy.",
+        _TOOL,
         asked="mipaudit.cli.topics.help:HelpOptions",
         run="mipaudit.cli.topics.help:run_help",
         shown="mipaudit.options.declare:Options",

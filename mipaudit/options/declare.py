@@ -91,8 +91,8 @@ class Option(NamedTuple):
         told: what the report says in place of a value that may be large, such as a table.
         is_input: whether it names what is read, and must not be written over.
         complete: what a shell may offer for the beginning of a word.
-        also: names by which people know it, as ``gdp`` for ``--mu``; none is accepted, and an
-            error about one names this option.
+        first: whether help has it before all groups, under its first heading.
+        also: names by which people know it; none is accepted, an error about one names this.
         in_python: a sentence on what Python gives in place of what is typed; None for what
             all inputs have, if it is one.
     """
@@ -112,6 +112,7 @@ class Option(NamedTuple):
     told: Callable[[Any], str | None] | None = None
     is_input: bool = False
     complete: Callable[[str], list[str]] | None = None
+    first: bool = False
     also: tuple[str, ...] = ()
     in_python: str | None = None
 
@@ -169,9 +170,11 @@ class Options:
 
     Subclasses declare fields ``name: Annotated[type, Option(...)] = default``, in the order
     in which help lists them, after those of their bases. One without a default is required.
+    ``GROUP`` is the heading in help of what a class itself declares.
     """
 
     HELP: ClassVar[str] = ""
+    GROUP: ClassVar[str] = "Options"
     _OWN: ClassVar[dict[str, tuple[Any, Any, bool]]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = True) -> None:
@@ -226,7 +229,8 @@ class Options:
         """Return what is read, as it was given."""
         options = [one for one in declared(type(self)) if one.option.is_input]
         found = [self.__dict__[one.name] for one in options]
-        return tuple(value for many in found for value in (many if _several(many) else (many,)))
+        many = [one if isinstance(one, (tuple, list)) else (one,) for one in found]
+        return tuple(value for values in many for value in values)
 
     def recorded(self) -> tuple[Setting, ...]:
         """Return what a report says of them: their values, and where the caller has them from."""
@@ -267,10 +271,6 @@ def _unknown(name: str, options: Sequence[Declared]) -> str:
 
 def _told(option: Option, value: object) -> object:
     return value if option.told is None else option.told(value)
-
-
-def _several(value: object) -> bool:
-    return isinstance(value, (tuple, list))
 
 
 def _declared(name: str, annotation: Any, default: Any, by_place: bool) -> Declared:  # noqa: ANN401, FBT001

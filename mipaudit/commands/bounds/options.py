@@ -34,6 +34,8 @@ _SIZE: Final = above(0)
 
 
 class _Guarantee(Options):
+    GROUP = "What a guarantee allows"
+
     epsilon: Annotated[
         float | None,
         Option("--epsilon", "Differential privacy.", metavar="E", within=_LOSS, also=("eps", "dp")),
@@ -141,6 +143,8 @@ class _Guarantee(Options):
 
 
 class _Target(Options):
+    GROUP = "What a target needs"
+
     advantage: Annotated[
         float | None, Option("--advantage", "Target: the advantage is at most X.", metavar="X")
     ] = None
@@ -167,6 +171,8 @@ class _Target(Options):
 
 
 class _Attack(Options):
+    GROUP = "What an attack rules out"
+
     tpr: Annotated[
         float | None, Option("--tpr", "An attack's true-positive rate.", metavar="X", within=SHARE)
     ] = None

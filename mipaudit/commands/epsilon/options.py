@@ -56,6 +56,8 @@ class _Any(Options):
 
 
 class _Certifying(Options):
+    GROUP = "Claim"
+
     claimed_mu: Annotated[
         float | None,
         Option(
@@ -82,6 +84,8 @@ class _Certifying(Options):
 
 
 class _Runs(Options):
+    GROUP = "Independent runs"
+
     method: Annotated[
         MethodName, Option("--method", "Independent runs: how. gdp needs `assume_gdp`.")
     ] = "conditional"
@@ -115,6 +119,8 @@ class _Runs(Options):
 
 
 class _OneRun(Options):
+    GROUP = "One run"
+
     guesses: Annotated[
         int | tuple[int, int] | None,
         Option(

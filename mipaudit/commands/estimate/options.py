@@ -37,6 +37,8 @@ class _Data(Options, kw_only=False):
 
 
 class _Limits(Options):
+    GROUP = "Statistics"
+
     joint: Annotated[
         bool, Option("--joint", "Share the error over all rows: their limits hold together.")
     ] = False
@@ -51,6 +53,8 @@ class _Limits(Options):
 
 
 class _Claim(Neighbours):
+    GROUP = "Claim"
+
     claimed_epsilon: Annotated[
         ClaimedEpsilonOption, but("Compare with this differential privacy claim.")
     ] = None
@@ -81,6 +85,8 @@ class _Claim(Neighbours):
 
 
 class _Metrics(Options):
+    GROUP = "Metrics"
+
     metric: Annotated[
         Sequence[str],
         Option(
@@ -102,6 +108,8 @@ class _Metrics(Options):
 
 
 class _Blind(Options):
+    GROUP = "The records alone"
+
     blind: Annotated[
         Any,
         Option(

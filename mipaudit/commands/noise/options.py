@@ -67,6 +67,8 @@ class _Promise(Options):
 
 
 class _Known(Options):
+    GROUP = "Known moments"
+
     moment: Annotated[
         float | None,
         Option(
@@ -130,6 +132,8 @@ class _Tables(Options):
 
 
 class _Calibration(Options):
+    GROUP = "Calibration"
+
     confidence: Annotated[
         game.ConfidenceOption[float], but("Of the limits.", within=PROBABILITY, only_with="splits")
     ] = 0.95

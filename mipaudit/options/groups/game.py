@@ -91,11 +91,15 @@ TrueNegativesOption = Annotated[
 class Prior(Options):
     """How often members are challenged."""
 
+    GROUP = "Statistics"
+
     prior: PriorOption[float] = 0.5
 
 
 class Confidence(Options):
     """How sure the limits are."""
+
+    GROUP = "Statistics"
 
     confidence: ConfidenceOption[float] = 0.95
 
@@ -106,6 +110,8 @@ class Game(Prior, Confidence):
 
 class Neighbours(Options):
     """What a claim of differential privacy is about."""
+
+    GROUP = "Claim"
 
     adjacency: Annotated[
         Literal["substitution", "add-remove"] | None,

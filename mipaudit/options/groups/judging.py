@@ -79,6 +79,8 @@ class AdvantageLimit(Game, _MaxAdvantage):
 class ListedPolicy(Options):
     """The limits and waivers that a policy file lists."""
 
+    GROUP = "Policy"
+
     limits: Annotated[
         Sequence[Mapping[str, Any]],
         Option(
@@ -120,6 +122,8 @@ class AskedPolicy(NamedTuple):
 
 
 class _ScoreLimits(_MaxAdvantage):
+    GROUP = "Policy"
+
     max_eta: Annotated[
         float | None,
         Option(

@@ -30,6 +30,8 @@ class Recorded(Options):
 class FixedSeed(Options):
     """The seed of whatever is drawn, used as it is."""
 
+    GROUP = "Statistics"
+
     seed: SeedOption[int] = 0
 
 

@@ -54,12 +54,15 @@ class ScoreColumns(Options):
 class Membership(Options):
     """Who is a member, and which rows count."""
 
+    GROUP = "Input"
+
     member_col: Annotated[
         str | None,
         Option(
             "--member-col",
             "The membership column. Default: found by name.",
             metavar="NAME",
+            first=True,
             recorded_as="member_column",
             also=("membership", "label", "labels", "label-col", "target", "split"),
         ),
@@ -88,6 +91,7 @@ class Membership(Options):
             "--unit-col",
             "The person behind a row; each counts once, in one class.",
             metavar="NAME",
+            first=True,
             recorded_as="unit_column",
             also=("id-col", "person-col", "user-col", "patient-col", "cluster-col"),
         ),
@@ -113,6 +117,8 @@ class Membership(Options):
 class Columns(ScoreColumns, Membership):
     """The columns and the rows that count, by their names."""
 
+    GROUP = "Input"
+
     key_col: KeyColumnOption = None
     nan: Annotated[NanPolicy, Option("--nan", "What to do with a missing score.")] = "error"
 
@@ -124,6 +130,8 @@ class Columns(ScoreColumns, Membership):
 
 class Discreteness(Options):
     """Whether scores have few values."""
+
+    GROUP = "Statistics"
 
     discrete: Annotated[
         bool, Option("--discrete", "The score has few values, all known: limit all attackers.")
@@ -138,6 +146,8 @@ MemberSideOption = Annotated[
 
 class Sides(Options):
     """Where members score."""
+
+    GROUP = "Statistics"
 
     member_side: MemberSideOption = "auto"
 

@@ -48,11 +48,15 @@ Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
 class Quiet(Options):
     """Whether anything is said beside the answer."""
 
+    GROUP = "Output"
+
     quiet: QuietOption = False
 
 
 class Said(Quiet):
     """What is said beside the answer."""
+
+    GROUP = "Output"
 
     verbose: Annotated[
         bool,
@@ -104,10 +108,9 @@ class Beside(Form):
     ] = None
 
 
-class Written(Form):
-    """The form of the report, and where it goes."""
+class _Digest(Options):
+    GROUP = "Output"
 
-    output: OutputOption[str | None] = None
     sha256: Annotated[
         bool,
         Option(
@@ -119,8 +122,16 @@ class Written(Form):
     ] = True
 
 
+class Written(Form, _Digest):
+    """The form of the report, and where it goes."""
+
+    output: OutputOption[str | None] = None
+
+
 class ExitZero(Options):
     """What a verdict makes of the exit code."""
+
+    GROUP = "Policy"
 
     exit_zero: ExitZeroOption = False
 

@@ -96,6 +96,8 @@ def fresh_seed() -> SeedChoice:
 class ChosenSeed(Options):
     """The seed of the assignment of rows."""
 
+    GROUP = "Statistics"
+
     seed: ChosenSeedOption = None
 
     @cached_property
@@ -107,12 +109,16 @@ class ChosenSeed(Options):
 class Seeded(ChosenSeed):
     """The seed, and whether large inputs are hashed, which a stated one asks for."""
 
+    GROUP = "Work"
+
     hash_inputs: Annotated[
         bool, Option("--hash-inputs", "Record the sha256 of inputs over 64 MiB in all, too.")
     ] = False
 
 
 class _Strict(Options):
+    GROUP = "Statistics"
+
     strict: StrictOption = False
 
 
@@ -137,6 +143,8 @@ class Followed(Options):
 class Jobs(Options):
     """How the work is done, which changes no answer."""
 
+    GROUP = "Work"
+
     jobs: JobsOption = None
 
 
@@ -146,6 +154,8 @@ class Work(Recorded, Jobs, Followed):
 
 class Engines(Work):
     """Who does the work."""
+
+    GROUP = "Work"
 
     engine: Annotated[
         Literal["auto", "threads", "processes", "dask"],
@@ -186,6 +196,8 @@ class Engines(Work):
 
 class BadParts(Options):
     """What becomes of files that cannot be read."""
+
+    GROUP = "Input"
 
     on_bad_part: Annotated[
         Literal["error", "skip"],
