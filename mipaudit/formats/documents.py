@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
-from mipaudit.formats.document import plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
@@ -13,15 +11,12 @@ from mipaudit.statements.reports.kinds import kind_of, named
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jinja2 import Template
-
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, View
     from mipaudit.statements.reports.any_report import AnyReport
 
 
 Form = Literal["csv", "markdown", "html", "junit"]
-_TEMPLATE: Final = "document.html.j2"
 # What stands in Python for the options of how a report is shown.
 _METHODS: Final = {"full": ".show(full=True)", "output": ".save(FILE)", "format": ".save(FILE)"}
 _MORE: Final = 'More: .show(), .show(full=True), .to_pandas(), .save("report.html").'
@@ -40,13 +35,29 @@ def report_as(report: AnyReport, form: Form) -> str:
 
             return document_markdown(document)
         case "html":
-            return document_html(document)
+            return _page(report, document)
         case "junit":
             from mipaudit.formats.junit import document_junit
 
             return document_junit(document)
         case _:
             assert_never(form)
+
+
+def _page(report: AnyReport, document: Document) -> str:
+    """Return the page of a report, which also holds the report as programs read it."""
+    from mipaudit.formats.page import document_html, head_of
+    from mipaudit.statements.reports.carried import carried
+    from mipaudit.statements.reports.codec import to_json
+
+    limitations = getattr(report, "limitations", ())
+    head = head_of(
+        _brief(report),
+        report.provenance,
+        question=kind_of(report.command).question,
+        unsaid=_typed(limitations[0], _names(report.command, python=False)) if limitations else "",
+    )
+    return document_html(document, head._replace(report=carried(to_json(report))))
 
 
 def document_of(report: AnyReport, view: View = "summary") -> Document:
@@ -127,6 +138,8 @@ def report_text(report: AnyReport, *, width: int, color: bool = False, python: b
 
 def notebook_html(report: AnyReport) -> str:
     """Return what a notebook shows: the body of the page, with options by their keywords."""
+    from mipaudit.formats.page import document_html
+
     page = document_html(_document(report, "summary", python=True))
     return f"<div>{page.partition('<main>')[2].partition('</main>')[0]}</div>"
 
@@ -157,26 +170,3 @@ def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a docu
         return part
     parts = [_typed(one, flags) for one in part]
     return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
-
-
-def document_html(document: Document) -> str:
-    """Return the document as a page that can be mailed, printed and archived.
-
-    Every text is escaped by the template engine; pictures are drawings by our own
-    plotting, whose texts it has escaped.
-    """
-    return _template().render(document=document)
-
-
-@cache
-def _template() -> Template:
-    from importlib.resources import files
-
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["plain"] = plain
-    environment.filters["kind"] = lambda block: type(block).__name__
-    return environment.from_string(files(__package__).joinpath(_TEMPLATE).read_text("utf-8"))

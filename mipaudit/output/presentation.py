@@ -67,18 +67,48 @@ class Shown(Protocol):
     def quiet(self) -> bool:
         """Whether it is shown one line."""
 
+    @property
+    def title(self) -> str | None:
+        """What the report is called."""
+
+    @property
+    def release_name(self) -> str | None:
+        """What is to be released."""
+
+    @property
+    def author(self) -> str | None:
+        """Who answers for it."""
+
 
 def present(report: AnyReport, shown: Shown, place: Destination) -> None:
     """Write the report to its place, in the form asked for, or that its file's ending says.
 
-    A file has all of it; a terminal the answer, unless all was asked for.
+    A file has all of it; a terminal the answer, unless all was asked for. What was declared
+    of the report is part of it from here on.
 
     Raises:
         OutputError: the system refused.
     """
     path = place.path
     form = shown.format or (_ENDINGS.get(path.suffix.lower(), "table") if path else "table")
-    place.write(encode(report, form, to_file=path is not None, length=_length(shown, path)))
+    found = _declared(report, shown)
+    place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
+
+
+def _declared(report: AnyReport, shown: Shown) -> AnyReport:
+    """Return the report with what was declared of it; what was not stays as it was."""
+    given = {"title": shown.title, "release": shown.release_name, "author": shown.author}
+    said = {name: text for name, text in given.items() if text is not None}
+    if not said:
+        return report
+    from dataclasses import replace
+
+    from mipaudit.statements.origin import Declaration
+
+    before = report.provenance.declared or Declaration()
+    declared = replace(report.provenance, declared=replace(before, **said))
+    found: AnyReport = replace(report, provenance=declared)
+    return found
 
 
 def save(report: AnyReport, path: str | os.PathLike[str]) -> None:

@@ -29,7 +29,7 @@ _ROUNDING: Final = 1e-9
 
 
 def report_bytes(report: Any) -> bytes:  # noqa: ANN401 - a path, bytes, or a report
-    """Return a report as the JSON of its file.
+    """Return a report's file: JSON, or a page that carries it.
 
     Args:
         report: a path, ``"-"`` for standard input, the bytes of a file, or a report.

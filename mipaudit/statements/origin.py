@@ -56,6 +56,15 @@ class SeedInUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What whoever made the report says of it; nobody checks it."""
+
+    title: str | None = None
+    release: str | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """When, with what, from what: everything that may differ between two equal runs.
 
@@ -65,7 +74,7 @@ class Provenance:
     had no part in the report: names of rows, labels, and what was not asked for.
 
     ``platform`` is the kind of system and processor, None in reports older than the field.
-    Who ran it, and on which machine, is not recorded.
+    Who ran it, and on which machine, is not recorded, but what they ``declared``.
     """
 
     mipaudit: str
@@ -79,6 +88,7 @@ class Provenance:
     seed_origin: Literal["default", "stated", "fresh"] | None = None
     seeds: tuple[SeedInUse, ...] = ()
     unused_columns: tuple[str, ...] = ()
+    declared: Declaration | None = None
 
 
 def plain_value(value: object) -> Value:  # noqa: PLR0911 - one for each kind

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
-from mipaudit.formats.documents import document_html, document_of
+from mipaudit.formats.documents import document_of
+from mipaudit.formats.page import document_html
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)

@@ -25,7 +25,7 @@ class RejudgeOptions(StoredReport, ScorePolicy, _MeantFor, Recorded):
 
     HELP = """Write a report in another form, or judge it by other limits, without the data.
 
-REPORT is what any command wrote with -f json, or - for standard input. The exit code is
+REPORT is what any command wrote as .json or .html, or - for standard input. The exit code is
 that of its verdict. With limits, a report of estimate is judged again by what it holds:
 the limits given take the place of the old ones, a quantity that the report does not hold
 is an error, and the report says how sure the new verdict is.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 from mipaudit.statements.provenance import provenance, settings_from
+from mipaudit.statements.reports.carried import is_page, taken_out
 from mipaudit.statements.reports.codec import to_json
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.origin import InputFile, Provenance
     from mipaudit.statements.reports.any_report import AnyReport
 
+_DRAWING: Final = rb"(?s)<svg.*?</svg>"
 TOLERANCE: Final = 1e-9
 _ABSENT: Final = object()
 _NAMED_PLACES: Final = 5
@@ -26,6 +29,10 @@ _LIMITATIONS: Final = (
     (
         "Agreement says that the report follows from these scores and settings. It does not say "
         "that the scores are those of the release, nor that the settings were wise."
+    ),
+    (
+        "When it was made, by which version, the names of its inputs, and a title, release or "
+        "author are as stated: they were not checked."
     ),
     (
         "Figures of another version of mipaudit, of a library or of a processor can differ "
@@ -47,8 +54,12 @@ def verification(data: bytes, report: AnyReport, again: AnyReport, *, digest: st
     parts = (
         *_inputs(report.provenance, again.provenance),
         *_seed(report.provenance, again.provenance),
-        *_values(json.loads(data), json.loads(to_json(again)), same_version=same_version),
+        *_values(
+            json.loads(taken_out(data)), json.loads(to_json(again)), same_version=same_version
+        ),
         *_records_alone(report),
+        *_shown(data, report, same_version=same_version),
+        _stated(report.provenance),
         _versions(report.provenance, again.provenance),
     )
     agrees = all(part.status != "differs" for part in parts)
@@ -135,6 +146,31 @@ def _records_alone(report: AnyReport) -> Iterator[VerifiedPart]:
     which = "" if blind.report_sha256 is None else f", of sha256 {safe_name(blind.report_sha256)}"
     text = f"taken from this report; the report of mipaudit shift{which}, is verified by itself"
     yield _noted("records alone", text)
+
+
+def _shown(data: bytes, report: AnyReport, *, same_version: bool) -> Iterator[VerifiedPart]:
+    """Compare what a page shows with what its report says: a reader sees the page alone."""
+    if not is_page(data):
+        return
+    from mipaudit.formats.documents import report_as
+
+    drawn = report_as(report, "html").encode()
+    if data == drawn:
+        yield _compared("page", 1, 0, "drawn again from the report that it carries: the same")
+    elif not same_version:
+        text = "drawn by another version: what it shows was not compared with what it carries"
+        yield _noted("page", text)
+    elif re.sub(_DRAWING, b"", data) == re.sub(_DRAWING, b"", drawn):
+        text = "its words are those of its report; its pictures were drawn otherwise, not compared"
+        yield _noted("page", text)
+    else:
+        yield _compared("page", 1, 1, "it does not show what the report that it carries says")
+
+
+def _stated(one: Provenance) -> VerifiedPart:
+    """Say what nothing computed again can tell."""
+    names = " and input names" if one.declared is None else ", input names and what was declared"
+    return _noted("as stated", f"made at, by version{names} are as stated, not checked")
 
 
 def _values(then: Any, now: Any, *, same_version: bool) -> Iterator[VerifiedPart]:  # noqa: ANN401

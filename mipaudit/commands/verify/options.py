@@ -53,7 +53,7 @@ be computed again, and why.
 
 \b
 Examples:
-  mipaudit verify report.json --input scores.parquet
+  mipaudit verify report.html --input scores.parquet
   mipaudit verify report.json --members in.csv --holdout out.csv
   mipaudit verify compared.json --input v1.parquet --input v2.parquet
       A report of compare, of several inputs, in the same order and by the same names.

@@ -42,7 +42,7 @@ class StoredReport(Options, kw_only=False):
         Any,
         Option(
             "REPORT",
-            "A report as JSON, or - for standard input.",
+            "A report as JSON or as a page (.html), or - for standard input.",
             recorded=False,
             is_input=True,
             in_python="Or its bytes, or what a command returned.",

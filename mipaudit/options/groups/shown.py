@@ -69,7 +69,47 @@ class Said(Quiet):
     ] = False
 
 
-class Form(Options):
+_NAME: Final = Range(lambda name: 0 < len(name) <= 200, "of 1 to 200 characters")  # noqa: PLR2004
+
+
+class Declared(Options):
+    """What the report says at its head; nobody checks it."""
+
+    GROUP = "Output"
+
+    title: Annotated[
+        str | None,
+        Option(
+            "--title",
+            "The title of the report. Default: the names of what was read.",
+            metavar="TEXT",
+            within=_NAME,
+            recorded=False,
+        ),
+    ] = None
+    release_name: Annotated[
+        str | None,
+        Option(
+            "--release-name",
+            "What is to be released, and its version: shown at the head of the report.",
+            metavar="TEXT",
+            within=_NAME,
+            recorded=False,
+        ),
+    ] = None
+    author: Annotated[
+        str | None,
+        Option(
+            "--author",
+            "Who answers for the report: shown at its head.",
+            metavar="TEXT",
+            within=_NAME,
+            recorded=False,
+        ),
+    ] = None
+
+
+class Form(Declared):
     """The form of the report."""
 
     full: Annotated[

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import InputError
+from mipaudit.statements.reports.carried import taken_out
 from mipaudit.statements.reports.kinds import FIRST, KINDS, report_type
 
 if TYPE_CHECKING:
@@ -59,17 +60,20 @@ def to_dict(report: AnyReport) -> dict[str, Any]:
 
 
 def from_json(data: bytes) -> AnyReport:
-    """Return the report that ``data`` holds; fields that this version lacks are ignored.
+    """Return the report that ``data`` holds, as JSON or in its page.
+
+    Fields that this version lacks are ignored.
 
     Raises:
-        InputError: not JSON, not a report of a schema that this version reads, or a field is
-            missing, of the wrong type, or outside its range. The message names the field, never
-            what it holds.
+        InputError: a page without a report, not JSON, not a report of a schema that this
+            version reads, or a field is missing, of the wrong type, or outside its range. The
+            message names the field, never what it holds.
     """
     import msgspec
 
     from mipaudit.statements.reports.kinds import report_type
 
+    data = taken_out(data)
     kind = _kind(data)
     try:
         report: AnyReport = msgspec.json.decode(data, type=report_type(kind))

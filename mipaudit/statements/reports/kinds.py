@@ -21,6 +21,8 @@ class Kind(NamedTuple):
         brief: what makes the few lines of a terminal of it, likewise; empty: its document does.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         views: whether a terminal is shown another document than a page.
+        question: what it answers, in the words of somebody who knows none of ours.
+        pictures: what draws its pictures for a page, likewise; empty: it has none.
         function: the public function that makes it.
         made_of: what that function reads, if ``verify`` can make the report again.
     """
@@ -32,6 +34,8 @@ class Kind(NamedTuple):
     tables: tuple[str, ...]
     brief: str = ""
     views: bool = False
+    question: str = ""
+    pictures: str = ""
     function: str | None = None
     made_of: Literal["scores", "reports", "tables", "nothing"] | None = None
 
@@ -44,6 +48,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.report/2",
         commands=("estimate",),
+        question="Can somebody who sees the scores tell whose records were in the training data?",
         report="mipaudit.commands.estimate.report:Report",
         document="mipaudit.commands.estimate.page:estimate_document",
         brief="mipaudit.commands.estimate.brief:estimate_brief",
@@ -55,6 +60,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.check/2",
         commands=("check",),
+        question="Can these scores be audited?",
         report="mipaudit.commands.check.report:CheckReport",
         document="mipaudit.commands.check.page:check_document",
         tables=("columns",),
@@ -64,6 +70,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.bounds/2",
         commands=("bounds",),
+        question="How well can anybody tell whose records were used, if the promise holds?",
         report="mipaudit.commands.bounds.report:BoundsReport",
         document="mipaudit.commands.bounds.page:bounds_document",
         brief="mipaudit.commands.bounds.page:bounds_brief",
@@ -78,6 +85,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.epsilon/2",
         commands=("epsilon",),
+        question="Does the mechanism keep its promise of differential privacy?",
         report="mipaudit.commands.epsilon.report:EpsilonReport",
         document="mipaudit.commands.epsilon.page:epsilon_document",
         tables=("statements",),
@@ -87,6 +95,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.compare/2",
         commands=("compare",),
+        question="Which query tells more about whose records were in the training data?",
         report="mipaudit.commands.compare.queries.report:CompareReport",
         document="mipaudit.commands.compare.queries.page:compare_document",
         tables=("advantages", "differences", "best_of", "together", "gains"),
@@ -96,6 +105,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.compare-reports/2",
         commands=("compare reports",),
+        question="Does the new release tell more about whose records were used than the old one?",
         report="mipaudit.commands.compare.reports.report:ReportComparison",
         document="mipaudit.commands.compare.reports.page:compare_reports_document",
         tables=("changes", "beside_any", "policy"),
@@ -105,6 +115,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.attack/2",
         commands=("attack",),
+        question="How well do known attacks tell whose records were in the training data?",
         report="mipaudit.commands.attack.report:AttackReport",
         document="mipaudit.commands.attack.page:attack_document",
         tables=("attacks", "groups", "optimum", "together", "gaps"),
@@ -114,6 +125,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.attribute/2",
         commands=("attribute",),
+        question="How well can somebody guess a hidden attribute of people in the training data?",
         report="mipaudit.commands.attribute.report:AttributeReport",
         document="mipaudit.commands.attribute.page:attribute_document",
         tables=("figures", "by_value"),
@@ -123,6 +135,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.model-query/2",
         commands=("query losses", "query lira"),
+        question="What does the model say of records that it was and was not trained on?",
         report="mipaudit.commands.query.report:ModelQueryReport",
         document="mipaudit.commands.query.page:model_query_document",
         tables=("scores",),
@@ -130,6 +143,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.noise/2",
         commands=("noise",),
+        question="How much noise hides whose records were used?",
         report="mipaudit.commands.noise.report:NoiseReport",
         document="mipaudit.commands.noise.page:noise_document",
         brief="mipaudit.commands.noise.page:noise_brief",
@@ -140,6 +154,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.query/2",
         commands=("query",),
+        question="How close are the released records to those that they were made from?",
         report="mipaudit.commands.query.report:QueryReport",
         document="mipaudit.commands.query.page:query_document",
         tables=("scores", "copies", "columns", "tables"),
@@ -149,6 +164,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.records/2",
         commands=("records",),
+        question="Which records are most exposed as having been in the training data?",
         report="mipaudit.commands.records.report:RecordsReport",
         document="mipaudit.commands.records.page:records_document",
         tables=("cells",),
@@ -158,6 +174,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.shift/2",
         commands=("shift",),
+        question="Can the two groups of records be told apart without the release?",
         report="mipaudit.commands.shift.report:ShiftReport",
         document="mipaudit.commands.shift.page:shift_document",
         tables=("estimates", "columns", "copies"),
@@ -167,6 +184,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.truth/2",
         commands=("simulate",),
+        question="What is true of scores that were drawn from a known law?",
         report="mipaudit.validation.truth:TruthReport",
         document="mipaudit.commands.simulate.page:simulate_document",
         tables=("truths",),
@@ -175,6 +193,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.scenarios/2",
         commands=("simulate --list",),
+        question="Which laws can scores be drawn from?",
         report="mipaudit.validation.truth:ScenarioList",
         document="mipaudit.commands.simulate.page:simulate_document",
         tables=("scenarios",),
@@ -182,6 +201,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.validation/2",
         commands=("validate",),
+        question="Are the limits that mipaudit prints as often right as they promise?",
         report="mipaudit.validation.report:ValidationReport",
         document="mipaudit.commands.validate.page:validation_document",
         views=True,
@@ -191,6 +211,7 @@ KINDS: Final = (
     Kind(
         schema="mipaudit.verification/2",
         commands=("verify",),
+        question="Does the report follow from its scores and settings?",
         report="mipaudit.commands.verify.report:VerifyReport",
         document="mipaudit.commands.verify.page:verify_document",
         tables=("parts",),

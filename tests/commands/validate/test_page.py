@@ -10,8 +10,9 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.validate.page import validation_document
-from mipaudit.formats.documents import document_html, report_text
+from mipaudit.formats.documents import report_text
 from mipaudit.formats.markdown import document_markdown
+from mipaudit.formats.page import document_html
 
 
 def markdown(report):

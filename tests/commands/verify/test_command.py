@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+
+LEAKY = str(Path(__file__).parents[3] / "sample_data" / "leaky.parquet")
 
 
 @pytest.fixture
@@ -73,3 +76,37 @@ def test_a_report_that_was_judged_by_a_file(mipaudit, audited, tmp_path):
 
     assert mipaudit("verify", "j.json", "--input", "s.csv").returncode == 0
     assert mipaudit("verify", "e.json", "--input", "s.csv").returncode == 0
+
+
+def test_a_page_is_verified_with_what_it_shows(mipaudit, tmp_path):
+    made = mipaudit(
+        *("estimate", LEAKY, "--max-advantage", "0.1", "--title", "Model <3"),
+        *("--author", "A. B.", "-o", "report.html"),
+    )
+    page = tmp_path / "report.html"
+    forged = tmp_path / "forged.html"
+    forged.write_text(page.read_text("utf-8").replace("NOT MET", "MET"), "utf-8")
+    drawn = tmp_path / "drawn.html"
+    drawn.write_text(page.read_text("utf-8").replace("stroke-width", "stroke-Width"), "utf-8")
+
+    true, false, other = (
+        mipaudit("verify", name, "--input", LEAKY)
+        for name in ("report.html", "forged.html", "drawn.html")
+    )
+
+    assert made.returncode == 1
+    assert "<h1>Model &lt;3</h1>" in page.read_text("utf-8")
+    assert (true.returncode, false.returncode, other.returncode) == (0, 1, 0)
+    assert "input names and what was declared are as stated, not checked" in true.stdout
+    assert "it does not show what the report that it carries says" in " ".join(false.stdout.split())
+    assert "its pictures were drawn otherwise" in " ".join(other.stdout.split())
+
+
+def test_a_page_is_rendered_as_it_was(mipaudit, tmp_path):
+    mipaudit("estimate", LEAKY, "--title", "One", "-o", "report.html")
+
+    again = mipaudit("render", "report.html", "-f", "html")
+    named = mipaudit("render", "report.html", "-f", "html", "--title", "Two")
+
+    assert again.stdout == (tmp_path / "report.html").read_text("utf-8")
+    assert "<h1>Two</h1>" in named.stdout
