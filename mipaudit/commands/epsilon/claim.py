@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from mipaudit.commands.epsilon.independent_runs.counted import pooled_limit
 from mipaudit.commands.epsilon.power import (
     LARGEST_EPSILON,
     USUAL_POWER,
@@ -17,7 +18,6 @@ from mipaudit.commands.epsilon.power import (
     smallest_refutable_epsilon,
 )
 from mipaudit.commands.epsilon.report import DetectionPower
-from mipaudit.commands.epsilon.runs.counted import pooled_limit
 from mipaudit.maths.epsilon.rates import clopper_pearson_epsilon
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from mipaudit.commands.epsilon.canaries.guesses import require_fresh_coins, require_one_share
+from mipaudit.commands.epsilon.one_run.guesses import require_fresh_coins, require_one_share
 from mipaudit.counting.columns import Meter
 from mipaudit.counting.kept_rows import hold_input
 from mipaudit.counting.large_seed import fits

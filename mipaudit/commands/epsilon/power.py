@@ -23,7 +23,7 @@ from typing import Final, Literal, Protocol, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.canaries.guesses import GuessPlan, plan_guesses, settled_shares
+from mipaudit.commands.epsilon.one_run.guesses import GuessPlan, plan_guesses, settled_shares
 from mipaudit.maths.bisection import crossing
 from mipaudit.maths.one_run.p_value import critical_correct
 from mipaudit.maths.privacy.mechanism import GaussianDP, LaplaceMechanism

@@ -12,7 +12,7 @@ from mipaudit.options.public import public
 from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
-    from mipaudit.commands.epsilon.canaries.limit import OneRun
+    from mipaudit.commands.epsilon.one_run.limit import OneRun
     from mipaudit.commands.epsilon.report import EpsilonReport
     from mipaudit.reading.source.source import ScoreSource
     from mipaudit.summaries.identity.seed import SeedChoice
@@ -61,10 +61,13 @@ def answer_epsilon(asked: EpsilonOptions) -> EpsilonReport:
 def _from_counts(asked: EpsilonOptions) -> EpsilonEvidence:
     design = _design(asked)
     if asked.totals is not None:
-        from mipaudit.commands.epsilon.canaries.limit import runs_from_totals
+        from mipaudit.commands.epsilon.one_run.limit import runs_from_totals
 
         return _one_run(runs_from_totals(asked.totals, asked), asked, design)
-    from mipaudit.commands.epsilon.runs.counted import counts_statements, curve_is_refuted_by_counts
+    from mipaudit.commands.epsilon.independent_runs.counted import (
+        counts_statements,
+        curve_is_refuted_by_counts,
+    )
 
     table = asked.table
     assert table is not None  # noqa: S101 - the caller chose counts
@@ -95,7 +98,7 @@ def _from_scores(
     findings = input_findings(source, rows, asked.kind)
     seeds: dict[str | None, int] = dict(zip(rows.names, rows.seeds, strict=True))
     if asked.kind == "one-run":
-        from mipaudit.commands.epsilon.canaries.limit import runs_from_scores
+        from mipaudit.commands.epsilon.one_run.limit import runs_from_scores
 
         found = _one_run(runs_from_scores(rows, asked), asked, design)
         return replace(
@@ -104,7 +107,7 @@ def _from_scores(
             seeds=seeds,
             unused_columns=source.unused,
         )
-    from mipaudit.commands.epsilon.runs import limit
+    from mipaudit.commands.epsilon.independent_runs import limit
 
     statements = limit.runs_statements(rows, asked)
     if asked.kind == "one-model":
@@ -125,8 +128,8 @@ def _from_scores(
 def _one_run(
     runs: tuple[OneRun, ...], asked: EpsilonOptions, design: EpsilonDesign
 ) -> EpsilonEvidence:
-    from mipaudit.commands.epsilon.canaries import limit
-    from mipaudit.commands.epsilon.canaries.guesses import coin_findings
+    from mipaudit.commands.epsilon.one_run import limit
+    from mipaudit.commands.epsilon.one_run.guesses import coin_findings
 
     coin, statements = runs[0].coin, limit.one_run_statements(runs, asked)
     of_coin = coin_findings(coin) if coin else ()

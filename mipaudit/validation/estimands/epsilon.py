@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.canaries.limit import limit_one_run, one_run_from_scores
-from mipaudit.commands.epsilon.runs.limit import Method, epsilon_runs
+from mipaudit.commands.epsilon.independent_runs.limit import Method, epsilon_runs
+from mipaudit.commands.epsilon.one_run.limit import limit_one_run, one_run_from_scores
 from mipaudit.maths.privacy.mechanism import GaussianDP
 from mipaudit.maths.privacy.tradeoff import refuted_epsilon, refuted_mu
 from mipaudit.validation.estimands.audited_file import ATTACK_CUT, CONFIDENCE, AuditedFile

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.runs.limit import epsilon_runs
+from mipaudit.commands.epsilon.independent_runs.limit import epsilon_runs
 from mipaudit.summaries.identity.content import canonical_scores
 from mipaudit.summaries.identity.seed import DEFAULT_SEED
 

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from mipaudit.commands.query.model.outputs import arrays_of, described
+from mipaudit.commands.query.model.array_files import arrays_of, described
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.unpacked import VARIABLE, largest_text, largest_unpacked
 from mipaudit.reading.sheets.splits import read_splits

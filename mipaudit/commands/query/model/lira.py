@@ -14,9 +14,14 @@ from mipaudit.commands.query.model.answer import (
     require_both_classes,
     require_rows,
 )
-from mipaudit.commands.query.model.options import LiraOptions, Variance
-from mipaudit.commands.query.model.outputs import LABELS, ArrayFile, arrays_of, described, opened
-from mipaudit.commands.query.model.shadow_models import (
+from mipaudit.commands.query.model.array_files import (
+    LABELS,
+    ArrayFile,
+    arrays_of,
+    described,
+    opened,
+)
+from mipaudit.commands.query.model.lira_scores import (
     ShadowLaw,
     counts_tell,
     lira_offline,
@@ -26,6 +31,7 @@ from mipaudit.commands.query.model.shadow_models import (
     refuse_target,
     shadow_law,
 )
+from mipaudit.commands.query.model.options import LiraOptions, Variance
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require
 from mipaudit.options.public import public

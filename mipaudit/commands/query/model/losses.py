@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import ModelQuery, model_query, require_both_classes
-from mipaudit.commands.query.model.answers import read_answers
+from mipaudit.commands.query.model.class_probabilities import read_answers
 from mipaudit.commands.query.model.options import LossesOptions
 from mipaudit.errors import InputError
 from mipaudit.options.plain_values import require

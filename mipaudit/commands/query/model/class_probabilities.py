@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.query.model.answer import require_rows
-from mipaudit.commands.query.model.outputs import (
+from mipaudit.commands.query.model.array_files import (
     LABEL_HINT,
     LABELS,
     ArrayFile,

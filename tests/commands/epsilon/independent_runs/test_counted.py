@@ -9,14 +9,14 @@ import pytest
 from scipy.stats import binom
 
 from mipaudit.commands.epsilon.given import AttackTable
-from mipaudit.commands.epsilon.runs.counted import (
+from mipaudit.commands.epsilon.independent_runs.counted import (
     conditional_from_counts,
     counts_refute_curve,
     estimate_from_counts,
     pooled_limit,
     smoothed_rates,
 )
-from mipaudit.commands.epsilon.runs.limit import runs_refute_curve
+from mipaudit.commands.epsilon.independent_runs.limit import runs_refute_curve
 from mipaudit.maths.binomial import clopper_pearson_lower, clopper_pearson_upper
 from mipaudit.maths.privacy.approximate import ApproximateDP
 from mipaudit.maths.privacy.mechanism import GaussianDP

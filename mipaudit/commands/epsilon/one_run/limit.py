@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mipaudit.commands.epsilon.canaries.guesses import (
+from mipaudit.commands.epsilon.one_run.guesses import (
     FAIR_RATE,
     Direction,
     GuessPlan,

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mipaudit.commands.epsilon.canaries.guesses import coin_findings
-from mipaudit.commands.epsilon.canaries.limit import (
+from mipaudit.commands.epsilon.one_run.guesses import coin_findings
+from mipaudit.commands.epsilon.one_run.limit import (
     claim_p_value_one_run,
     curve_p_value_one_run,
     gaussian_limit_one_run,

@@ -15,15 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mipaudit.commands.epsilon.given import AttackTable
-from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
-from mipaudit.commands.epsilon.runs.counted import (
+from mipaudit.commands.epsilon.independent_runs.counted import (
     counts_refute_curve,
     estimate_from_counts,
     gaussian_estimate,
     judged_attack,
     smoothed_rates,
 )
-from mipaudit.commands.epsilon.runs.split import LEAST_ROWS, Split, divide, settled_margin
+from mipaudit.commands.epsilon.independent_runs.split import (
+    LEAST_ROWS,
+    Split,
+    divide,
+    settled_margin,
+)
+from mipaudit.commands.epsilon.report import EpsilonStatement, JudgedAttack, ProfilePoint
 from mipaudit.counting.scores import count_columns
 from mipaudit.engine.workers import Engine, Workers
 from mipaudit.evidence.scores.evidence import Evidence
