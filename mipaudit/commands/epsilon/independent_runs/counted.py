@@ -148,6 +148,13 @@ def smoothed_rates(table: AttackTable) -> tuple[float, float]:
     return (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
 
 
+def refuting_class(table: AttackTable, delta: float) -> Numerator:
+    """Return the class whose inequality refutes the greater epsilon."""
+    tpr, fpr = smoothed_rates(table)
+    found = (tpr - delta) * (1 - tpr)
+    return "member" if found >= (1 - fpr - delta) * fpr else "holdout"
+
+
 def estimate_from_counts(table: AttackTable, *, delta: float) -> float:
     """Return the plug-in epsilon of the smoothed rates: finite."""
     return refuted_epsilon(*smoothed_rates(table), delta)

@@ -20,7 +20,7 @@ from mipaudit.commands.epsilon.independent_runs.counted import (
     estimate_from_counts,
     gaussian_estimate,
     judged_attack,
-    smoothed_rates,
+    refuting_class,
 )
 from mipaudit.commands.epsilon.independent_runs.split import (
     LEAST_ROWS,
@@ -201,7 +201,7 @@ def _rates(split: Split, delta: float, alpha: float) -> _Finding:
         lower=clopper_pearson_epsilon(*table, delta=delta, alpha=alpha),
         pure=clopper_pearson_epsilon(*table, delta=0.0, alpha=alpha),
         estimate=estimate_from_counts(table, delta=delta),
-        attack=judged_attack(table, _numerator(table, delta), members_high=attack.members_high),
+        attack=judged_attack(table, refuting_class(table, delta), members_high=attack.members_high),
     )
 
 
@@ -228,7 +228,7 @@ def _from_band(
         lower=float(refuted[best]),
         pure=float(pure[best]),
         estimate=estimate_from_counts(table, delta=delta),
-        attack=judged_attack(table, _numerator(table, delta), members_high=high),
+        attack=judged_attack(table, refuting_class(table, delta), members_high=high),
     )
 
 
@@ -236,13 +236,6 @@ def _at(band: RocBand, place: int, n_members: int, n_holdout: int) -> AttackTabl
     """Return the guesses at a point of the ROC."""
     tp, fp = int(band.tp[place]), int(band.fp[place])
     return AttackTable(tp=tp, fn=n_members - tp, fp=fp, tn=n_holdout - fp)
-
-
-def _numerator(table: AttackTable, delta: float) -> Numerator:
-    """Return the class whose inequality refutes the greater epsilon."""
-    tpr, fpr = smoothed_rates(table)
-    found = (tpr - delta) * (1 - tpr)
-    return "member" if found >= (1 - fpr - delta) * fpr else "holdout"
 
 
 def _reason(chosen: _Finding | None) -> str | None:
