@@ -38,7 +38,7 @@ from mipaudit.statements.text.rounding import (
     percent_text,
     upper_text,
 )
-from mipaudit.statements.verdict import Verdict, left_out_note, verdict_note, waiver_note
+from mipaudit.statements.verdict import NO_LIMIT, Verdict, left_out_note, verdict_note, waiver_note
 
 if TYPE_CHECKING:
     from mipaudit.formats.document import Framed
@@ -179,9 +179,7 @@ def check_case_status(check: PolicyCheck, *, open_passes: bool = False) -> CaseS
 
 def no_policy(command: str) -> Case:
     """Return the case of a report on which nothing was to be decided."""
-    return Case(
-        group=command, name="policy", status="skipped", text="no limit was given to compare with"
-    )
+    return Case(group=command, name="policy", status="skipped", text=NO_LIMIT)
 
 
 def policy_section(checks: Sequence[PolicyCheck]) -> Section:

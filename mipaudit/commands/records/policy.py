@@ -100,7 +100,7 @@ def _risk(
     if status == "inconclusive" and not whole.uncounted:
         value = whole.largest_value
         records = design.n_members + design.n_holdout
-        settle = _settles(limit.max, value, lower, upper, records)
+        settle = _records_to_settle(limit.max, value, lower, upper, records)
     check = PolicyCheck(
         quantity="risk",
         score=design.score_column,
@@ -142,7 +142,7 @@ def _group(
     if status == "inconclusive" and first.value is not None and first.lower is not None:
         upper = 1.0 if deciding.upper is None else deciding.upper
         records = design.n_members + design.n_holdout
-        settle = _settles(limit.max, first.value, first.lower, upper, records)
+        settle = _records_to_settle(limit.max, first.value, first.lower, upper, records)
     check = PolicyCheck(
         quantity=limit.quantity,
         score=design.score_column,
@@ -176,7 +176,9 @@ def _deciding(limit: Limit, rows: Sequence[Estimate]) -> Estimate:
     return max(rows, key=lambda row: -1.0 if row.upper is None else row.upper)
 
 
-def _settles(limit: float, value: float, lower: float, upper: float, records: int) -> int | None:
+def _records_to_settle(
+    limit: float, value: float, lower: float, upper: float, records: int
+) -> int | None:
     """Return about how many records settle an open limit: limits close in as 1/sqrt(N)."""
     gap, width = limit - value, upper - value
     if gap < 0:

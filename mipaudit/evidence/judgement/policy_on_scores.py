@@ -15,14 +15,8 @@ from mipaudit.evidence.judgement.blind import (
     beside_records,
     make_allowance,
 )
-from mipaudit.evidence.judgement.statistic_judgement import (
-    Standing,
-    auc_check,
-    metric_check,
-    records_of,
-    records_to_settle,
-    tpr_check,
-)
+from mipaudit.evidence.judgement.records_to_settle import Standing, records_of, records_to_settle
+from mipaudit.evidence.judgement.statistic_judgement import auc_check, metric_check, tpr_check
 from mipaudit.evidence.scores.rows import any_difference, difference_shown
 from mipaudit.maths.class_limits.shared_part import fpr_reached, shared_advantage_lower
 from mipaudit.statements.claim import Adjacency, Claim, judge_claim
