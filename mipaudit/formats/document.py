@@ -9,12 +9,16 @@ Rows by class of attackers: one table, or one for each class where names are lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
+from mipaudit.statements.reports.kinds import named
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
 
 if TYPE_CHECKING:
+    import os
+
     from mipaudit.statements.estimate import Attackers, Design, Finding
     from mipaudit.statements.reports.any_report import AnyReport
 
@@ -46,6 +50,7 @@ Mood = Literal["good", "bad", "open", "plain"]
 View = Literal["text", "summary", "page"]
 # A longer name leaves no room for the class beside three numbers in 80 columns.
 _LONGEST_NAME: Final = 22
+_REPR: Final = 90
 _LONGEST_SUMMARY: Final = 10_000
 Row = tuple[str, "Attackers", tuple[str, ...]]
 _LONGEST_TEXT: Final = 100_000
@@ -142,6 +147,34 @@ class Picture(NamedTuple):
     svg: str
     alt: str
     caption: str
+
+    def __repr__(self) -> str:
+        """Return what it shows, in words."""
+        return f"Picture: {shorten(plain(self.alt), _REPR, placeholder=' …')}"
+
+    def _repr_svg_(self) -> str:
+        """Return the drawing: notebooks call this to show it."""
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing.
+
+        Args:
+            path: the file, whose name ends in .svg.
+
+        Raises:
+            UsageError: it has another ending.
+            OutputError: it cannot be written.
+        """
+        named("mipaudit.output.presentation:save_picture")(self, path)
+
+    def inert(self) -> Picture:
+        """Return it as an image of its own: its names are not those of other drawings."""
+        from base64 import b64encode
+
+        data = b64encode(self.svg.encode()).decode()
+        # What is around it says what it shows.
+        return self._replace(svg=f'<img alt="" src="data:image/svg+xml;base64,{data}"/>')
 
 
 Block = Heading | Paragraph | Note | Bullets | Pairs | Grid | Picture

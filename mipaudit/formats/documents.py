@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
+from mipaudit.errors import UsageError
+from mipaudit.formats.document import Picture
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
@@ -137,11 +139,48 @@ def report_text(report: AnyReport, *, width: int, color: bool = False, python: b
 
 
 def notebook_html(report: AnyReport) -> str:
-    """Return what a notebook shows: the body of the page, with options by their keywords."""
-    from mipaudit.formats.page import document_html
+    """Return what a notebook shows: the answer, its picture, and the rest folded.
 
-    page = document_html(_document(report, "summary", python=True))
-    return f"<div>{page.partition('<main>')[2].partition('</main>')[0]}</div>"
+    Options are named by their keywords.
+    """
+    from mipaudit.formats.page import document_html, head_of, pictures_of
+
+    document = _document(report, "page", python=True)
+    key = next(pictures_of(document.sections), None)
+    sections = tuple(
+        tuple(
+            block.inert() if block is key else block
+            for block in section
+            if block is key or not isinstance(block, Picture)
+        )
+        for section in document.sections
+    )
+    head = head_of(_brief(report, python=True), report.provenance, question="", unsaid="")._replace(
+        title="", facts=()
+    )
+    page = document_html(document._replace(sections=sections), head)
+    return f"<div>{page.partition('</header>')[2].partition('</main>')[0]}</div>"
+
+
+def key_picture(report: AnyReport) -> Picture:
+    """Return the picture that shows the answer of a report.
+
+    Raises:
+        MissingExtraError: what draws is not installed.
+        UsageError: there is none of that kind of report, or of what was found.
+    """
+    from mipaudit.formats.drawing import require_plotting
+    from mipaudit.formats.page import pictures_of
+
+    require_plotting()
+    found = next(pictures_of(_document(report, "page", python=True).sections), None)
+    if found is None:
+        raise UsageError(
+            "no_picture",
+            f"This report of {report.command} has no picture.",
+            hint="Its figures are in .to_pandas().",
+        )
+    return found
 
 
 def _document(report: AnyReport, view: View, *, python: bool = False) -> Document:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from mipaudit.formats.document import Picture
     from mipaudit.options.declare import Options
     from mipaudit.options.groups.shown import Format, ScoresShown
     from mipaudit.options.groups.shown import Shown as ReportShown
@@ -126,6 +127,19 @@ def save(report: AnyReport, path: str | os.PathLike[str]) -> None:
     except MipauditError as error:
         raise error.reworded(partial(as_typed, flags={"output": "path="})) from None
     present(report, asked, place)
+
+
+def save_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
+    """Write a drawing to a file.
+
+    Raises:
+        UsageError: its name does not end in .svg.
+        OutputError: it cannot be written.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith(".svg"):
+        raise UsageError("picture_form", "path= must end in .svg.", hint="Browsers print it.")
+    Destination.open(name, option="path=").write(f"{picture.svg}\n".encode())
 
 
 def show(report: AnyReport, *, full: bool) -> None:

@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from mipaudit.statements.origin import Provenance
 
 
+class Drawing(Protocol):
+    """A picture of a report."""
+
+    @property
+    def svg(self) -> str:
+        """The drawing, as one ``svg`` element."""
+
+    @property
+    def alt(self) -> str:
+        """What it shows, in words."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file whose name ends in .svg."""
+
+
 class AnyReport(Protocol):
     """What the reports of all commands have in common; each kind has its own fields."""
 
@@ -67,6 +82,16 @@ class AnyReport(Protocol):
             OutputError: the file cannot be written.
         """
         named("mipaudit.output.presentation:save")(self, path)
+
+    def plot(self) -> Drawing:
+        """Return the picture of the answer, which notebooks draw and ``.save("a.svg")`` writes.
+
+        Raises:
+            MissingExtraError: matplotlib, which draws, is not installed.
+            UsageError: no picture belongs to this report.
+        """
+        picture: Drawing = named("mipaudit.formats.documents:key_picture")(self)
+        return picture
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON form holds, as dictionaries, lists, texts and numbers."""

@@ -114,7 +114,35 @@ def test_options_are_named_as_python_has_them(capsys):
 def test_a_notebook_shows_every_kind(report):
     shown = report._repr_html_()
     assert shown.startswith("<div>")
-    assert "<h1" in shown or "<h2" in shown or "<table" in shown
+    assert shown.count("<div") == shown.count("</div")
+    assert 'class="verdict' in shown or "<table" in shown
+    assert "<script" not in shown
+    # Drawings of several cells would share their names.
+    assert "<svg" not in shown
+
+
+def test_a_notebook_has_the_picture_of_the_answer(sample):
+    shown = sample("one_score")._repr_html_()
+    assert shown.count('src="data:image/svg+xml;base64,') == 1
+    assert shown.index("verdict") < shown.index("<img") < shown.index("<details")
+
+
+def test_the_picture_of_the_answer_is_drawn_and_written(sample, tmp_path):
+    picture = sample("one_score").plot()
+    assert picture._repr_svg_() == picture.svg
+    assert picture.svg.startswith("<svg")
+    assert len(repr(picture)) <= 100
+    picture.save(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text("utf-8") == f"{picture.svg}\n"
+    with pytest.raises(UsageError, match=r"path= must end in \.svg"):
+        picture.save(tmp_path / "a.png")
+    with pytest.raises(OutputError):
+        picture.save(tmp_path / "none" / "a.svg")
+
+
+def test_what_has_no_picture_says_where_its_figures_are(sample):
+    with pytest.raises(UsageError, match=r"report of check has no picture\. .*to_pandas"):
+        sample("check").plot()
 
 
 def test_reports_are_equal_and_travel_as_before(report):
