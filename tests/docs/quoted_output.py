@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGES: Final = (
     ROOT / "README.md",
+    ROOT / "docs" / "how-to" / "choose-a-limit.md",
     ROOT / "docs" / "explanation" / "limits.md",
     ROOT / "docs" / "reference" / "guarantees.md",
     ROOT / "docs" / "how-to" / "epsilon-audits.md",
-    ROOT / "docs" / "reference" / "scenarios.md",
+    ROOT / "docs" / "reference" / "validation.md",
 )
 # What one example of the README writes and the next one reads.
 MADE: Final = "adult_scores.csv"
@@ -75,7 +76,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     kept = {name: text for name, text in os.environ.items() if name not in unset}
     return run_within(
         arguments,
-        environment={**kept, "COLUMNS": "100", "NO_COLOR": "1"},
+        environment={**kept, "COLUMNS": "80", "NO_COLOR": "1"},
         folder=_folder(arguments),
     )
 
