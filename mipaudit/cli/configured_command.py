@@ -12,9 +12,12 @@ from mipaudit.cli.help_page import write_options
 from mipaudit.cli.setting_names import (
     NOT_KEYS,
     PREFIX,
+    SCORES,
     foreign_variables,
+    forget_scores,
     key_of,
     require_known,
+    scores_place,
     variable_name,
 )
 from mipaudit.errors import UsageError
@@ -86,8 +89,20 @@ class ConfiguredCommand(SingleValueCommand):
                 option.envvar = variable_of(option)
                 option.show_envvar = False  # one rule for all; help would be twice as long
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own
+        """Parse the words; without any, a policy file may name the scores."""
+        if not args and not ctx.resilient_parsing and scores_place(self) is not None:
+            from mipaudit.cli.policy_file import find_config
+
+            config = find_config()
+            args = (
+                args if config is None or SCORES not in config.table else ["--config", config.name]
+            )
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
+        forget_scores(ctx)
         left = _left_out(ctx)
         try:
             status = super().invoke(ctx)
@@ -240,13 +255,19 @@ def _load(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
     config = find_config() if value is None else read_config(value)
     if config is None:
         return
-    from mipaudit.cli.setting_names import defaults_of, with_attackers
+    from mipaudit.cli.setting_names import defaults_of, scores_of, with_attackers
 
     command = context.command
+    config, paths = scores_of(config)
     if "against" not in options_of(command):
         config = with_attackers(config)
     context.meta[_META] = config
     context.default_map = defaults_of(config, command.name, options_of(command), context.obj)
+    place = scores_place(command)
+    if place is not None and paths:
+        if place.nargs == 1 and len(paths) > 1:
+            raise UsageError("config", f"mipaudit {command.name} takes one of the score files.")
+        context.default_map[place.name] = paths[0] if place.nargs == 1 else paths
 
 
 def _typed(context: Any, name: str) -> bool:  # noqa: ANN401

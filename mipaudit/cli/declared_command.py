@@ -16,7 +16,8 @@ from mipaudit.cli.configured_command import (
     listed_policy,
     settings_of,
 )
-from mipaudit.errors import MipauditError
+from mipaudit.cli.setting_names import LIMITS
+from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
 from mipaudit.statements.reports.kinds import named
@@ -61,11 +62,36 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
         how: Any = options_from(context.params, shown)
         tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))
+        if getattr(how, "require_policy", False):
+            require_limit(row.name, what)
         if row.run is not None:
             return int(named(row.run)(what, how))
         return int(named(row.write)(what, how, named(str(row.answer))))
     except MipauditError as error:
         raise _as_typed(error, context) from error.__cause__
+
+
+def require_limit(command: str, asked: Options) -> None:
+    """Refuse options by which nothing can fail.
+
+    Raises:
+        UsageError: ``require_policy``.
+    """
+    given = {one.name: vars(asked)[one.name] for one in declared(asked.__class__)}
+    if any(given.get(name) not in _LEFT_OUT for name in LIMITS):
+        return
+    listed = given.get("limits")
+    if listed:
+        from mipaudit.options.policy_limits import check_limits, of_records, of_scores
+
+        judged = of_records if command == "records" else of_scores
+        if any(map(judged, check_limits(listed, given["prior"]))):
+            return
+    raise UsageError(
+        "require_policy",
+        f"No limit that mipaudit {command} judges is in force, and `require_policy` asks for one.",
+        hint="Set one here or in mipaudit.toml: `mipaudit init` writes one to begin with.",
+    )
 
 
 def _unparsed(asked: type[Options], context: typer.Context) -> dict[str, Any]:

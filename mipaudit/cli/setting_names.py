@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
+# What is audited by them are runs and canaries, not the scores of a release.
+_OTHER_SCORES: Final = frozenset({"epsilon"})
+# The input, which is no option.
+SCORES: Final = "scores"
 # The quantity within groups that is that of a class of attackers.
 _OF_CLASS: Final = "advantage"
 NOT_KEYS: Final = frozenset({"config", "no_config", "help"})
@@ -31,9 +35,10 @@ _NEAR: Final = 0.75
 _EVERYWHERE: Final = frozenset({"MIPAUDIT_MAX_UNPACKED"})
 # Those whose exit code says whether a limit is kept, and what else they could be thought to judge.
 GATES: Final = frozenset({"estimate", "records", "compare", "epsilon", "attack", "attribute"})
-_LIMITS: Final = (
+LIMITS: Final = (
     *("max_advantage", "max_eta", "max_tpr_at_fpr", "max_metric", "max_copies"),
     *("max_risk", "max_increase", "max_attribute_advantage", "claimed_epsilon"),
+    *("max_blind", "claimed_mu", "claimed_curve"),
 )
 
 
@@ -83,6 +88,47 @@ def defaults_of(
             if name == command:
                 found[str(option.name)] = checked
     return found
+
+
+def scores_of(config: ConfigFile) -> tuple[ConfigFile, list[str]]:
+    """Return the file without the input that it names, and that input, as seen from here.
+
+    Raises:
+        UsageError: ``config``: it is no text and no list of texts.
+    """
+    table = dict(config.table)
+    given = table.pop(SCORES, [])
+    listed = given if isinstance(given, list) else [given]
+    if not all(isinstance(one, str) and one for one in listed):
+        raise UsageError(
+            "config",
+            f"'{SCORES}' in '{config.name}' must be a text, in quotes, or a list of texts.",
+            hint='It names the score files, as in: scores = "scores.parquet"',
+        )
+    # os.path throughout: pathlib is not loaded by commands that only compute.
+    folder = os.path.dirname(config.name)  # noqa: PTH120
+    paths = [
+        one if "://" in one or one == "-" else os.path.join(folder, one)  # noqa: PTH118
+        for one in listed
+    ]
+    return config._replace(table=table), paths
+
+
+def scores_place(command: Any) -> Any:  # noqa: ANN401 - an argument of the parser
+    """Return where a command takes the scores; None for another input, as runs and canaries."""
+    if command.name in _OTHER_SCORES:
+        return None
+    return next((one for one in command.params if one.metavar in {"SCORES", "SCORES..."}), None)
+
+
+def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of context
+    """Leave out the scores that the file names where the classes are given apart."""
+    place = scores_place(context.command)
+    source = place and context.get_parameter_source(place.name)
+    if source is not None and source.name == "DEFAULT_MAP":
+        apart = [name for name in ("members", "holdout") if context.params.get(name) is not None]
+        if any(context.get_parameter_source(one).name != "DEFAULT_MAP" for one in apart):
+            context.params[place.name] = None
 
 
 def with_attackers(config: ConfigFile) -> ConfigFile:
@@ -273,7 +319,7 @@ def unjudged(
         variables: known ones that stand for options of other commands.
         lists: whether the command takes listed limits; it says itself which it leaves out.
     """
-    others = [key for key in _LIMITS if key not in own]
+    others = [key for key in LIMITS if key not in own]
     set_ = set(variables)
     found = [variable_name(key) for key in others if variable_name(key) in set_]
     if config is not None:

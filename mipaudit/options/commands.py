@@ -165,6 +165,17 @@ TABLE: Final = (
         also=("sample", "generate", "example", "demo"),
     ),
     Command(
+        "init",
+        "Write a policy file to begin with: limits, and their reasons.",
+        _PLAN,
+        asked="mipaudit.commands.init.options:InitOptions",
+        run="mipaudit.commands.init.run:run_init",
+        shown="mipaudit.commands.init.options:InitShown",
+        configured=False,
+        suffices=True,
+        also=("policy", "config", "new", "setup"),
+    ),
+    Command(
         "bounds",
         "Say what a privacy guarantee allows an attacker, and back.",
         _PLAN,

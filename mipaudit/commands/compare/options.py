@@ -179,8 +179,10 @@ class CompareOptions(
             "Some inputs are reports (.json) and others are scores.",
             "Compare reports with reports, and score files with score files.",
         )
+        # A policy file and the environment are for all commands together.
+        for_all = {one.name for one in self.settings or () if one.source in {"file", "environment"}}
         for one in declared(CompareOptions):
-            of_scores = one.option.recorded and one.name not in _OF_ALL
+            of_scores = one.option.recorded and one.name not in {*_OF_ALL, *for_all}
             require(
                 not of_scores or is_left_out(one, getattr(self, one.name)),
                 one.name,

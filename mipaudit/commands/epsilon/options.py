@@ -22,7 +22,7 @@ from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, Range, but, declared
 from mipaudit.options.groups import game
 from mipaudit.options.groups.scores import Classes, Columns, MemberSideOption, Scores
-from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, Shown
+from mipaudit.options.groups.shown import CurveOption, ExitZeroOption, RequirePolicy, Shown
 from mipaudit.options.groups.tables import ClaimedCurveOption
 from mipaudit.options.groups.working import Seeded, Work
 from mipaudit.options.ranges import NOT_NEGATIVE
@@ -334,7 +334,7 @@ Examples:
         return 1 - (1 - self.confidence) / columns
 
 
-class EpsilonShown(Shown):
+class EpsilonShown(Shown, RequirePolicy):
     """The report with its verdict on a claim, and the curve beside it."""
 
     curve: Annotated[CurveOption, but("Write epsilon at many deltas there, as .csv or .json.")] = (

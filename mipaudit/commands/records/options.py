@@ -9,7 +9,7 @@ from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import Game
 from mipaudit.options.groups.judging import ListedPolicy
 from mipaudit.options.groups.scores import Classes, Columns, Discreteness, Scores
-from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, Said
+from mipaudit.options.groups.shown import Beside, ExitZero, OutputOption, RequirePolicy, Said
 from mipaudit.options.groups.tables import ByOption, MinCellOption
 from mipaudit.options.groups.working import BadParts, Engines, Seeded
 from mipaudit.options.plain_values import percent_hint
@@ -171,5 +171,5 @@ Examples:
 """
 
 
-class RecordsShown(Beside, Said, ExitZero):
+class RecordsShown(Beside, Said, ExitZero, RequirePolicy):
     """How the report is shown, and where."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.cli.policy_file import read_config
-from mipaudit.cli.setting_names import defaults_of
+from mipaudit.cli.setting_names import defaults_of, scores_of
 from mipaudit.commands.render.options import RejudgeOptions
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import declared
@@ -93,6 +93,7 @@ def _of_file(config: ConfigFile) -> dict[str, Any]:
     from mipaudit.options.groups.judging import listed
 
     every = every_command()
+    config, _ = scores_of(config)  # a report has its own
     found = defaults_of(config, "estimate", every.load("estimate"), every)
     tables = {
         "limits": listed("limits", config.limits),

@@ -6,7 +6,7 @@ from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.game import ConfidenceOption, PriorOption
 from mipaudit.options.groups.judging import ScorePolicy
 from mipaudit.options.groups.recorded import Recorded, StoredReport
-from mipaudit.options.groups.shown import Judged
+from mipaudit.options.groups.shown import ExitZero, Shown
 
 
 class _MeantFor(Options):
@@ -44,7 +44,7 @@ Examples:
 """
 
 
-class RenderShown(Judged):
+class RenderShown(Shown, ExitZero):
     """How the report is shown, and the file of its limits."""
 
     policy: Annotated[

@@ -176,11 +176,26 @@ class ExitZero(Options):
     exit_zero: ExitZeroOption = False
 
 
+class RequirePolicy(Options):
+    """Whether there must be something that decides the exit code."""
+
+    GROUP = "Policy"
+
+    require_policy: Annotated[
+        bool,
+        Option(
+            "--require-policy",
+            "Fail where no limit and no claim is in force: exit 2, not 0.",
+            recorded=False,
+        ),
+    ] = False
+
+
 class Shown(Written, Said):
     """Of a report without a verdict."""
 
 
-class Judged(Shown, ExitZero):
+class Judged(Shown, ExitZero, RequirePolicy):
     """Of a report with a verdict."""
 
 

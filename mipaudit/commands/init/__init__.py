@@ -1,0 +1,1 @@
+"""``mipaudit init``: a policy file to begin with."""

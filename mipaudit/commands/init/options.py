@@ -1,0 +1,39 @@
+"""What ``mipaudit init`` may be asked."""
+
+from typing import Annotated, Literal
+
+from mipaudit.options.declare import Option, Options, but
+from mipaudit.options.groups.shown import OutputOption, Quiet
+
+
+class InitOptions(Options):
+    """For whom the limits are."""
+
+    HELP = """Write a policy file to begin with: limits, and the reason of each.
+
+Nothing is asked and nothing is read. Every later run in the folder, or in a folder below it,
+uses the file. Read the limits, change what does not fit, and keep the file beside the scores.
+
+\b
+Examples:
+  mipaudit init
+      mipaudit.toml, for what leaves the house: an answer that is not sure fails.
+  mipaudit init --policy research
+      For work in progress: wider limits, and an answer that is not sure is only told.
+  mipaudit init -o strict.toml
+      Another file; use it with mipaudit estimate scores.parquet --config strict.toml
+"""
+
+    policy: Annotated[
+        Literal["release", "research"],
+        Option("--policy", "For what leaves the house, or for work in progress."),
+    ] = "release"
+
+
+class InitShown(Quiet):
+    """Where the file goes."""
+
+    output: Annotated[
+        OutputOption[str],
+        but("Write the file there; one that exists is never written over."),
+    ] = "mipaudit.toml"

@@ -1,0 +1,97 @@
+"""``mipaudit init``: a commented policy file, which is valid as it is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import OutputError
+
+if TYPE_CHECKING:
+    from mipaudit.commands.init.options import InitOptions, InitShown
+
+_HEAD: Final = """\
+# The privacy policy of this release, for mipaudit: {of}.
+# Every run of mipaudit in this folder, or in one below it, judges by it.
+# Change what does not fit before you look at figures; afterwards, say so and why.
+# More keys: mipaudit help policy
+
+# The scores, if they are always in one file: then `mipaudit estimate` needs no more words.
+# scores = "scores.parquet"
+"""
+_FOOT: Final = """
+# An audit fails (exit code 2) where no limit is left in force, as after a slip of the pen here.
+[estimate]
+require_policy = true
+"""
+_LIMITS: Final = {
+    "release": """
+# Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
+# are right by luck, and at 0.1 at most 55: a guess stays a guess.
+max_advantage = 0.1
+
+# What is neither shown to be kept nor to be broken fails: a release is not an experiment. With
+# too few records nothing can be shown; the report says how many would settle it.
+on_inconclusive = "fail"
+
+# Synthetic records: nobody's record may be released word for word. It needs scores that
+# mipaudit query made: take the mark away then.
+# max_copies = 0
+
+# Few who are surely exposed hide in an average: where 1 of 100 who were not in the data is taken
+# for a member, at most 5 of 100 members may be found.
+[[limit]]
+quantity = "tpr_at_fpr"
+fpr = 0.01
+max = 0.05
+""",
+    "research": """
+# Advantage: whoever sees a score guesses who was in the data. Of 100 guesses on even odds, 50
+# are right by luck, and at 0.2 at most 60. Enough to find what leaks before it matters.
+max_advantage = 0.2
+
+# What is neither shown to be kept nor to be broken is told (exit code 3), and a person decides.
+on_inconclusive = "review"
+""",
+}
+_OF: Final = {"release": "what leaves the house", "research": "work in progress"}
+
+
+def policy_text(policy: str) -> str:
+    """Return the policy file, ``release`` or ``research``."""
+    return _HEAD.format(of=_OF[policy]) + _LIMITS[policy] + _FOOT
+
+
+def run_init(asked: InitOptions, shown: InitShown) -> int:
+    """Write the file, and say what to do next; return the exit code.
+
+    Raises:
+        OutputError: it exists, or cannot be written.
+    """
+    from mipaudit.output import exit_code
+    from mipaudit.output.terminal import note
+    from mipaudit.statements.text.printable_names import safe_name
+
+    name = safe_name(shown.output)
+    try:
+        with open(shown.output, "x", encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded
+            file.write(policy_text(asked.policy))
+    except FileExistsError:
+        raise OutputError(
+            "file_exists",
+            f"{name} exists, and is not written over.",
+            hint="Read it, or choose another name with `output`.",
+        ) from None
+    except (OSError, ValueError):
+        raise OutputError(
+            "cannot_write",
+            f"{name} cannot be written.",
+            hint="Choose a file in a directory that exists and may be written to.",
+        ) from None
+    own = os.path.basename(shown.output) == "mipaudit.toml"  # noqa: PTH119 - likewise
+    config = "" if own else f" --config {name}"
+    note(
+        f"Wrote {name}. Read its limits, then: mipaudit estimate scores.parquet{config}",
+        quiet=shown.quiet,
+    )
+    return exit_code.OK

@@ -1,0 +1,131 @@
+"""The input and the duty to have a policy, as a policy file states them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.places import ROOT
+
+LIMIT = "max_advantage = 0.9\n"
+GROUP = '[[limit]]\nquantity = "advantage"\nmax = 0.9\ngroup = "*"\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("private.parquet", "leaky.parquet"):
+        shutil.copy(ROOT / "sample_data" / name, tmp_path)
+    (tmp_path / "members.csv").write_text("loss\n" + "0.5\n0.25\n" * 30)
+    (tmp_path / "holdout.csv").write_text("loss\n" + "0.5\n0.125\n" * 30)
+    return tmp_path
+
+
+def inputs(done):
+    assert done.returncode == 0, done.stderr
+    return [one["name"] for one in json.loads(done.stdout)["provenance"]["inputs"]]
+
+
+def test_the_scores_may_stand_in_the_file(mipaudit, folder):
+    (folder / "mipaudit.toml").write_text('scores = "private.parquet"\n' + LIMIT)
+
+    assert inputs(mipaudit("estimate", "-f", "json")) == ["private.parquet"]
+    assert mipaudit("estimate").stdout.startswith("Verdict: MET.")
+    assert mipaudit("check").returncode == 0
+    # What is typed goes before.
+    assert inputs(mipaudit("check", "leaky.parquet", "-f", "json")) == ["leaky.parquet"]
+    apart = ("--members", "members.csv", "--holdout", "holdout.csv")
+    assert inputs(mipaudit("check", *apart, "-f", "json")) == ["members.csv", "holdout.csv"]
+
+
+def test_they_are_found_from_the_folder_of_the_file(mipaudit, folder):
+    (folder / "policies").mkdir()
+    (folder / "policies" / "p.toml").write_text('scores = ["../private.parquet"]\n')
+
+    done = mipaudit("check", "--config", "policies/p.toml", "-f", "json")
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_commands_scores_are_not_those(mipaudit, folder):
+    (folder / "mipaudit.toml").write_text('scores = "private.parquet"\n')
+
+    assert mipaudit("bounds", "--epsilon", "1").returncode == 0
+    made = mipaudit(
+        *("query", "losses", "--logits", str(ROOT / "sample_data" / "model.npz"), "-o", "s.csv")
+    )
+    assert made.returncode == 0, made.stderr
+    counted = mipaudit("epsilon", "--canaries", "100", "--guesses", "50", "--correct", "40")
+    assert counted.returncode == 0, counted.stderr
+    # Without words there is nothing to do, but for who takes scores.
+    assert mipaudit("epsilon").stderr.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("value", ["3", '""', "[1]", "true"])
+def test_what_names_no_scores_is_refused(mipaudit, folder, value):
+    (folder / "mipaudit.toml").write_text(f"scores = {value}\n")
+
+    done = mipaudit("estimate", "leaky.parquet")
+
+    assert done.returncode == 2
+    assert "'scores' in 'mipaudit.toml' must be a text" in done.stderr
+
+
+def test_one_command_takes_one_of_several(mipaudit, folder):
+    (folder / "mipaudit.toml").write_text('scores = ["private.parquet", "leaky.parquet"]\n')
+
+    done = mipaudit("check")
+
+    assert done.returncode == 2
+    assert "takes one of the score files" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "status"),
+    [
+        (["estimate", "private.parquet", "--require-policy"], "", 2),
+        (["estimate", "private.parquet"], "require_policy = true\n", 2),
+        (["estimate", "private.parquet"], "[estimate]\nrequire_policy = true\n", 2),
+        (["records", "private.parquet"], "[estimate]\nrequire_policy = true\n", 0),
+        (["estimate", "private.parquet", "--require-policy"], LIMIT, 0),
+        (["estimate", "private.parquet", "--require-policy"], "max_copies = 0\n", 3),
+        (["estimate", "private.parquet", "--require-policy"], GROUP, 2),
+        (["records", "private.parquet", "--require-policy"], LIMIT, 2),
+        (["records", "private.parquet", "--require-policy"], "max_risk = 0.9\n", 0),
+        (["compare", "leaky.parquet", "--require-policy"], LIMIT, 2),
+        (["attack", "private.parquet", "--require-policy"], LIMIT, 0),
+        (["check", "private.parquet"], "require_policy = true\n", 0),
+    ],
+)
+def test_a_policy_may_be_required(mipaudit, folder, words, file, status):
+    (folder / "mipaudit.toml").write_text(file)
+
+    done = mipaudit(*words)
+
+    assert done.returncode == status, done.stderr
+    if status == 2:
+        assert "--require-policy asks for one" in done.stderr
+        assert done.stdout == ""
+
+
+def test_the_environment_may_require_it(mipaudit, folder):
+    done = mipaudit("estimate", "private.parquet", env={"MIPAUDIT_REQUIRE_POLICY": "true"})
+
+    assert done.returncode == 2
+    assert "MIPAUDIT_REQUIRE_POLICY" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "setting", ['score_col = "loss"', "prior = 0.3", "discrete = true", 'unit_col = "who"']
+)
+def test_settings_for_all_commands_do_not_keep_reports_from_being_compared(
+    mipaudit, folder, setting
+):
+    for name in ("a.json", "b.json"):
+        mipaudit("estimate", "private.parquet", "-o", name)
+    (folder / "mipaudit.toml").write_text(setting + "\n")
+
+    assert mipaudit("compare", "a.json", "b.json").returncode == 0
+    typed = mipaudit("compare", "a.json", "b.json", "--score-col", "loss", "--no-config")
+    assert typed.returncode == 2

@@ -1,0 +1,65 @@
+"""``mipaudit init`` writes a policy file that is valid, explains itself and is used at once."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+
+import pytest
+
+from mipaudit.commands.init.run import policy_text
+from mipaudit.options.policy_limits import check_limits
+from tests.places import ROOT
+
+POLICIES = ("release", "research")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_is_used_at_once(mipaudit, tmp_path, policy):
+    shutil.copy(ROOT / "sample_data" / "private.parquet", tmp_path)
+    shutil.copy(ROOT / "sample_data" / "leaky.parquet", tmp_path)
+
+    done = mipaudit("init", "--policy", policy)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "mipaudit estimate scores.parquet" in done.stderr
+    assert (tmp_path / "mipaudit.toml").read_text() == policy_text(policy)
+    assert mipaudit("estimate", "private.parquet").stdout.startswith("Verdict: MET.")
+    assert mipaudit("estimate", "leaky.parquet").returncode == (1 if policy == "release" else 3)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_limit_carries_its_reason_and_every_remark_is_a_key(mipaudit, tmp_path, policy):
+    text = policy_text(policy)
+    found = tomllib.loads(text)
+
+    check_limits(found.get("limit", []), 0.5)
+    for key in found:
+        line = f"[[{key}]]" if key == "limit" else f"[{key}]" if key == "estimate" else f"{key} ="
+        before = text.partition(line)[0]
+        assert before.rstrip().rpartition("\n")[2].startswith("# "), key
+    assert max(map(len, text.splitlines())) <= 100
+    # What stands behind a mark is valid as well.
+    (tmp_path / "mipaudit.toml").write_text(text.replace("# max_copies", "max_copies"))
+    done = mipaudit("bounds", "--epsilon", "1")
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_written_over(mipaudit, tmp_path):
+    (tmp_path / "mipaudit.toml").write_text("prior = 0.3\n")
+
+    done = mipaudit("init")
+    other = mipaudit("init", "-o", "other.toml", "-q")
+
+    assert done.returncode == 2
+    assert "mipaudit.toml exists, and is not written over." in done.stderr
+    assert (tmp_path / "mipaudit.toml").read_text() == "prior = 0.3\n"
+    assert (other.returncode, other.stderr) == (0, "")
+    assert (tmp_path / "other.toml").read_text() == policy_text("release")
+
+
+def test_a_place_that_is_none_is_refused(mipaudit):
+    done = mipaudit("init", "-o", "no/such/folder.toml")
+
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
