@@ -52,7 +52,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
         + ". Names of sites may be others, but each always the same, and no two alike."
     )
     if asked.min_cell is not None:
-        lines += _said(f"How many rows: {rows_needed(asked.min_cell)}")
+        lines += _said(f"Rows: {rows_needed(asked.min_cell)}, more where scores lie apart.")
     lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
     for name in names:
         every = [words for _, words in given]

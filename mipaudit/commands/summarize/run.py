@@ -116,7 +116,7 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     destination.write(data)
     note(file.headline(len(data)), quiet=shown.quiet)
     if asked.cuts_only and asked.min_cell is not None:
-        note(f"Enough rows here: {rows_needed(asked.min_cell)}", quiet=shown.quiet)
+        note(f"Enough here: {rows_needed(asked.min_cell)}.", quiet=shown.quiet)
     return OK
 
 

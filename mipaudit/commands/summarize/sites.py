@@ -89,7 +89,7 @@ def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | No
     for one in sites:
         if one.manifest.site is not None and same_name(one.manifest.site) == same_name(site):
             return one
-    named = ", ".join(quoted_name(one.manifest.site or "") for one in sites[:_SHOWN])
+    named = " and ".join(quoted_name(one.manifest.site or "") for one in sites[:_SHOWN])
     more = " and others" if sites[_SHOWN:] else ""
     raise InputError(
         "whose_cuts",
@@ -170,18 +170,16 @@ def require_cells(cuts: Cuts, least: int) -> None:
     if any(one.cells.count == 1 for one in plan.columns):
         raise InputError(
             "too_few_rows",
-            f"Too few rows: {rows_needed(least)}",
+            f"Too few rows: {rows_needed(least)}, for counts of {count_text(least)} records or "
+            "more; and more rows where their scores lie apart.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
 
 
 def rows_needed(least: int) -> str:
-    """Return in a sentence how many rows a site must have, for what its cuts are made."""
-    return (
-        f"where no count is of fewer than {count_text(least)} records, every site needs at least "
-        f"{count_text(fewest_rows(least))} members and as many holdout records, and more where "
-        "their scores lie apart."
-    )
+    """Return in half a sentence how many rows a site must have, for what its cuts are made."""
+    rows = count_text(fewest_rows(least))
+    return f"every site needs at least {rows} members and {rows} holdout records"
 
 
 def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
@@ -200,7 +198,7 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "too_few_rows",
             "The sites together have no cells in which every one of them has enough records of "
-            f"both classes: {rows_needed(least)}",
+            f"both classes: {rows_needed(least)}.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()
