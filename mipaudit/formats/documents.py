@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 Form = Literal["csv", "markdown", "html", "junit"]
 # What stands in Python for the options of how a report is shown.
 _METHODS: Final = {"full": ".show(full=True)", "output": ".save(FILE)", "format": ".save(FILE)"}
+# Of its own: the page's style would be the notebook's, too.
+_NOTEBOOK: Final = (
+    "<style>.mipaudit .verdict { font-weight: bold; font-size: 1.15em } "
+    ".mipaudit h2 { font-size: 1.1em } .mipaudit summary h2 { display: inline } "
+    ".mipaudit img { background: white; max-width: 100% }</style>"
+)
 _MORE: Final = 'More: .show(), .show(full=True), .to_pandas(), .save("report.html").'
 
 
@@ -159,7 +165,8 @@ def notebook_html(report: AnyReport) -> str:
         title="", facts=()
     )
     page = document_html(document._replace(sections=sections), head)
-    return f"<div>{page.partition('</header>')[2].partition('</main>')[0]}</div>"
+    body = page.partition("</header>")[2].partition("</main>")[0]
+    return f'<div class="mipaudit">{_NOTEBOOK}{body}</div>'
 
 
 def key_picture(report: AnyReport) -> Picture:

@@ -125,7 +125,7 @@ def document_html(document: Document, head: Head | None = None) -> str:
     sections = _without(document.sections, picture)
     summary = (
         ""
-        if document.summary in {found.answer, f"{found.answer} {found.about}"}
+        if document.summary in {found.answer, found.about, f"{found.answer} {found.about}"}
         else (document.summary)
     )
     return _template().render(

@@ -113,7 +113,7 @@ def test_options_are_named_as_python_has_them(capsys):
 
 def test_a_notebook_shows_every_kind(report):
     shown = report._repr_html_()
-    assert shown.startswith("<div>")
+    assert shown.startswith('<div class="mipaudit">')
     assert shown.count("<div") == shown.count("</div")
     assert 'class="verdict' in shown or "<table" in shown
     assert "<script" not in shown
