@@ -170,8 +170,10 @@ def require_cells(cuts: Cuts, least: int) -> None:
     if any(one.cells.count == 1 for one in plan.columns):
         raise InputError(
             "too_few_rows",
-            f"Too few rows: {rows_needed(least)}, for counts of {count_text(least)} records or "
-            "more; and more rows where their scores lie apart.",
+            f"Too few rows for counts of {count_text(least)} records or more: "
+            f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
+            f"records. For these counts {rows_needed(least)}, and more "
+            "where their scores lie apart.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
 
