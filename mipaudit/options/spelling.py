@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, get_args, get_origin
 
 from mipaudit.errors import MipauditError
 from mipaudit.options.declare import declared
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 AnswerT = TypeVar("AnswerT")
-# A name, and the blank before what stands for its value.
-_NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`( (?=[A-Z]+\b))?")
+# A name, and the word behind it, which may be its value.
+_NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`(?: ([\w-]+)(?![\w|-]))?")
 
 
 def flags_of(*classes: type[Options]) -> dict[str, str]:
@@ -33,8 +33,15 @@ def flags_of(*classes: type[Options]) -> dict[str, str]:
 
 
 def keywords_of(*classes: type[Options]) -> dict[str, str]:
-    """Return the options of classes as Python's callers write them, ``by=``, by name."""
-    return {name: f"{one.name}=" for name, one in _named(classes)}
+    """Return the options of classes as Python's callers write them, ``by=``, by name.
+
+    Where an option has few values, also with each of them: ``rows_are="independent"``.
+    """
+    found = {name: f"{one.name}=" for name, one in _named(classes)}
+    for name, one in _named(classes):
+        choices = get_args(one.kind) if get_origin(one.kind) is Literal else ()
+        found |= {f"{name} {value}": f'{one.name}="{value}"' for value in choices}
+    return found
 
 
 def _named(classes: Sequence[type[Options]]) -> Iterator[tuple[str, Declared]]:
@@ -53,10 +60,15 @@ def as_typed(text: str, flags: Mapping[str, str]) -> str:
     """
 
     def typed(found: re.Match[str]) -> str:
-        flag = flags.get(found[1])
+        name, word = found[1], found[2] or ""
+        if f"{name} {word}" in flags:
+            return flags[f"{name} {word}"]
+        flag = flags.get(name)
         if flag is None:
             return found[0]
-        return flag if flag.endswith("=") else f"{flag}{found[2] or ''}"
+        # What stands for a value is in capitals: by=NAME.
+        blank = "" if not word or (flag.endswith("=") and word.isupper()) else " "
+        return f"{flag}{blank}{word}"
 
     return _NAMED.sub(typed, text)
 

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from keyword import iskeyword
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -79,13 +79,16 @@ class Renamed(Options):
     score_col: Annotated[
         str | None, Option("--score-col", "Which.", metavar="NAME", recorded_as="score_columns")
     ] = None
+    side: Annotated[Literal["low", "high"], Option("--side", "Which end.")] = "low"
     by: Annotated[str | None, Option("--by", "Of groups.", only_with="score_col")] = None
 
 
 def answer_refuse(asked: Renamed) -> int:
     """Refuse."""
     raise InputError(
-        "why", f"`score_col` is {asked.score_col}.", hint="Add `by` NAME, or `by` 3; `other`."
+        "why",
+        f"`score_col` is {asked.score_col}.",
+        hint="Add `by` NAME, or `by` 3, `side` low, `side` low|high; `other`.",
     )
 
 
@@ -97,7 +100,7 @@ def test_a_keyword_of_before_says_its_name_of_now():
 
 
 def test_reports_record_a_renamed_option_by_the_name_that_they_always_had():
-    (first, _) = Renamed(score_col="a").recorded()
+    (first, *_) = Renamed(score_col="a").recorded()
     assert (first.name, first.value) == ("score_columns", "a")
 
 
@@ -106,7 +109,7 @@ def test_errors_name_keywords_as_they_are_written():
     with pytest.raises(InputError) as caught:
         refuse(score_col="a")
     assert caught.value.message == "score_col= is a."
-    assert caught.value.hint == "Add by=NAME, or by= 3; `other`."
+    assert caught.value.hint == 'Add by=NAME, or by= 3, side="low", side= low|high; `other`.'
     with pytest.raises(UsageError, match=r"^by= has no meaning without score_col=\."):
         refuse(by="x")
     with pytest.raises(InputError, match="`score_col` is a"):
