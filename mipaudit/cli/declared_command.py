@@ -20,6 +20,7 @@ from mipaudit.cli.setting_names import LIMITS
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
+from mipaudit.options.texts import column_list
 from mipaudit.statements.reports.kinds import named
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 AskedT = TypeVar("AskedT", bound="Options")
+_COLUMNS: Final = "COL,COL"
 # The last two of what may be repeated.
 _LEFT_OUT: Final[tuple[object, ...]] = (None, [], ())
 
@@ -157,7 +159,13 @@ def _typed(option: Option, flag: str, said: str) -> OptionInfo:
         metavar=option.metavar,
         help=said,
         show_default=option.default_text or True,
+        callback=_columns if option.metavar == _COLUMNS and option.repeated else None,
     )
+
+
+def _columns(value: Any) -> Any:  # noqa: ANN401 - of the parser's
+    """Return the columns of all the comma lists: in Python a name may hold a comma."""
+    return list(column_list(value)) if value else value
 
 
 def _words(one: Declared) -> Any:  # noqa: ANN401 - a type

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 
@@ -11,7 +13,6 @@ import pytest
         ("estimate", "--max-advantage", "0.01", "0.9"),
         ("estimate", "--max-tpr-at-fpr", "0.1@0.01", "0.2@0.1"),
         ("estimate", "--where", "a = 1", "b = 2"),
-        ("records", "--by", "sex", "race"),
         ("compare", "--max-increase", "0", "0.5"),
         ("render", "--max-advantage", "0.01", "0.9"),
     ],
@@ -23,10 +24,25 @@ def test_a_value_is_never_dropped_in_silence(mipaudit, command, option, first, s
     assert f"'{option}': It is given twice" in done.stderr
 
 
-def test_several_groups_go_into_one_value(mipaudit):
-    done = mipaudit("records", "scores.csv", "--by", "sex", "--by", "race")
+def test_several_numbers_go_into_one_value(mipaudit):
+    done = mipaudit("epsilon", "scores.csv", "--guesses", "20", "--guesses", "30")
 
-    assert "Several values go into one, as COL,COL." in done.stderr
+    assert "Several values go into one, as R|K+,K-." in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--by", "sex,site"), ("--by", "sex", "--by", "site"), ("--by", "sex,site,sex")]
+)
+def test_columns_are_repeated_or_listed(mipaudit, tmp_path, words):
+    rows = "".join(f"{at % 2},{at / 7},{'fm'[at % 3 > 0]},{at // 2 % 2}\n" for at in range(400))
+    (tmp_path / "scores.csv").write_text(f"member,loss,sex,site\n{rows}")
+
+    done = mipaudit("records", "scores.csv", *words, "-f", "json")
+
+    report = json.loads(done.stdout)
+    settings = {one["name"]: one["value"] for one in report["provenance"]["settings"]}
+    assert settings["by"] == ["sex", "site"]
+    assert "sex=f, site=0" in {one["group"] for one in report["groups"]}
 
 
 def test_lists_and_flags_may_be_repeated(mipaudit, tmp_path):

@@ -78,7 +78,7 @@ def answer_with(asked: RecordTableOptions, *, sink: Sink | None) -> RecordsRepor
         asked,
         seed=asked.chosen_seed,
         group_columns=asked.by,
-        named=sink is not None and asked.key_col is not None,
+        named=(sink is not None or asked.top > 0) and asked.key_col is not None,
     )
     with Workers(engine_of(asked, asked.on_bad_part)) as workers:
         return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
@@ -95,7 +95,7 @@ def _write(
 ) -> int | None:
     """Read the rows once more where they are written or named; return how many are written."""
     columns = columns_with(key_column)
-    key = None if sink is None or key_column is None else columns[1]
+    key = None if key_column is None else columns[1]
     chunks = record_chunks(
         unnamed(source.partitions()) if key is None else source.partitions(),
         counts.cells,

@@ -48,7 +48,10 @@ REPEATING: Final = _OF_CELL
 DIRECTIONS: Final[tuple[Direction, ...]] = ("holdout", "unclear", "member")
 # A record that may be named: what decides, in order, and what is told of it.
 _NAMED: Final = np.dtype(
-    [("cell", "i8"), ("drawn", "u8"), ("place", "u8"), ("row", "i8"), ("member", "?")]
+    [
+        *(("cell", "i8"), ("drawn", "u8"), ("place", "u8"), ("row", "i8"), ("member", "?")),
+        ("key", "O"),
+    ]
 )
 
 
@@ -291,6 +294,7 @@ class TopRecords:
         more["cell"], more["drawn"], more["row"] = cell[at], drawn, row[at]
         more["place"] = splitmix64(row[at].astype(np.uint64), self.seed)
         more["member"] = rows.member[at]
+        more["key"] = None if rows.names is None else rows.names[at]
         every = np.concatenate([self.found, more])
         every = every[np.lexsort((every["place"], every["drawn"], every["cell"]))]
         rank = np.arange(every.size) - np.searchsorted(every["cell"], every["cell"])
@@ -316,8 +320,11 @@ class TopRecords:
                 lower=float(limits.risk_lower[cell]),
                 upper=float(limits.risk_upper[cell]),
                 speaks_for=DIRECTIONS[int(limits.direction[cell]) + 1],
+                key=None if key is None else str(key),
             )
-            for cell, row, member in self.found[order][["cell", "row", "member"]].tolist()
+            for cell, row, member, key in self.found[order][
+                ["cell", "row", "member", "key"]
+            ].tolist()
         )
 
 

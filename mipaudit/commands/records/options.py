@@ -56,7 +56,7 @@ class _Risks(Options):
         int,
         Option(
             "--top",
-            "Name the N most exposed records by row.",
+            "Name the N most exposed records: by row, and by `key_col`.",
             metavar="N",
             within=between(0, 10_000),
         ),
@@ -161,7 +161,7 @@ Examples:
   mipaudit records scores.parquet -o risks.parquet
       A row for each record, in the order of the input; the report is printed.
   mipaudit records scores.csv --key-col patient -o risks.csv --top 20
-      With the records' own names in the file, and the 20 most exposed rows printed.
+      With the records' own names in the file, and the 20 most exposed named by them.
   mipaudit records scores.parquet --by sex,race
       How much leaks of each group, and which groups differ from the rest.
   mipaudit records scores.parquet --tau 0.8 --fdr 0.01

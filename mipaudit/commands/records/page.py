@@ -166,8 +166,10 @@ def _about_cells(report: RecordsReport, rest: int) -> str:
 def _top(report: RecordsReport) -> Section:
     if not report.top:
         return ()
+    keyed = any(one.key is not None for one in report.top)
     rows = tuple(
         (
+            *([safe_name(one.key or "")] if keyed else []),
             str(one.row),
             "member" if one.member else "holdout",
             one.speaks_for,
@@ -180,9 +182,12 @@ def _top(report: RecordsReport) -> Section:
     )
     grid = Grid(
         caption="The most exposed records",
-        head=("row", "is", "speaks for", "cell", "at least", "risk", "at most"),
+        head=(
+            *(["record"] if keyed else []),
+            *("row", "is", "speaks for", "cell", "at least", "risk", "at most"),
+        ),
         rows=rows,
-        words=3,
+        words=3 + keyed,
     )
     text = (
         "The most exposed records by the row of the input, counted from 0. All records of a cell "

@@ -1,7 +1,7 @@
 """What ``records`` returns, prints and writes: the JSON format ``mipaudit.records/2``.
 
-It holds no score and no key of a record: row numbers, counts, and the names of groups that
-the user asked for.
+It holds no score, and a key only of the records that the user asked to name by it: row
+numbers, counts, and the names of groups that the user asked for.
 """
 
 from __future__ import annotations
@@ -121,7 +121,10 @@ class RiskBand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedRecord:
-    """One of the most exposed records: its row in the input, from 0, and its cell's risk."""
+    """One of the most exposed records: its row in the input, from 0, and its cell's risk.
+
+    ``key`` is what it has in the key column, None where there is none.
+    """
 
     row: int
     member: bool
@@ -130,6 +133,7 @@ class ExposedRecord:
     lower: float
     upper: float
     speaks_for: Direction
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

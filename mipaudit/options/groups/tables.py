@@ -82,9 +82,10 @@ ByOption = Annotated[
     Sequence[str],
     Option(
         "--by",
-        "Tell groups apart by these columns.",
+        "Tell groups apart by these columns; repeat for several.",
         metavar="COL,COL",
         read=column_list,
+        repeated=True,
         also=("group", "groups", "group-by", "group-col", "subgroup", "strata"),
     ),
 ]

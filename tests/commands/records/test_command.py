@@ -48,7 +48,7 @@ def test_records_are_written_and_the_report_is_shown(mipaudit, scores, tmp_path)
     assert [row["patient"] for row in rows] == [f"p{at}" for at in range(2_000)]
     assert [int(row["row"]) for row in rows] == list(range(2_000))
     assert "The most exposed records by the row" in done.stdout
-    assert not any(f"p{at} " in done.stdout for at in range(2_000))
+    assert sum(f" p{at} " in done.stdout for at in range(2_000)) == 3
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
@@ -149,3 +149,20 @@ def test_several_scores_must_be_chosen(mipaudit, tmp_path):
     error = json.loads(done.stderr)["error"]
     assert error["code"] == "several_scores"
     assert "'score', 'loss'" in error["message"]
+
+
+@pytest.mark.parametrize("written", [(), ("-o", "risks.csv")])
+def test_the_most_exposed_are_named_by_their_key(mipaudit, tmp_path, written):
+    rows = "".join(f"p{at:03d},{at % 2},{at % 2 + at / 100}\n" for at in range(400))
+    (tmp_path / "scores.csv").write_text(f"patient,member,loss\n{rows}")
+    words = ("records", "scores.csv", "--top", "3", *written)
+
+    named = mipaudit(*words, "--key-col", "patient")
+    found = json.loads(mipaudit(*words, "--key-col", "patient", "-f", "json").stdout)["top"]
+    plain = json.loads(mipaudit(*words, "-f", "json").stdout)["top"]
+
+    assert [one["key"] for one in found] == [f"p{one['row']:03d}" for one in found]
+    assert all(one["key"] in named.stdout for one in found)
+    assert [one["key"] for one in plain] == [None] * 3
+    unasked = mipaudit("records", "scores.csv", "--key-col", "patient", "-f", "json").stdout
+    assert "p000" not in unasked

@@ -183,7 +183,7 @@ def test_left_out_rows_are_absent_and_numbers_tell():
     assert any(f.code == "nan_dropped" for f in found.report.findings)
 
 
-def test_keys_are_written_and_not_reported(tmp_path):
+def test_keys_are_written_and_reported_of_named_records_alone(tmp_path):
     names = [f"patient, {i}" for i in range(4_000)]
     table = table_of(who=names)
     path = tmp_path / "r.csv"
@@ -191,7 +191,9 @@ def test_keys_are_written_and_not_reported(tmp_path):
     found = pyarrow.csv.read_csv(path)
     assert found.column_names[:3] == ["row", "who", "member"]
     assert found["who"].to_pylist() == names
-    assert b"patient" not in to_json(report)
+    assert [one.key for one in report.top] == [names[one.row] for one in report.top]
+    assert to_json(report).count(b"patient, ") == 5
+    assert b"patient, " not in to_json(mipaudit.records(table, key_col="who"))
 
 
 def test_a_key_column_of_a_taken_name_is_called_key():
