@@ -99,7 +99,7 @@ lock:
 	"$$dir/bin/uv" pip compile pyproject.toml --extra dev --extra sklearn --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade \
 		--custom-compile-command 'make lock' --quiet -o requirements-dev.lock; \
-	echo hatchling | "$$dir/bin/uv" pip compile pyproject.toml - --extra plot --universal \
+	echo hatchling | "$$dir/bin/uv" pip compile pyproject.toml - --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 		-c requirements-dev.lock --custom-compile-command 'make lock' --quiet -o requirements.lock
 

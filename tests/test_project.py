@@ -109,7 +109,7 @@ def requirement_name(requirement):
 
 @pytest.mark.parametrize(
     ("lock", "extras"),
-    [("requirements-dev.lock", ("dev", "sklearn")), ("requirements.lock", ("plot",))],
+    [("requirements-dev.lock", ("dev", "sklearn")), ("requirements.lock", ())],
 )
 def test_a_lock_file_pins_every_requirement_with_hashes_and_no_host(lock, extras):
     described = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

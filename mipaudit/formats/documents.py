@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.formats.document import Picture
+from mipaudit.formats.document import Heading, Picture
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, View
@@ -71,7 +71,17 @@ def _page(report: AnyReport, document: Document) -> str:
 def document_of(report: AnyReport, view: View = "summary") -> Document:
     """Return all that a report shows, and where it comes from."""
     document = _document(report, view)
-    return document._replace(sections=(*document.sections, origin_section(report.provenance)))
+    drawings = tuple(_pictures(report)) if view == "page" else ()
+    pictures = ((Heading(text="In pictures"), *drawings),) if drawings else ()
+    whole = (*document.sections, *pictures, origin_section(report.provenance))
+    return document._replace(sections=whole)
+
+
+def _pictures(report: AnyReport) -> Iterator[Picture]:
+    """Yield the pictures of a report, the one that shows the answer first."""
+    place = kind_of(report.command).pictures
+    if place:
+        yield from named(place)(report)
 
 
 def headline_of(report: AnyReport) -> str:
@@ -149,18 +159,12 @@ def notebook_html(report: AnyReport) -> str:
 
     Options are named by their keywords.
     """
-    from mipaudit.formats.page import document_html, head_of, pictures_of
+    from mipaudit.formats.page import document_html, head_of
 
     document = _document(report, "page", python=True)
-    key = next(pictures_of(document.sections), None)
-    sections = tuple(
-        tuple(
-            block.inert() if block is key else block
-            for block in section
-            if block is key or not isinstance(block, Picture)
-        )
-        for section in document.sections
-    )
+    key = next(_pictures(report), None)
+    shown = ((key.inert(),),) if key is not None else ()
+    sections = (*shown, *document.sections)
     head = head_of(_brief(report, python=True), report.provenance, question="", unsaid="")._replace(
         title="", facts=()
     )
@@ -173,14 +177,9 @@ def key_picture(report: AnyReport) -> Picture:
     """Return the picture that shows the answer of a report.
 
     Raises:
-        MissingExtraError: what draws is not installed.
         UsageError: there is none of that kind of report, or of what was found.
     """
-    from mipaudit.formats.drawing import require_plotting
-    from mipaudit.formats.page import pictures_of
-
-    require_plotting()
-    found = next(pictures_of(_document(report, "page", python=True).sections), None)
+    found = next(_pictures(report), None)
     if found is None:
         raise UsageError(
             "no_picture",

@@ -1,42 +1,60 @@
-"""A drawing as one SVG element for a page, the same for equal reports.
+"""A drawing as one SVG element for a page, the same for equal reports, and what drawings share.
 
-Drawing with matplotlib: whether it is there, in a style of our own, and quietly.
+Drawing with matplotlib in a style of our own, and quietly; it is loaded when a page is drawn.
+Intervals stand in rows, each under its name, so that a phone shows them whole.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mipaudit.errors import MissingExtraError
 from mipaudit.formats.document import Picture
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import lower_text, number_text, upper_text, value_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches. Narrower ones can still be read on a phone.
-_WIDE: Final = 5.0
+# Okabe and Ito's colours, which the colour-blind can tell apart; shapes say the same.
+BLUE: Final = "#0072B2"  # at most
+ORANGE: Final = "#D55E00"  # at least
+GREEN: Final = "#009E73"  # what a claim allows
+BLACK: Final = "#000000"  # what the policy allows
+GREY: Final = "#595959"
+PALE: Final = "#DDDDDD"
+WIDTH: Final = 4.4  # inches: what a phone shows whole, and can be read there
+_ROW: Final = 0.42
+_AROUND: Final = 1.1
+_LETTERS: Final = 10.5  # points
+_LONGEST: Final = 48  # letters of a name above its bar
+_MOST_ROWS: Final = 24
+_ARROWS: Final = (
+    "An arrow to the right says at least, one to the left at most; the dot is the best estimate."
+)
+_MARKS: Final = {"policy": (BLACK, "--"), "claim": (GREEN, ":"), "guess": (GREY, "-")}
 
 
-def require_plotting() -> None:
-    """Check that pictures can be drawn.
+class Interval(NamedTuple):
+    """A figure with its limits, under its name; what is None is open."""
 
-    Raises:
-        MissingExtraError: ``plotting_missing``: matplotlib is not installed.
-    """
-    with quiet_plotting():
-        try:
-            import matplotlib.figure  # noqa: F401 - whether it is there is the question
-        except ImportError:
-            raise MissingExtraError(
-                "plotting_missing",
-                "Plots are drawn by matplotlib, which is not installed.",
-                hint='Try: pip install "mipaudit[plot]"',
-            ) from None
+    name: str
+    lower: float | None
+    value: float | None
+    upper: float | None
+
+
+class Mark(NamedTuple):
+    """A place on the axis: what the ``policy`` or a ``claim`` allows, or blind ``guess``ing."""
+
+    at: float
+    text: str
+    kind: str = "policy"
 
 
 @contextmanager
@@ -62,41 +80,140 @@ def quiet_plotting() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def plotting() -> bool:
-    """Tell whether pictures can be drawn: the plotting library is an extra."""
-    try:
-        require_plotting()
-    except MissingExtraError:
-        return False
-    return True
-
-
 def drawn(
-    draw: Callable[[Figure], None], *, name: str, size: tuple[float, float], alt: str, caption: str
+    draw: Callable[[Axes], None], *, name: str, height: float, alt: str, caption: str
 ) -> Picture:
     """Return a picture.
 
     Args:
-        draw: draws on an empty figure.
+        draw: draws on empty axes.
         name: tells the picture from the others of a page: short, letters and digits.
-        size: width and height in inches.
+        height: in inches.
         alt: the same in words.
         caption: stands below it.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     text = StringIO()
-    with own_style():
-        # Text stays text: smaller, searchable, and in the reader's own font.
-        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": name})
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
+    with quiet_plotting(), own_style():
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+
+        # Text stays text: smaller, searchable, and in the reader's own font. A name is no formula.
+        style: dict[Any, Any] = {
+            "svg.fonttype": "none",
+            "svg.hashsalt": name,
+            "text.parse_math": False,
+        }
+        mpl.rcParams.update({**style, "font.size": _LETTERS})
+        figure: Figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    svg = _element(text.getvalue(), name)
-    if size[0] < _WIDE:
-        svg = svg.replace("<svg", '<svg class="narrow"', 1)  # it may shrink to a phone's width
-    return Picture(svg=svg, alt=alt, caption=caption)
+    return Picture(svg=_element(text.getvalue(), name), alt=alt, caption=caption)
+
+
+def legend_above(axes: Axes, columns: int = 2) -> None:
+    """Say above the axes what the lines are: below, they can be anywhere."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=columns,
+            frameon=False,
+            fontsize=_LETTERS - 1,
+        )
+
+
+def intervals(
+    rows: Sequence[Interval],
+    *,
+    name: str,
+    what: str,
+    caption: str,
+    ends: tuple[float, float | None] = (0.0, 1.0),
+    marks: Sequence[Mark] = (),
+) -> Picture:
+    """Draw limits on one axis, a row each, with what is allowed.
+
+    Args:
+        rows: the most important first; no more are drawn than can be read.
+        name: of the picture, short.
+        what: the axis shows.
+        caption: below it.
+        ends: of the axis; None for one that all limits fit.
+        marks: lines across all rows.
+    """
+    shown = rows[:_MOST_ROWS]
+    floor = ends[0]
+    given = [x for one in shown for x in one[1:] if x is not None]
+    end = ends[1] if ends[1] is not None else max([*given, *(m.at for m in marks), floor + 1e-9])
+
+    def draw(axes: Axes) -> None:
+        axes.set_xlim(floor, end if ends[1] is not None else floor + (end - floor) * 1.05)
+        for place, one in enumerate(reversed(shown)):
+            _bar(axes, place, one)
+        axes.set_yticks([])
+        axes.set_ylim(-0.5, len(shown) - 0.1)
+        for mark in marks:
+            color, dashes = _MARKS[mark.kind]
+            axes.axvline(mark.at, color=color, linestyle=dashes, label=mark.text)
+        if floor < 0:
+            axes.axvline(0, color=GREY, linewidth=0.8)
+        axes.set_xlabel(what)
+        axes.spines["left"].set_visible(False)
+        legend_above(axes)
+
+    said = "; ".join(f"{one.name}: {limits_text(one)}" for one in shown)
+    more = f"; and {len(rows) - len(shown)} more, in the tables" if len(rows) > len(shown) else ""
+    allowed = "".join(f" {_mark_words(one)}." for one in marks)
+    span = f"on an axis from {value_text(floor)} to {number_text(float(f'{end:.3g}'))}"
+    return drawn(
+        draw,
+        name=name,
+        height=_AROUND + _ROW * len(shown),
+        alt=f"{what[0].upper()}{what[1:]} {span}. {said}{more}.{allowed}",
+        caption=f"{caption} {_ARROWS}",
+    )
+
+
+def limits_text(one: Interval) -> str:
+    """Return the limits in words, rounded outward."""
+    parts = []
+    if one.lower is not None:
+        parts.append(f"at least {lower_text(one.lower)}")
+    if one.upper is not None:
+        parts.append(f"at most {upper_text(one.upper)}")
+    return ", ".join(parts) or "no limit"
+
+
+def _mark_words(mark: Mark) -> str:
+    if mark.kind == "policy":
+        return f"The policy allows {number_text(mark.at)}"
+    return mark.text[0].upper() + mark.text[1:]
+
+
+def _bar(axes: Axes, place: int, one: Interval) -> None:
+    """Draw one interval; an end that is not known reaches the end of the axis."""
+    left, right = axes.get_xlim()
+    low = left if one.lower is None else one.lower
+    high = right if one.upper is None else one.upper
+    axes.plot([low, high], [place] * 2, color=PALE, lw=5, solid_capstyle="butt")
+    style: dict[str, Any] = {"linestyle": "none", "markersize": 8, "clip_on": False}
+    if one.lower is not None:
+        axes.plot([one.lower], [place], marker=">", color=ORANGE, **style)
+    if one.upper is not None:
+        axes.plot([one.upper], [place], marker="<", color=BLUE, **style)
+    if one.value is not None:
+        axes.plot([one.value], [place], marker="o", color=GREY, **{**style, "markersize": 4})
+    name = safe_name(one.name, longest=_LONGEST)
+    axes.annotate(
+        name,
+        (0, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 7),
+        textcoords="offset points",
+        fontsize=_LETTERS - 1,
+    )
 
 
 def _element(svg: str, name: str) -> str:

@@ -121,7 +121,7 @@ def document_html(document: Document, head: Head | None = None) -> str:
         head: above it; None for the document's own outcome alone.
     """
     found = head or Head(title="", answer=document.headline, mood=document.mood)
-    picture = next(pictures_of(document.sections), None) if head else None
+    picture = next(_pictures(document.sections), None) if head else None
     sections = _without(document.sections, picture)
     summary = (
         ""
@@ -137,7 +137,7 @@ def document_html(document: Document, head: Head | None = None) -> str:
     )
 
 
-def pictures_of(sections: tuple[Section, ...]) -> Iterator[Picture]:
+def _pictures(sections: tuple[Section, ...]) -> Iterator[Picture]:
     """Return the pictures of a document: the first shows the answer."""
     return (block for section in sections for block in section if isinstance(block, Picture))
 

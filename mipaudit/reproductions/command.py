@@ -60,7 +60,7 @@ def run_reproduce(asked: ReproduceOptions, shown: ReproduceShown) -> int:
         if places is None:
             _print(reproduction_markdown(figure, None))
         else:
-            write_figure(figure, places, shown.picture, quiet=shown.quiet)
+            write_figure(figure, places, shown.picture)
             note(reproduction_line(figure), quiet=shown.quiet)
     if not passed:
         note("Some numbers did not come out: see above.", quiet=shown.quiet)

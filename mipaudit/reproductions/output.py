@@ -16,10 +16,8 @@ from io import BytesIO, StringIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.errors import MissingExtraError
-from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
+from mipaudit.formats.drawing import own_style, quiet_plotting
 from mipaudit.output.destination import Destination, write_together
-from mipaudit.output.terminal import note
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,11 +153,7 @@ def draw_reproduction(figure: ReproducedFigure, form: str) -> bytes:
     Args:
         figure: what came out.
         form: ``png`` or ``svg``.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
     """
-    require_plotting()
     from matplotlib.figure import Figure
 
     panels = figure.outcome.panels
@@ -263,36 +257,21 @@ def open_places(
     return {name: Destination.open(str(folder / name), inputs=read) for name in names}
 
 
-def write_figure(
-    figure: ReproducedFigure, places: Mapping[str, Destination], form: str, *, quiet: bool
-) -> None:
-    """Write the files of a figure; without matplotlib all but the plot, and a hint.
+def write_figure(figure: ReproducedFigure, places: Mapping[str, Destination], form: str) -> None:
+    """Write the files of a figure.
 
     Args:
         figure: what came out.
         places: from :func:`open_places`.
         form: of the plot.
-        quiet: no hint.
 
     Raises:
         OutputError: a file cannot be written.
     """
     data, plot = f"{figure.id}.csv", f"{figure.id}.{form}"
-    drawn = _drawn(figure, form, quiet=quiet)
-    shown = None if drawn is None else plot
     parts = {
         data: reproduction_csv(figure).encode(),
-        f"{figure.id}.md": reproduction_markdown(figure, shown, data=data).encode(),
+        f"{figure.id}.md": reproduction_markdown(figure, plot, data=data).encode(),
+        plot: draw_reproduction(figure, form),
     }
-    if drawn is not None:
-        parts[plot] = drawn
     write_together([(places[name], content) for name, content in parts.items()])
-
-
-def _drawn(figure: ReproducedFigure, form: str, *, quiet: bool) -> bytes | None:
-
-    try:
-        return draw_reproduction(figure, form)
-    except MissingExtraError as error:
-        note(f"No plot: {error}", quiet=quiet)
-        return None

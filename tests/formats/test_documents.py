@@ -239,13 +239,6 @@ def test_pictures_are_said_in_words_and_are_the_same_again(reports):
     assert "figure" not in page_of(report, illustrated=False).seen
 
 
-def test_without_the_plotting_library_the_page_has_no_pictures(reports, monkeypatch):
-    monkeypatch.setattr("mipaudit.commands.estimate.pictures.plotting", lambda: False)
-    page = page_of(reports["estimate"])
-    assert "figure" not in page.seen
-    assert "Verdict" in page.text
-
-
 def test_a_caption_that_repeats_the_line_above_is_only_heard():
     rng = np.random.default_rng(2)
     member = np.arange(400) < 200

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 
 import pytest
 
@@ -12,7 +11,6 @@ from mipaudit.cli import program
 from mipaudit.errors import MipauditError
 from mipaudit.reproductions.report import Check, Claim, Curve, Outcome, Panel, ReproducedFigure
 from mipaudit.reproductions.run import list_reproductions
-from tests.places import ROOT
 
 
 def figure_with(found):
@@ -82,23 +80,6 @@ def test_without_a_folder_the_comparison_is_printed(mipaudit, tmp_path):
     assert done.returncode == 0
     assert done.stdout.startswith("# `izzo-fig1`")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_without_matplotlib_all_but_the_plot_is_written(process, tmp_path):
-    stub = tmp_path / "stub" / "matplotlib"
-    stub.mkdir(parents=True)
-    (stub / "__init__.py").write_text("raise ImportError\n")
-    done = process(
-        "reproduce",
-        "izzo-fig1",
-        "-o",
-        "out",
-        env={"PYTHONPATH": f"{stub.parent}{os.pathsep}{ROOT}"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert 'pip install "mipaudit[plot]"' in done.stderr
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"izzo-fig1.csv", "izzo-fig1.md"}
-    assert "![" not in (tmp_path / "out/izzo-fig1.md").read_text()
 
 
 def test_an_unknown_figure_is_an_error_before_any_work(mipaudit, tmp_path):

@@ -6,7 +6,7 @@ import math
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from mipaudit.formats.drawing import own_style, quiet_plotting, require_plotting
+from mipaudit.formats.drawing import own_style, quiet_plotting
 from mipaudit.maths.privacy.approximate import to_substitution
 from mipaudit.statements.text.rounding import number_text, percent_text, upper_figure
 
@@ -211,9 +211,7 @@ def draw_bounds(report: BoundsReport, form: str) -> bytes:
 
     Raises:
         ValueError: the report is not on a guarantee, or has no curves.
-        MissingExtraError: matplotlib is not installed.
     """
-    require_plotting()
     picture = BytesIO()
     with quiet_plotting(), own_style():
         bounds_figure(report).savefig(picture, format=form, metadata=_METADATA[form])

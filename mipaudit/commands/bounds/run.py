@@ -224,10 +224,6 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     from mipaudit.output.terminal import note
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
-    if shown.plot is not None:
-        from mipaudit.formats.drawing import require_plotting
-
-        require_plotting()
     files = files_beside(
         [
             Asked("curve", "curves", _CURVE_FORMS, shown.curve),

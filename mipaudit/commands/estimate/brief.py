@@ -39,7 +39,7 @@ _SEED_SHARE: Final = 0.25
 def estimate_brief(report: Report) -> Brief:
     """Return the verdict, a line for each score, and what else a reader must know."""
     contents = Contents.of(report)
-    against = _against(report, contents)
+    against = judged_attackers(report, contents)
     return Brief(
         answer=_answer(report),
         mood=mood(report),
@@ -105,7 +105,7 @@ def _whom(row: Estimate) -> str:
     return against_phrase(row.attackers)
 
 
-def _against(report: Report, contents: Contents) -> Attackers:
+def judged_attackers(report: Report, contents: Contents) -> Attackers:
     """Return the class whose upper limit is shown: the policy's, else the widest that has one."""
     judged = [one.against for one in report.policy if one.quantity == "advantage"]
     if judged:
@@ -125,7 +125,7 @@ def _about(report: Report) -> str:
 
 
 def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
-    rows = [_row(contents, score, against) for score in contents.scores]
+    rows = [score_row(contents, score, against) for score in contents.scores]
     marks = [
         one.limit for one in report.policy if one.quantity == "advantage" and one.prior is None
     ]
@@ -148,7 +148,8 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     )
 
 
-def _row(contents: Contents, score: str, against: Attackers) -> Estimate:
+def score_row(contents: Contents, score: str, against: Attackers) -> Estimate:
+    """Return the advantage with a score, with the upper limit against a class."""
     from dataclasses import replace
 
     main, most = contents.advantage(score), contents.advantage(score, against)

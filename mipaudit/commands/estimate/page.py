@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.estimate.pictures import pictures
 from mipaudit.commands.estimate.sections import (
     Contents,
     Footnotes,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from mipaudit.commands.estimate.report import Report
-    from mipaudit.formats.document import Section, View
+    from mipaudit.formats.document import Section
     from mipaudit.statements.claim import Claim
 
 _MOODS: Final[Mapping[str, Mood]] = {
@@ -78,19 +77,14 @@ def claim_status(report: Report) -> str:
     return gravest_claim(report.claims).status
 
 
-def estimate_document(report: Report, view: View) -> Document:
-    """Return the report as a document: verdict first, then what it rests on.
-
-    Args:
-        report: what was found.
-        view: pages have pictures, if they can be drawn.
-    """
+def estimate_document(report: Report) -> Document:
+    """Return the report as a document: verdict first, then what it rests on."""
     return Document(
         title="mipaudit estimate",
         headline=headline(report),
         mood=mood(report),
         summary=report.summary,
-        sections=tuple(part for part in _sections(report, illustrated=view == "page") if part),
+        sections=tuple(part for part in _sections(report) if part),
         cases=tuple(_cases(report)),
         created=report.provenance.created,
         leads=report.verdict.status == "no_policy" and not report.claims,
@@ -105,13 +99,10 @@ def mood(report: Report) -> Mood:
     return _MOODS.get(status, "plain")
 
 
-def _sections(report: Report, *, illustrated: bool) -> Iterator[Section]:
+def _sections(report: Report) -> Iterator[Section]:
     if report.policy or report.claims:
         yield (Heading(text="Why"), Bullets(texts=_few(report.verdict.reasons)))
     contents = Contents.of(report)
-    drawings = tuple(pictures(report, contents)) if illustrated else ()
-    if drawings:
-        yield (Heading(text="In pictures"), *drawings)
     yield policy_section(report.policy)
     yield from _claims(report)
     yield from _scores(report, contents)

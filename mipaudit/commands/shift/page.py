@@ -5,14 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.words import effect_text, p_text
-from mipaudit.formats.document import Document, Grid, Mood, Note, Section, bulleted, framed, limits
+from mipaudit.formats.document import (
+    ATTACKERS,
+    Document,
+    Grid,
+    Mood,
+    Note,
+    Section,
+    bulleted,
+    framed,
+    limits,
+)
+from mipaudit.formats.drawing import Interval, intervals
 from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, percent_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mipaudit.commands.shift.report import ShiftReport
+    from mipaudit.formats.document import Picture
 
 _MOST_TESTS: Final = 20
 _ASPECTS: Final = {
@@ -123,3 +137,20 @@ def _copies(report: ShiftReport) -> Section:
         words=1,
     )
     return (grid, Note(text=f"Looked for: {count_text(one.searched)} holdout records."))
+
+
+def shift_pictures(report: ShiftReport) -> Iterator[Picture]:
+    """Yield the blind advantage, by what is done with the columns."""
+    rows = [
+        Interval(ATTACKERS[one.attackers], one.lower, one.value, one.upper)
+        for one in report.estimates
+        if one.quantity == "advantage" and one.attackers in ATTACKERS
+    ]
+    if rows:
+        yield intervals(
+            rows,
+            name="blind",
+            what="blind advantage",
+            caption="What the records alone give away.",
+            ends=(abs(2 * report.design.prior - 1), 1.0),
+        )

@@ -14,8 +14,7 @@ import pytest
 
 import mipaudit
 from mipaudit.commands.bounds.plot import bounds_figure, draw_bounds
-from mipaudit.errors import MissingExtraError
-from mipaudit.formats.drawing import own_style, require_plotting
+from mipaudit.formats.drawing import own_style
 from tests.places import ROOT
 
 SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.", "svg": b"<?xml"}
@@ -117,23 +116,6 @@ def test_no_screen_and_no_home_are_needed(tmp_path):
     assert done.returncode == 0
     assert all(signature in done.stdout for signature in SIGNATURES.values())
     assert [path.name for path in tmp_path.iterdir()] == ["blocked"]
-
-
-@pytest.mark.parametrize("absent", ["matplotlib", "matplotlib.figure"])
-def test_without_matplotlib_the_message_says_what_to_install(monkeypatch, pure, absent):
-    monkeypatch.setitem(sys.modules, absent, None)
-
-    with pytest.raises(MissingExtraError, match=r'pip install "mipaudit\[plot\]"') as caught:
-        require_plotting()
-    assert caught.value.code == "plotting_missing"
-    with pytest.raises(MissingExtraError):
-        draw_bounds(pure, "png")
-
-
-def test_with_matplotlib_nothing_is_missing():
-    require_plotting()
-
-    assert "matplotlib.figure" in sys.modules
 
 
 @pytest.mark.parametrize("kind", ["no curves", "no guarantee"])

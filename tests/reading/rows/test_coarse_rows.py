@@ -63,7 +63,7 @@ def test_few_coarse_rows_bear_no_met(tmp_path, at, scale, coarse):
     assert rejudge(report, max_advantage=0.6).verdict.status == "inconclusive"
     whole = estimate(summarize(str(tmp_path)), max_advantage=0.6)
     assert whole.verdict.status == "inconclusive"
-    cases = estimate_document(report, "summary").cases
+    cases = estimate_document(report).cases
     assert [one.status for one in cases if one.name == "input"] == ["open"]
 
 
