@@ -10,21 +10,34 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 JOBS ?= auto
 
 BIN = $(VENV)/bin
-STAMP = $(VENV)/.mipaudit-setup
 # What the environment is made from. Compared by content, never by time: first where
 # it and the checkout are and whose Python it is (else it is made anew), then what
 # was asked for (else it is brought up to date). Only what this file made is removed.
+# Two steps, a stamp each: what mipaudit needs, and then what its contributors need.
+STAMP = $(VENV)/.mipaudit-setup
+TOOLS = $(VENV)/.mipaudit-tools
 PLACE = $(abspath $(VENV)) $(CURDIR) $$($(PYTHON) -V)
-WANTED = $(PLACE) $$(cat requirements-dev.lock pyproject.toml | cksum)
+WANTED = $(PLACE) $$(cat requirements.lock pyproject.toml | cksum)
+WANTED_TOOLS = $$(cat requirements-dev.lock | cksum) after $(WANTED)
 # Errors only: what a machine's own index settings warn about is not ours to show.
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
+# Installs a lock file and names each package as it comes; all that pip said where it fails.
+INSTALL = installed() { \
+	: > $(VENV)/install.log; \
+	{ $(BIN)/python -m pip --disable-pip-version-check install --progress-bar off \
+		--require-hashes -r "$$1" 2>&1 && echo ended well; } | { \
+	ended=1; while read -r verb what rest; do \
+		echo "$$verb $$what $$rest" >> $(VENV)/install.log; \
+		case "$$verb $$what" in "ended well") ended=0;; "Installing collected") echo '  unpacking';; \
+			"Collecting "*) echo "  $$what";; esac; done; \
+	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types imports truths fuzz validate-short validate bench docs lock clean
+.PHONY: help setup tools demo test lint format types imports truths fuzz validate-short validate bench docs lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
-	@echo 'make test            set up, then run the tests'
+	@echo 'make test            set up, add what the tests need, then run them'
 	@echo 'make lint            ruff: rules and format'
 	@echo 'make types           mypy, strict'
 	@echo 'make docs            rewrite the output that the documents quote'
@@ -45,50 +58,57 @@ setup:
 	case "$$found" in "$$place"*) ;; *) \
 		if [ -e $(STAMP) ]; then rm -rf $(VENV); fi; \
 		echo 'Making $(VENV)'; $(PYTHON) -m venv $(VENV); echo "$$place" > $(STAMP);; esac; \
-	echo 'Installing into $(VENV)'; \
-	$(PIP) install --require-hashes -r requirements-dev.lock; \
+	echo 'Installing what mipaudit needs into $(VENV)'; $(INSTALL); \
+	installed requirements.lock; \
 	$(PIP) install --no-deps --no-build-isolation -e .; \
 	echo "$$wanted" > $(STAMP)
+
+tools: setup
+	@set -e; wanted="$(WANTED_TOOLS)"; found=$$(cat $(TOOLS) 2>/dev/null || true); \
+	if [ "$$found" = "$$wanted" ]; then exit 0; fi; \
+	echo 'Adding what the tests and contributors need'; $(INSTALL); \
+	installed requirements-dev.lock; \
+	echo "$$wanted" > $(TOOLS)
 
 demo: setup
 	$(BIN)/mipaudit estimate sample_data/leaky.parquet
 
-test: setup
+test: tools
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-lint: setup
+lint: tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: setup
+format: tools
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-types: setup
+types: tools
 	$(BIN)/mypy
 
-imports: setup
+imports: tools
 	$(BIN)/lint-imports
 
 # FUZZ_CASES=N for more of each kind, FUZZ_SEED=N for others.
-fuzz: setup
+fuzz: tools
 	FUZZ_CASES=$${FUZZ_CASES:-4000} FUZZ_SEED=$${FUZZ_SEED:-1} $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
 
 validate-short: setup
 	$(BIN)/mipaudit validate --quick
 
-validate: setup
+validate: tools
 	$(BIN)/python tests/docs/validation_page.py --long
 
-truths: setup
+truths: tools
 	$(BIN)/python benchmarks/truths.py
 
-docs: setup
+docs: tools
 	$(BIN)/python tests/docs/quoted_output.py
 
 # BENCH=--quick for a tenth of the rows; BENCH='--quick --write' to renew the page all the same.
 # Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.
-bench: setup
+bench: tools
 	$(BIN)/python benchmarks/performance.py $(BENCH)
 	$(BIN)/python benchmarks/neighbours.py $(BENCH)
 

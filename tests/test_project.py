@@ -137,6 +137,38 @@ def test_readme_commands_and_gate_steps_are_make_targets():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+def test_the_demo_installs_what_a_user_needs_and_the_tests_the_rest():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    rules = dict(re.findall(r"^([a-z-]+): ?(.*(?:\n\t.*)*)", makefile, flags=re.MULTILINE))
+    assert rules["demo"].startswith("setup\n")
+    assert rules["test"].startswith("tools\n")
+    assert rules["tools"].startswith("setup\n")
+    assert "installed requirements.lock" in rules["setup"]
+    assert "requirements-dev.lock" not in rules["setup"]
+    assert "installed requirements-dev.lock" in rules["tools"]
+
+
+@pytest.mark.parametrize(("status", "said"), [(0, ""), (1, "ERROR: no such hash\n")])
+def test_an_installation_names_what_it_fetches_and_says_why_it_failed(tmp_path, status, said):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^INSTALL = ((?:.*\\\n)*.*)", makefile, flags=re.MULTILINE)
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!/bin/sh\necho 'Collecting rich==1 (from x)'\nprintf '{said}' >&2\nexit {status}\n"
+    )
+    python.chmod(0o755)
+    script = recipe.replace("$(BIN)", str(tmp_path)).replace("$(VENV)", str(tmp_path))
+    done = subprocess.run(
+        ["/bin/sh", "-ec", script.replace("$$", "$") + "; installed a.lock; echo installed"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status
+    assert done.stdout == "  rich==1\n" + "installed\n" * (status == 0)
+    assert said in done.stderr
+
+
 SKIPPING = """
 import pytest
 
