@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from copy import copy
 from functools import partial
 from inspect import get_annotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 AskedT = TypeVar("AskedT", bound="Options")
 _COLUMNS: Final = "COL,COL"
+# Where commands have what is read, the first first.
+_INPUTS: Final = ("data", "scores", "guesses", "members", "holdout", "probabilities", "logits")
 # The last two of what may be repeated.
 _LEFT_OUT: Final[tuple[object, ...]] = (None, [], ())
 
@@ -159,8 +162,35 @@ def _typed(option: Option, flag: str, said: str) -> OptionInfo:
         metavar=option.metavar,
         help=said,
         show_default=option.default_text or True,
+        autocompletion=_offer_columns if _names_columns(flag, option) else None,
         callback=_columns if option.metavar == _COLUMNS and option.repeated else None,
     )
+
+
+def _names_columns(flag: str, option: Option) -> bool:
+    """Tell whether the values of an option are columns of the input."""
+    return option.metavar == _COLUMNS or flag.endswith("-col")
+
+
+def _offer_columns(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 - the parser's own
+    """Return the columns of the first file typed so far, for the last name of a comma list."""
+    from pathlib import Path
+
+    from mipaudit.reading.bytes.paths import find_blobs
+    from mipaudit.reading.source.opening import open_part
+
+    before, comma, begun = incomplete.rpartition(",")
+    typed = [ctx.params.get(name) for name in _INPUTS]
+    words = [word for one in typed for word in (one if isinstance(one, (list, tuple)) else [one])]
+    # What is given by its place the parser does not say while an option lacks its value.
+    files = (Path(word) for word in [*words, *finished_words()] if isinstance(word, str))
+    path = next((str(file) for file in files if file.is_file()), None)
+    try:
+        blobs = [] if path is None else find_blobs(path, in_memory=0)
+        names = [field.name for blob, _ in blobs for field in open_part(blob).fields]
+    except (MipauditError, OSError):
+        return []  # there is no place for an error where the tab key is pressed
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
 def _columns(value: Any) -> Any:  # noqa: ANN401 - of the parser's
@@ -190,3 +220,18 @@ def options_from(parsed: dict[str, Any], options: type[AskedT], **others: object
     names = [one.name for one in declared(options) if one.option.flag]
     given = {name: parsed[name] for name in names if parsed.get(name) not in _LEFT_OUT}
     return options(**given, **others)
+
+
+def finished_words() -> list[str]:
+    """Return the words before the one that is being completed, less the program's name.
+
+    The parser reads the shell's line for itself, with its quotes; this is only to find which
+    command's options are wanted, and the name of a command has no quotes.
+    """
+    words = os.environ.get("COMP_WORDS")
+    if words is not None:  # bash
+        at = os.environ.get("COMP_CWORD", "")
+        return words.split()[1 : int(at)] if at.isdecimal() else []
+    line = os.environ.get("_TYPER_COMPLETE_ARGS", "")  # zsh, fish and PowerShell
+    words_of_line = line.split()[1:]
+    return words_of_line if line.endswith(" ") else words_of_line[:-1]

@@ -134,6 +134,8 @@ def run(arguments: Sequence[str]) -> int:
     """
     if is_completing():
         # The shell gives the words in the environment.
+        from mipaudit.cli.declared_command import finished_words
+
         keep_help_on_one_line()
         arguments = finished_words()
     arguments = joined_name(arguments)
@@ -178,18 +180,3 @@ def is_completing() -> bool:
 def keep_help_on_one_line() -> None:
     """Let what the parser answers the shell have one line for each completion."""
     os.environ["COLUMNS"] = _UNWRAPPED
-
-
-def finished_words() -> list[str]:
-    """Return the words before the one that is being completed, less the program's name.
-
-    The parser reads the shell's line for itself, with its quotes; this is only to find which
-    command's options are wanted, and the name of a command has no quotes.
-    """
-    words = os.environ.get("COMP_WORDS")
-    if words is not None:  # bash
-        at = os.environ.get("COMP_CWORD", "")
-        return words.split()[1 : int(at)] if at.isdecimal() else []
-    line = os.environ.get("_TYPER_COMPLETE_ARGS", "")  # zsh, fish and PowerShell
-    words_of_line = line.split()[1:]
-    return words_of_line if line.endswith(" ") else words_of_line[:-1]

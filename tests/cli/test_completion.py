@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from mipaudit.cli.program import COMMANDS
@@ -54,6 +55,41 @@ def test_names_and_options_are_completed(mipaudit, shell, line, expected):
     assert done.returncode == 0
     assert done.stderr == ""
     assert offered(shell, done.stdout) == expected
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mipaudit simulate lapl", {"laplace-"}),
+        ("mipaudit query de", {"density"}),
+        ("mipaudit query nn s", {"share"}),
+        ("mipaudit estimate s.csv --score-col l", {"loss", "lira"}),
+        ("mipaudit estimate s.csv --score-col loss,l", {"loss,loss", "loss,lira"}),
+        ("mipaudit estimate s.csv --member-col ", {"member", "loss", "lira", "group"}),
+        ("mipaudit estimate --members s.parquet --score-col lo", {"loss"}),
+        ("mipaudit records s.csv --by g", {"group"}),
+        ("mipaudit shift s.csv s.csv --ignore gr", {"group"}),
+        ("mipaudit compare s.csv --key-col m", {"member"}),
+        ("mipaudit estimate broken.parquet --score-col l", set()),
+        ("mipaudit estimate none.csv --score-col l", set()),
+    ],
+)
+def test_values_are_completed(mipaudit, tmp_path, shell, line, expected):
+    frame = pd.DataFrame({"member": [0, 1], "loss": 0.5, "lira": 1.5, "group": ["a", "b"]})
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    frame.to_parquet(tmp_path / "s.parquet")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1" + bytes(40))
+
+    asked = question(shell, line)
+    if shell == "bash" and line.endswith(" "):
+        asked["COMP_WORDS"] += "\n"
+    done = mipaudit(env=asked)
+
+    assert done.returncode == 0
+    assert done.stderr == ""
+    found = set() if done.stdout.strip() == "_files" else offered(shell, done.stdout)
+    assert {one for one in found if one} == expected
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -169,10 +169,18 @@ def _limits(pair: Any) -> tuple[float, float]:  # noqa: ANN401
     return low, high
 
 
+def _complete(incomplete: str) -> list[str]:
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
 class _Kinds(Options, kw_only=False):
     kinds: Annotated[
         Sequence[str],
-        Option("QUERY...", "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier."),
+        Option(
+            "QUERY...",
+            "Which: nn, kth:K, lnr:K, mc:R, share:R, density or classifier.",
+            complete=_complete,
+        ),
     ] = ()
 
 

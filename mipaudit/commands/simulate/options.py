@@ -1,5 +1,6 @@
 """What ``mipaudit simulate`` may be asked."""
 
+import re
 from typing import Annotated, Final
 
 from mipaudit.options.declare import Option, Options, Range, but
@@ -11,12 +12,21 @@ from mipaudit.validation.truth import LARGEST, Order
 _SIZE: Final = Range(lambda n: 1 <= n <= LARGEST, f"from 1 to {LARGEST:,}")
 
 
+def _complete(incomplete: str) -> list[str]:
+    """Return the names that begin so; of those with parameters, what stands before these."""
+    from mipaudit.validation.scenarios.catalogue import listing
+
+    names = (re.sub("[A-Z].*", "", one.name) for one in listing())
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+
+
 class _Scenario(Options, kw_only=False):
     scenario: Annotated[
         str | None,
         Option(
             "SCENARIO",
             "Its name, from the list.",
+            complete=_complete,
             in_python="`list_scenarios` has them all; some names carry parameters: laplace-2.5.",
         ),
     ] = None
