@@ -152,7 +152,7 @@ def _findings(
             "No guess is a value of the attribute: all are wrong. Are both columns written in the "
             "same words?"
         )
-        yield Finding(code="no_guess_matches", text=text)
+        yield Finding(code="no_guess_matches", serious=True, text=text)
     if guesses.unknown:
         text = f"{guesses.unknown:,} records have no attribute and are in no count."
         yield Finding(code="attribute_missing", text=text)
@@ -170,4 +170,4 @@ def _findings(
             "records: the two classes differ in more than membership, and the membership advantage "
             "is partly that difference."
         )
-        yield Finding(code="attribute_shifted", text=text)
+        yield Finding(code="attribute_shifted", serious=True, text=text)

@@ -140,7 +140,7 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
             f"It is asserted (`blind_bound`) that {asserted_words(blind)}. Whatever is concluded "
             "here is no better than that."
         )
-        return [Finding(code="blind_bound", text=text)]
+        return [Finding(code="blind_bound", serious=True, text=text)]
     if blind.limit(alpha / 4) is not None:
         return []
     hides = (
@@ -152,7 +152,7 @@ def blind_findings(blind: Blind | None, alpha: float) -> list[Finding]:
         "No limit holds for every attacker on the records alone, who may explain all of an "
         f"advantage: nothing is held against the model.{hides} {_TRY}"
     )
-    return [Finding(code="blind_open", text=text)]
+    return [Finding(code="blind_open", serious=True, text=text)]
 
 
 def blind_words(blind: Blind, prior: float) -> str:

@@ -136,6 +136,7 @@ def _of_copies(
         if one.rows < _FEW:
             yield Finding(
                 code="few_records",
+                serious=True,
                 text=f"Only {_counted(one.rows, _WHOSE[one.role])}: limits will be wide.",
             )
     if shared:

@@ -332,7 +332,7 @@ def _findings(asked: RecordTableOptions, counts: RecordCounts, risks: RecordRisk
             f"{risks.uncounted:,} records are in cells without a counted record: nothing is known "
             "of their risk."
         )
-        found.append(Finding(code="uncounted_cells", text=text))
+        found.append(Finding(code="uncounted_cells", serious=True, text=text))
     if counts.groups is not None:
         found += counts.groups.findings
     return found

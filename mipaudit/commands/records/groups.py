@@ -288,4 +288,4 @@ def _findings(small: int, rows: int, least: int, *, together: bool) -> tuple[Fin
     if together:
         return (Finding(code="groups_merged", text=f"{few}: taken together as 'other'."),)
     text = f"{few}, also together: their {rows:,} records are in no group."
-    return (Finding(code="groups_left_out", text=text),)
+    return (Finding(code="groups_left_out", serious=True, text=text),)

@@ -242,7 +242,7 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
             "and run again. If it does say something, members and holdout are different people, "
             "and no audit on them can tell what a model leaks."
         )
-        found.append(Finding(code="telling_column", text=text))
+        found.append(Finding(code="telling_column", serious=True, text=text))
     if unknown:
         text = (
             f"{_quoted(unknown)}: most records have a text that was not looked at by itself; what "
@@ -251,7 +251,7 @@ def telling_findings(telling: Sequence[str], unknown: Sequence[str]) -> list[Fin
             "and estimate --blind holds nothing against the model. Group them (regions for "
             "postcodes), or leave them out with `ignore` where they cannot differ, and run again."
         )
-        found.append(Finding(code="many_texts", text=text))
+        found.append(Finding(code="many_texts", serious=True, text=text))
     return found
 
 
@@ -303,11 +303,11 @@ def column_findings(
             "those of the holdout. They were not compared; whoever knows a record's number knows "
             "its class, and members and holdout may be an older and a newer part of the records."
         )
-        found.append(Finding(code="parted_numbers", text=text))
+        found.append(Finding(code="parted_numbers", serious=True, text=text))
     lone = [name for name, why in skipped if why.startswith("in one")]
     if lone:
         text = f"In one of the two tables only, and so not compared: {_quoted(lone)}."
-        found.append(Finding(code="column_in_one_table", text=text))
+        found.append(Finding(code="column_in_one_table", serious=True, text=text))
     if dropped:
         text = (
             f"{count_text(dropped)} rows are of a person with another row in the same class: one "

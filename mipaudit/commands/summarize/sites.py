@@ -5,6 +5,7 @@ The seed is drawn with the cuts, and found in them again when the site counts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 from secrets import randbits
 from typing import TYPE_CHECKING, Any, Final
@@ -189,7 +190,7 @@ def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Findi
     if least is None:
         return tuple(findings)
     return tuple(
-        Finding(code=one.code, text="Rows were left out or changed; how many is not told.")
+        replace(one, text="Rows were left out or changed; how many is not told.")
         for one in findings
     )
 

@@ -220,11 +220,11 @@ def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim
             f"At a prior of {number_text(prior)} no mechanism that keeps the claim lets any "
             f"attacker beat the trivial one, so the advantage tests nothing. {advice}"
         )
-        return [Finding(code="prior_excludes_attackers", text=text)]
+        return [Finding(code="prior_excludes_attackers", serious=True, text=text)]
     if lowers and max(lowers) <= baseline:
         text = (
             f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing; "
             f"the scores may leak all the same. {advice}"
         )
-        return [Finding(code="prior_hides_leaks", text=text)]
+        return [Finding(code="prior_hides_leaks", serious=True, text=text)]
     return []

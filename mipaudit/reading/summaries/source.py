@@ -6,7 +6,7 @@ Their arrays are checked, since anybody may edit them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -316,13 +316,13 @@ def _origin(files: Sequence[SummaryFile]) -> Finding:
 
 def _gathered(files: Sequence[SummaryFile]) -> list[Finding]:
     """Return what each file says of its rows, once for each thing that is said."""
-    said: dict[tuple[str, str], list[str]] = {}
+    said: dict[Finding, list[str]] = {}
     for file in files:
         for one in file.manifest.findings:
-            said.setdefault((one.code, one.text), []).append(file.name)
+            said.setdefault(one, []).append(file.name)
     return [
-        Finding(code=code, text=f"{_names(names)}: {text}" if len(files) > 1 else text)
-        for (code, text), names in said.items()
+        replace(one, text=f"{_names(names)}: {one.text}") if len(files) > 1 else one
+        for one, names in said.items()
     ]
 
 

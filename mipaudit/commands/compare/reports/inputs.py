@@ -177,6 +177,7 @@ def _between(old_name: str, old: Report, name: str, new: Report) -> Iterator[Fin
     if differing:
         yield Finding(
             code="settings_differ",
+            serious=True,
             text=f"{both} were made with different settings: {', '.join(differing)}. The scores "
             "may be of different records, or mean something else.",
         )

@@ -296,7 +296,8 @@ def _classes_of(
         f"{name}: the labels are words. The classes of the outputs are taken to be in the order "
         "of the alphabet, as scikit-learn has them."
     )
-    return codes.reshape(-1).astype(np.intp), (Finding(code="labels_sorted", text=text),)
+    found = (Finding(code="labels_sorted", serious=True, text=text),)
+    return codes.reshape(-1).astype(np.intp), found
 
 
 def _of_true_class(
@@ -344,7 +345,7 @@ def _log_probabilities(stored: _Stored) -> tuple[NDArray[np.float64], tuple[Find
             f"{name}: every number is from 0 to 1. If they are probabilities, give them with "
             "`probabilities`: as logits they make false scores."
         )
-        findings += (Finding(code="look_like_probabilities", text=text),)
+        findings += (Finding(code="look_like_probabilities", serious=True, text=text),)
     return log_probabilities(values), findings
 
 
