@@ -7,24 +7,38 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mipaudit.formats.document import Grid, Mood, plain
 from mipaudit.formats.text import columns, inked, paragraph
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import number_text
+from mipaudit.statements.text.rounding import number_text, value_text
 
 if TYPE_CHECKING:
     from mipaudit.formats.document import Document, Limited
 
 _WIDEST: Final = 80  # longer lines are hard to read, and the lines are counted at 80
 _MORE: Final = "More: `full`, -f html, mipaudit help limits."
+_BELOW: Final = "← below 0"
 _LONGEST_NAME: Final = 18
 _REPR: Final = 5  # lines at Python's prompt
 _CUT: Final = " …"
+_BEFORE: Final = 4  # characters shown before the first in which names differ
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+# What follows the answer where there is nothing to compare it with.
+NO_VERDICT: Final = "No limit was given: no verdict."
+AXIS: Final = 20  # characters of a drawn interval
+
+
+class Interval(NamedTuple):
+    """A figure with its limits, to be drawn."""
+
+    lower: float | None
+    value: float | None
+    upper: float | None
 
 
 class Brief(NamedTuple):
@@ -41,6 +55,8 @@ class Brief(NamedTuple):
         rest: what shows the rest, as options are named.
         more: the last line, after ``again``.
         moves: how far another seed would move the answer, to follow the seed.
+        following: what to run next, on a line of its own; never cut.
+        told: codes of serious findings that the answer says itself.
         height: lines that it may take at most.
     """
 
@@ -54,6 +70,8 @@ class Brief(NamedTuple):
     rest: str = "`full`"
     more: str = _MORE
     moves: str = ""
+    following: str = ""
+    told: tuple[str, ...] = ()
     height: int = 30
 
 
@@ -79,10 +97,11 @@ def brief_text(brief: Brief, *, width: int, color: bool = False) -> str:
         color: whether to use terminal colours.
     """
     prose = min(width, _WIDEST)
-    answer = paragraph(plain(brief.answer), width=prose, hyphens=False)
+    answer = paragraph(plain(brief.answer), width=prose, hyphens=False, whole=False)
     head = inked(answer, brief.mood) if color else answer
     about = _item(brief.about, prose) if brief.about else ""
-    last = _item(f"{brief.again} {brief.more}".lstrip(), prose)
+    last = _item(brief.following, prose) if brief.following else ""
+    last += _item(f"{brief.again} {brief.more}".lstrip(), prose)
     text = ""
     for warnings, tables, notes in _fitting(brief):
         warned = "".join(_item(text, prose, mark="! ") for text in warnings)
@@ -114,7 +133,10 @@ def brief_lines(title: str, brief: Brief) -> list[str]:
 
 
 def _item(text: str, width: int, mark: str = "") -> str:
-    return paragraph(plain(text), width=width, indent=" " * len(mark), first=mark, hyphens=False)
+    indent = " " * len(mark)
+    return paragraph(
+        plain(text), width=width, indent=indent, first=mark, hyphens=False, whole=False
+    )
 
 
 def _table(table: Grid, width: int, *, color: bool) -> str:
@@ -175,11 +197,14 @@ def drawn(one: Limited, end: float, width: int, mark: float | None = None) -> st
     """Return an interval on an axis from 0 to ``end``: ``···├──●───┤···``.
 
     Args:
-        one: the limits and the best estimate; an end that is not known is open.
+        one: the limits and the best estimate; an end that is not known is open. What is surely
+            negative has no place on the axis.
         end: of the axis, positive.
         width: in characters, at least 3.
         mark: a limit of the policy, drawn where the interval leaves room.
     """
+    if one.upper is not None and one.upper < 0:
+        return _BELOW.ljust(width)
     line = ["·"] * width
     left = _place(one.lower or 0.0, end, width)
     right = width - 1 if one.upper is None else _place(one.upper, end, width)
@@ -193,6 +218,11 @@ def drawn(one: Limited, end: float, width: int, mark: float | None = None) -> st
     return "".join(line)
 
 
+def blind_guessing(baseline: float) -> str:
+    """Return, to follow an advantage, what needs no score; nothing where that is 0."""
+    return f" (blind guessing: {value_text(baseline)})" if baseline else ""
+
+
 def short_name(name: str) -> str:
     """Return a name for a narrow column, its middle left out where it is long."""
     shown = safe_name(name)
@@ -200,6 +230,25 @@ def short_name(name: str) -> str:
         return shown
     half = _LONGEST_NAME // 2
     return f"{shown[:half]}…{shown[len(shown) - half + 1 :]}"
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names for a narrow column, no two the same: alike ones by where they differ."""
+    shown = {name: short_name(name) for name in names}
+    for short in set(shown.values()):
+        alike = [name for name, one in shown.items() if one == short]
+        if len(alike) > 1:
+            safe = [safe_name(name) for name in alike]
+            signs = enumerate(zip(*safe, strict=False))
+            same = next((at for at, these in signs if len(set(these)) > 1), 0)
+            start = max(0, same - _BEFORE)
+            for at, (name, whole) in enumerate(zip(alike, safe, strict=True)):
+                part = whole[start : start + _LONGEST_NAME - 2]
+                rest = "…" if len(whole) > start + len(part) else ""
+                shown[name] = f"{'…' if start else ''}{part}{rest}"
+                if shown[name] in [shown[other] for other in alike[:at]]:
+                    shown[name] = f"{part[: _LONGEST_NAME - 6]}…~{at + 1}"
+    return shown
 
 
 def _place(value: float, end: float, width: int) -> int:

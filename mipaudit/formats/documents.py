@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.formats.document import Heading, Picture
+from mipaudit.formats.document import Heading, Picture, plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
@@ -92,7 +92,7 @@ def headline_of(report: AnyReport) -> str:
 def answer_of(report: AnyReport) -> str:
     """Return the answer in a line, with what can make it untrue."""
     brief = _brief(report)
-    return " ".join([brief.answer, *brief.warnings])
+    return plain(" ".join([brief.answer, *brief.warnings]))
 
 
 def brief_report(
@@ -127,9 +127,10 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     findings = getattr(report, "findings", ())
     notes = [*brief.notes, *(first_sentence(one.text) for one in findings if not one.serious)]
     seed = short_seed(report.provenance)
-    if seed is not None:
+    # Of several seeds only that they follow from the scores: worth a line with what they move.
+    if seed is not None and (len(report.provenance.seeds) <= 1 or brief.moves):
         notes.append(f"Seed {seed}{brief.moves}.")
-    warnings = tuple(one.text for one in findings if one.serious)
+    warnings = tuple(one.text for one in findings if one.serious and one.code not in brief.told)
     whole = brief._replace(warnings=(*brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)

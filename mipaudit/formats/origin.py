@@ -47,6 +47,8 @@ def seed_words(provenance: Provenance) -> str | None:
 
 def short_seed(provenance: Provenance) -> str | None:
     """Return where the seed in use comes from, and the seed if it is one; None without any."""
+    if not provenance.seeds and provenance.seed is None:
+        return None  # nothing was drawn
     if len(provenance.seeds) <= 1:
         return seed_words(provenance)
     return seed_words(replace(provenance, seeds=()))

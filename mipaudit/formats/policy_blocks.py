@@ -7,6 +7,8 @@ A policy's checks as what a pipeline waits for, and the verdict as a headline.
 The policy as blocks: every limit beside what was found, and who waived which.
 
 Limits on named attackers as blocks, and as what a pipeline waits for.
+
+The verdict as the first line of a terminal, and as its last.
 """
 
 from __future__ import annotations
@@ -48,6 +50,14 @@ if TYPE_CHECKING:
 
     class Check(Protocol):
         """A limit, and what came of it."""
+
+        @property
+        def limit(self) -> float:
+            """The largest value that is accepted."""
+
+        @property
+        def upper(self) -> float | None:
+            """Upper limit of what was found."""
 
         @property
         def status(self) -> CheckStatus:
@@ -130,6 +140,52 @@ def policy_headline(
 def policy_mood(verdict: Verdict) -> Mood:
     """Return how the verdict is shown."""
     return _MOODS.get(verdict.status, "plain")
+
+
+def verdict_answer(
+    verdict: Verdict, checks: Sequence[Check], *, score: str | None = None, alone: bool = False
+) -> str:
+    """Return the verdict in a sentence, with what decided it; of one that is met, what is closest.
+
+    Args:
+        verdict: over the checks.
+        checks: of the policy.
+        score: the only one that was audited, which need not be named.
+        alone: whether limits that are met are so by the attackers named, and no others.
+    """
+    deciding = [one for one in checks if getattr(one, "waived", None) is None]
+    reason = verdict.reasons[0]
+    if verdict.status == "met" and deciding:
+        reason = verdict.reasons[max(range(len(deciding)), key=lambda at: _used(deciding[at]))]
+    if score is not None:
+        reason = reason.removeprefix(f"score '{score}': ")
+    reason = reason.removeprefix("score ")
+    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {reason}."
+
+
+def verdict_again(verdict: Verdict, checks: Sequence[Check], *, alone: bool = False) -> str:
+    """Return the verdict in few words; empty where no limit was given."""
+    if not checks:
+        return ""
+    count = verdict.waived
+    waived = f", with {count} waiver{'s' * (count > 1)}" if count else ""
+    return f"{_state(verdict, checks, alone=alone)}{waived}."
+
+
+def _state(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
+    """Return the status, of whom it speaks, and how many of several limits came out so."""
+    late = [getattr(one, "expired", None) is not None for one in checks]
+    states: list[str] = [
+        "not_met" if old else one.status for old, one in zip(late, checks, strict=True)
+    ]
+    alike = states.count(verdict.status)
+    of = f" ({alike} of {len(checks)} limits)" if alike and len(checks) > 1 else ""
+    return f"{STATUS[verdict.status]}{_ALONE if alone and verdict.status == 'met' else ''}{of}"
+
+
+def _used(check: Check) -> float:
+    """Return how much of a limit that is kept is used up."""
+    return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
 
 
 def check_cases(

@@ -167,7 +167,13 @@ def _longest_word(cell: str) -> int:
 
 
 def paragraph(
-    text: str, *, width: int, indent: str = "", first: str | None = None, hyphens: bool = True
+    text: str,
+    *,
+    width: int,
+    indent: str = "",
+    first: str | None = None,
+    hyphens: bool = True,
+    whole: bool = True,
 ) -> str:
     """Return prose wrapped to a width.
 
@@ -177,13 +183,14 @@ def paragraph(
         indent: of every line.
         first: indents the first line, if it differs.
         hyphens: whether a line may end with a hyphen of a word, or of an option.
+        whole: whether a word too long for a line makes the line longer, rather than two of it.
     """
     lines = wrap(
         text,
         max(_NARROWEST_TEXT, width),
         initial_indent=indent if first is None else first,
         subsequent_indent=indent,
-        break_long_words=False,
+        break_long_words=not whole,
         break_on_hyphens=hyphens,
     )
     return "".join(f"{line}\n" for line in lines)

@@ -49,7 +49,9 @@ def test_up_to_eight_scores_have_a_line_each_in_24_lines(count, options, width):
     first, last = lines[0], lines[-1]
     if options:
         word = {"met": "MET", "not_met": "NOT MET", "inconclusive": "INCONCLUSIVE"}
-        assert first.startswith(f"{word[report.verdict.status]}: ")
+        alike = sum(one.status == report.verdict.status for one in report.policy)
+        of = f" ({alike} of {count} limits)" if count > 1 else ""
+        assert first.startswith(f"{word[report.verdict.status]}{of}: ")
         assert last.startswith(word[report.verdict.status])
     assert "--full" in last
 

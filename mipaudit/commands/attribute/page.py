@@ -10,8 +10,34 @@ from mipaudit.commands.attribute.report import (
     AttributeReport,
     AttributeValue,
 )
-from mipaudit.formats.document import Document, Grid, Note, Paragraph, Section, best, limits
-from mipaudit.formats.policy_blocks import stated_document
+from mipaudit.formats.brief import (
+    AXIS,
+    NO_VERDICT,
+    Brief,
+    axis,
+    axis_end,
+    blind_guessing,
+    drawn,
+    short_names,
+)
+from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
+    Document,
+    Grid,
+    Mood,
+    Note,
+    Paragraph,
+    Section,
+    best,
+    limits,
+)
+from mipaudit.formats.policy_blocks import (
+    policy_mood,
+    stated_document,
+    verdict_again,
+    verdict_answer,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -58,6 +84,12 @@ _MELDED: Final = (
 )
 _OTHERS: Final = "That says nothing of an attacker who guesses better."
 ATTRIBUTE_LIMITATIONS: Final = (_THESE, _BETTER, _SHARES, _REDUCTION, _ALIKE, _MELDED)
+_SHORT: Final[Mapping[AttributeQuantity, str]] = {
+    "attribute_advantage": "better of members",
+    "membership_advantage": "tells membership",
+    "right_of_members": "right of members",
+    "right_of_holdout": "right of holdout",
+}
 _HEAD: Final = ("at least", "best estimate", "at most")
 
 
@@ -156,3 +188,97 @@ def _values(report: AttributeReport) -> Section:
         f"of holdout records; then the difference, with {sure} confidence for all values together."
     )
     return (grid, Note(text=note))
+
+
+def attribute_brief(report: AttributeReport) -> Brief:
+    """Return how much better the attribute is guessed of members, in all and of each value."""
+    answer, mood = _answer(report)
+    design = report.design
+    values = len(report.by_value)
+    return Brief(
+        answer=answer,
+        mood=mood,
+        about=f"'{safe_name(design.attribute_column)}' ({count_text(design.n_values)} values), "
+        f"guessed by '{safe_name(design.guess_column)}' of {count_text(design.n_members)} members "
+        f"and {count_text(design.n_holdout)} holdout records; {percent_text(design.confidence)} "
+        "confidence.",
+        tables=(_drawn(report), *([_drawn_values(report)] if values else [])),
+        again=verdict_again(report.verdict, report.policy, alone=True),
+    )
+
+
+def _answer(report: AttributeReport) -> tuple[str, Mood]:
+    if report.policy:
+        answer = verdict_answer(report.verdict, report.policy, alone=True)
+        return answer, policy_mood(report.verdict)
+    text, leaks = _found(report)
+    return f"{text} {NO_VERDICT}", "bad" if leaks else "plain"
+
+
+def _found(report: AttributeReport) -> tuple[str, bool]:
+    """Return what is shown of these guesses, and whether they tell members apart."""
+    by = {one.quantity: one for one in report.figures}
+    gain, membership = by["attribute_advantage"], by["membership_advantage"]
+    name = f"'{safe_name(report.design.attribute_column)}'"
+    if gain.lower is not None and gain.lower > 0:
+        return f"{name} is guessed better of members, by at least {lower_text(gain.lower)}.", True
+    if (membership.lower or 0.0) > report.design.baseline:
+        return (
+            "Whether the guess is right gives membership away: an advantage of at least "
+            f"{lower_text(membership.lower or 0.0)}{blind_guessing(report.design.baseline)}."
+        ), True
+    if gain.upper is not None and gain.upper < 0:
+        least = lower_text(-gain.upper)
+        return f"{name} is guessed worse of members, by at least {least}: they differ.", True
+    for value in report.by_value:
+        if value.lower is not None and value.upper is not None and value.lower * value.upper > 0:
+            better = value.lower > 0
+            least = lower_text(value.lower if better else -value.upper)
+            return (
+                f"'{safe_name(value.name)}' is guessed {'better' if better else 'worse'} of "
+                f"members, by at least {least}."
+            ), True
+    if gain.lower is None or gain.upper is None:
+        return f"Nothing is known: no value of {name} is in both classes.", False
+    return (
+        f"{name} is not shown to be guessed better of members: by at most "
+        f"{upper_text(gain.upper)}, with these guesses."
+    ), False
+
+
+def _drawn(report: AttributeReport) -> Grid:
+    marks = {one.subject: one.limit for one in report.policy}
+    end = axis_end(report.figures, [*marks.values()])
+    return Grid(
+        caption="┃ is the limit." if marks else "",
+        head=("", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        rows=tuple(
+            (
+                _SHORT[one.quantity],
+                drawn(one, end, AXIS, marks.get(one.quantity))
+                if one.value is not None
+                else "not known",
+                *limits(one, "-"),
+            )
+            for one in report.figures
+        ),
+        words=2,
+    )
+
+
+def _drawn_values(report: AttributeReport) -> Grid:
+    end = axis_end([one for one in report.by_value if one.value is not None])
+    names = short_names(one.name for one in report.by_value)
+    return Grid(
+        caption="How much better each value is guessed of members, limits for all together.",
+        head=("value", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        rows=tuple(
+            (
+                names[one.name],
+                drawn(one, end, AXIS) if one.value is not None else "not known",
+                *limits(one, "-"),
+            )
+            for one in report.by_value
+        ),
+        words=2,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
 from mipaudit.formats.origin import taken
 from mipaudit.statements.text.printable_names import safe_name
@@ -60,6 +61,40 @@ def _sections(report: CheckReport) -> Iterator[Section]:
     if report.findings:
         found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
         yield (Heading(text="Worth knowing about the input"), Bullets(texts=found))
+
+
+def check_brief(report: CheckReport) -> Brief:
+    """Return that the input can be audited, and what each column was taken for."""
+    design = report.design
+    scores = len(report.columns)
+    by = "" if design.member_column is None else f", told by '{safe_name(design.member_column)}'"
+    unused = dict.fromkeys((*design.skipped_columns, *report.provenance.unused_columns))
+    names = short_names((*(one.score for one in report.columns), *unused))
+    return Brief(
+        answer=f"{_FIT} It holds {count_text(design.n_members)} members and "
+        f"{count_text(design.n_holdout)} holdout records{by}, and {count_text(scores)} "
+        f"score{'s' * (scores != 1)}.",
+        mood="plain",
+        tables=(
+            Grid(
+                caption="What each column was taken for",
+                head=("column", "taken for", "distinct", "repeated", "tied rows", "infinite"),
+                rows=(
+                    *(
+                        (
+                            names[one.score],
+                            f"{'discrete' if one.discrete else 'continuous'} score",
+                            *map(_count, (one.distinct, one.atoms, one.tied_rows, one.infinite)),
+                        )
+                        for one in report.columns
+                    ),
+                    *((names[name], "not used", "", "", "", "") for name in unused),
+                ),
+                words=2,
+            ),
+        ),
+        notes=("Nothing was audited yet: mipaudit estimate does that.",),
+    )
 
 
 def _is_large(report: CheckReport) -> bool:

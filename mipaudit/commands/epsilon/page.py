@@ -10,7 +10,9 @@ from mipaudit.commands.epsilon.report import (
     EpsilonReport,
     EpsilonStatement,
 )
+from mipaudit.formats.brief import AXIS, Brief, Interval, axis, axis_end, drawn, short_names
 from mipaudit.formats.document import (
+    AT_LEAST,
     Case,
     Document,
     Grid,
@@ -54,6 +56,18 @@ _WHOSE: Final = {
     "both": "guesses of both kinds",
 }
 _NONE: Final = "none"
+_NO_CLAIM: Final = "No claim was given: no verdict."
+_OUTCOMES: Final = {
+    "refuted": "CLAIM REFUTED",
+    "not_refuted": "CLAIM NOT REFUTED",
+    "not_certifiable": "NOTHING CERTIFIED",
+}
+_MOODS: Final[Mapping[str, Mood]] = {"refuted": "bad", "not_certifiable": "open"}
+_WORTH: Final = {
+    "assumes-gdp": "if the noise is Gaussian",
+    "if-exchangeable": "if rows were trials",
+    "if-fair-coins": "if coins were fair",
+}
 
 
 def epsilon_document(report: EpsilonReport) -> Document:
@@ -129,18 +143,27 @@ def _row(statement: EpsilonStatement, *, named: bool, with_mu: bool) -> tuple[st
     )
 
 
-def _how(statement: EpsilonStatement) -> str:
-    """Return the guesses behind a limit, or why there is none."""
-    parts = []
+def guesses_behind(statement: EpsilonStatement) -> str:
+    """Return how many guesses were right, of how many: ``460 of 480``; empty where none count."""
     if statement.attack is not None:
         a = statement.attack
         right, wrong = a.tp + a.tn, a.fp + a.fn
         if a.numerator != "both":
             right, wrong = (a.tp, a.fp) if a.numerator == "member" else (a.tn, a.fn)
+        return f"{count_text(right)} of {count_text(right + wrong)}"
+    if statement.guesses is not None:
+        return f"{count_text(statement.guesses.correct)} of {count_text(statement.guesses.guesses)}"
+    return ""
+
+
+def _how(statement: EpsilonStatement) -> str:
+    """Return the guesses behind a limit, or why there is none."""
+    parts = []
+    right = guesses_behind(statement)
+    if statement.attack is not None:
+        a = statement.attack
         side = f", members {a.direction}" if a.direction else ""
-        parts.append(
-            f"{count_text(right)} of {count_text(right + wrong)} {_WHOSE[a.numerator]} right{side}"
-        )
+        parts.append(f"{right} {_WHOSE[a.numerator]} right{side}")
     if statement.guesses is not None:
         g = statement.guesses
         ends = ""
@@ -148,9 +171,7 @@ def _how(statement: EpsilonStatement) -> str:
             ends = f" ({count_text(g.guessed_in)} in, {count_text(g.guessed_out)} out)"
         side = f", included {g.direction}" if g.direction else ""
         tried = f", best of {g.tried} tries" if g.tried > 1 else ""
-        parts.append(
-            f"{count_text(g.correct)} of {count_text(g.guesses)} guesses right{ends}{side}{tried}"
-        )
+        parts.append(f"{right} guesses right{ends}{side}{tried}")
     if not statement.lower and statement.lower_reason:
         parts.append(statement.lower_reason)
     return "; ".join(parts)
@@ -199,3 +220,149 @@ def _needed(one: DetectionPower) -> str:
         return "-" if one.needed_reason == one.refutable_reason else f"none: {one.needed_reason}"
     guesses = "" if one.needed_guesses is None else f", {count_text(one.needed_guesses)} guesses"
     return f"{count_text(one.needed)}{guesses}"
+
+
+def epsilon_brief(report: EpsilonReport) -> Brief:
+    """Return the outcome of the claim, the limit, and the claim drawn beside it."""
+    claim = report.claim
+    return Brief(
+        answer=_answer(report),
+        mood=_MOODS.get(claim.status, "plain") if claim is not None else "plain",
+        about=_about(report),
+        tables=(_drawn(report),),
+        notes=tuple(_notes(report)),
+        again="" if claim is None else f"{_OUTCOMES[claim.status]}.",
+    )
+
+
+def _answer(report: EpsilonReport) -> str:
+    claim, limit = report.claim, _limit(report)
+    if claim is None:
+        return f"{limit} {_NO_CLAIM}"
+    answer = f"{_OUTCOMES[claim.status]}: {claim.reason}"
+    # A claim of another kind can be refuted where no epsilon is.
+    idle = claim.status == "refuted" and not report.statements[0].lower
+    return answer if idle or claim.status == "not_certifiable" else f"{answer} {limit}"
+
+
+def _limit(report: EpsilonReport) -> str:
+    """Return which epsilon is refuted, as the rows that decide have it."""
+    design, top = report.design, report.statements[0]
+    delta, sure = number_text(design.delta), percent_text(design.confidence)
+    if design.kind == "one-model":
+        implied = next((one for one in report.statements if one.method == "advantage"), top)
+        trials = (
+            f" If each row were one, epsilon would be at least {lower_figure(implied.lower)} at "
+            f"delta {delta}."
+            if implied.lower
+            else ""
+        )
+        return (
+            "No epsilon is certified: members and holdout of one model are no independent trials."
+            f"{trials}"
+        )
+    if top.lower:
+        worth = f" {_WORTH[top.validity]}," if top.validity in _WORTH else ""
+        return (
+            f"Every epsilon below {lower_figure(top.lower)} is refuted at delta {delta},{worth} "
+            f"with {sure} confidence."
+        )
+    others = [one for one in report.statements if one.lower]
+    if others:
+        other = max(others, key=lambda one: one.lower or 0.0)
+        worth = f", {_WORTH[other.validity]}" if other.validity in _WORTH else ""
+        return (
+            f"The limit that decides refutes no epsilon at delta {delta}; another, by itself, "
+            f"refutes those below {lower_figure(other.lower or 0.0)}{worth}."
+        )
+    return f"No epsilon is refuted at delta {delta}, which is no evidence of privacy."
+
+
+def _about(report: EpsilonReport) -> str:
+    design, top = report.design, report.statements[0]
+    if top.guesses is not None:
+        runs = "One run" if design.runs is None else f"{count_text(design.runs)} runs"
+        what = f"{runs} with {count_text(top.guesses.canaries)} canaries"
+    elif design.kind == "one-model":
+        what = (
+            f"{count_text(design.n_members or 0)} members and {count_text(design.n_holdout or 0)} "
+            "holdout records of one model"
+        )
+    else:
+        what = (
+            f"{count_text(design.n_members or 0)} independent runs with the record, "
+            f"{count_text(design.n_holdout or 0)} without"
+        )
+    return f"{what}; {percent_text(design.confidence)} confidence, each limit one-sided."
+
+
+def _drawn(report: EpsilonReport) -> Grid:
+    rows = report.statements
+    named = any(one.score is not None for one in rows)
+    graded = len({_standing(one) for one in rows}) > 1
+    claimed = report.claim.epsilon if report.claim is not None else None
+    marks = [] if claimed is None else [claimed]
+    known = [Interval(one.lower, one.estimate, None) for one in rows]
+    end = axis_end(known, [*marks, *(one.lower or 0.0 for one in rows)])
+    claim = "" if claimed is None else f" ┃ claim: {number_text(claimed)}."
+    stands = ", as if rows were trials" if report.design.kind == "one-model" else ", lower limits"
+
+    names = short_names(one.score or "" for one in rows)
+
+    def row(one: EpsilonStatement) -> tuple[str, ...]:
+        figure = Interval(one.lower, one.estimate, None)
+        return (
+            *[names[one.score or ""]] * named,
+            *[_standing(one)] * graded,
+            drawn(figure, end, AXIS, claimed) if one.lower is not None else "no limit",
+            "none" if one.lower is None else lower_figure(one.lower),
+            "-" if one.estimate is None else value_text(one.estimate),
+            guesses_behind(one) or "-",
+        )
+
+    return Grid(
+        caption=f"Epsilon at delta {number_text(report.design.delta)}{stands}.{claim}",
+        head=(
+            *["score"] * named,
+            *[""] * graded,
+            axis(end, AXIS),
+            AT_LEAST,
+            "best",
+            "right guesses",
+        ),
+        rows=tuple(map(row, rows)),
+        words=1 + named + graded,
+    )
+
+
+def _standing(one: EpsilonStatement) -> str:
+    if one.decides and one.validity not in _WORTH:
+        return "decides"
+    return _WORTH.get(one.validity, "beside it")
+
+
+def _notes(report: EpsilonReport) -> Iterator[str]:
+    top, claim = report.statements[0], report.claim
+    if not top.lower and top.lower_reason:
+        yield f"Why no more is shown: {top.lower_reason}."
+    if claim is not None and claim.p_value is not None:
+        yield f"The p-value of the claim is {upper_figure(claim.p_value, digits=3)}."
+    if claim is not None and claim.status != "refuted":
+        yield from map(_settling, claim.power[:1])
+    if report.design.kind == "one-model":
+        yield (
+            "To certify one: many runs with and without a record (`design` independent-runs), or "
+            "one with canaries that coins include (`design` one-run)."
+        )
+
+
+def _settling(power: DetectionPower) -> str:
+    """Say what would refute the claim, if the truth is as planned for."""
+    what = "canaries" if power.needed_guesses is not None else "runs of each kind"
+    if power.needed is None:
+        return f"If the truth is epsilon {number_text(power.true_epsilon)}: no size settles it."
+    return (
+        f"If the truth is epsilon {number_text(power.true_epsilon)}, about "
+        f"{count_text(power.needed)} {what} would refute the claim in "
+        f"{percent_text(power.power)} of audits ({power.mechanism.capitalize()} noise)."
+    )

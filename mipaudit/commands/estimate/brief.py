@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.estimate.page import mood
@@ -9,8 +10,19 @@ from mipaudit.commands.estimate.sections import Contents
 from mipaudit.commands.estimate.words import blind_line
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
-from mipaudit.formats.brief import Brief, axis, axis_end, drawn, short_name
+from mipaudit.formats.brief import (
+    AXIS,
+    NO_VERDICT,
+    Brief,
+    Interval,
+    axis,
+    axis_end,
+    blind_guessing,
+    drawn,
+    short_names,
+)
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid, limits
+from mipaudit.formats.policy_blocks import verdict_again, verdict_answer
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.rounding import (
@@ -20,16 +32,15 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import verdict_note
+from mipaudit.statements.verdict import COPIES, verdict_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.statements.estimate import Attackers, Estimate
 
 _HEIGHT: Final = 24
-_AXIS: Final = 20
 _SHOWN_FPR: Final = 0.01
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
@@ -44,9 +55,9 @@ def estimate_brief(report: Report) -> Brief:
         answer=_answer(report),
         mood=mood(report),
         about=_about(report),
-        tables=(_scores(report, contents, against),),
+        tables=(_scores(report, contents, against), *_metrics(contents, against)),
         notes=tuple(_notes(report)),
-        again=_again(report),
+        again=verdict_again(report.verdict, report.policy),
         moves=_moves(report.estimates[0]),
         height=_HEIGHT,
     )
@@ -55,50 +66,74 @@ def estimate_brief(report: Report) -> Brief:
 def _answer(report: Report) -> str:
     design, verdict = report.design, report.verdict
     if verdict.status != "no_policy":
-        reason = verdict.reasons[0]
-        if len(design.score_columns) == 1:
-            reason = reason.removeprefix(f"score '{design.score_columns[0]}': ")
-        reason = reason.removeprefix("score ")
-        return f"{STATUS[verdict.status]}{verdict_note(verdict)}: {reason}."
+        alone = design.score_columns[0] if len(design.score_columns) == 1 else None
+        return verdict_answer(verdict, report.policy, score=alone)
     if report.claims:
         claim = gravest_claim(report.claims)
         return f"{STATUS[claim.status]}{verdict_note(verdict)}: {claim.reason}."
-    return f"{_found(report)} No limit was given: no verdict."
+    return f"{_found(report)} {NO_VERDICT}"
 
 
 def _found(report: Report) -> str:
     """Return the answer where there is nothing to compare it with."""
-    first = report.estimates[0]
+    baseline = report.design.baseline
+    # Jointly over the scores, so that the largest may be picked.
+    first = max(_main(report), key=lambda one: one.lower or 0.0)
     lower = first.lower or 0.0
-    if lower > report.design.baseline:
+    if lower > baseline:
         return (
             f"Membership leaks: whoever sees '{first.score}' has an advantage of at least "
-            f"{lower_text(lower)}."
+            f"{lower_text(lower)}{blind_guessing(baseline)}."
         )
+    copied = any(one.code == COPIES for one in report.findings)
+    beside = "Exact copies stand in the release. " if copied else ""
     implied = strongest_implication(report.estimates, report.design.prior)
     if implied is not None:
         row = implied.row
         what = "AUC" if row.quantity == "auc" else f"TPR at FPR {percent_text(row.fpr or 0.0)}"
         return (
-            f"Members and holdout differ: the {what} of '{row.score}' is at least "
+            f"{beside}Members and holdout differ: the {what} of '{row.score}' is at least "
             f"{lower_text(row.lower or 0.0)}, above chance, at a confidence of its own."
         )
     p = joint_p_value(report.estimates)
     if p is not None and p <= 1 - report.design.confidence:
-        return f"No limit shows a leak, but an exact test shows a difference (p = {upper_text(p)})."
-    most = _widest(report, first.score)
+        return (
+            f"{beside}No limit shows a leak, but an exact test shows a difference "
+            f"(p = {upper_text(p)})."
+        )
+    metrics = any(one.quantity == "metric" for one in report.estimates)
+    shown = "The advantage shows no leak" if metrics else "No leak is shown"
+    shown += " beside them" if copied else ""
+    most = _widest(report.estimates)
+    with_score = f" with '{first.score if most is None else most.score}'"
     limit = "" if most is None else f", at most {upper_text(most.upper or 0.0)} {_whom(most)}"
-    return f"No leak is shown: the advantage with '{first.score}' is at least 0{limit}."
+    return (
+        f"{beside}{shown}: the advantage{with_score} is at least {lower_text(lower)}"
+        f"{blind_guessing(baseline)}{limit}."
+    )
 
 
-def _widest(report: Report, score: str) -> Estimate | None:
-    """Return the row of a score whose upper limit speaks for most attackers."""
-    rows = [
+def _main(report: Report) -> list[Estimate]:
+    """Return the advantage of any attacker with each score, as limited."""
+    return [
         one
         for one in report.estimates
-        if (one.score, one.quantity) == (score, "advantage") and one.upper is not None
+        if (one.quantity, one.attackers) == ("advantage", "any")
+        and one.validity != "not-an-interval"
     ]
-    return max(rows, key=lambda one: (one.attackers == "any", one.upper), default=None)
+
+
+def _widest(rows: Iterable[Estimate]) -> Estimate | None:
+    """Return the row whose upper limit speaks for most attackers, of these the largest."""
+    limited = [
+        one
+        for one in rows
+        if one.quantity == "advantage"
+        and one.upper is not None
+        and one.validity != "not-an-interval"
+        and one.attackers != "noised-query"
+    ]
+    return max(limited, key=lambda one: (one.attackers == "any", one.upper), default=None)
 
 
 def _whom(row: Estimate) -> str:
@@ -110,7 +145,7 @@ def judged_attackers(report: Report, contents: Contents) -> Attackers:
     judged = [one.against for one in report.policy if one.quantity == "advantage"]
     if judged:
         return judged[0]
-    widest = _widest(report, contents.scores[0])
+    widest = _widest(contents.by_score[contents.scores[0]])
     return "any" if widest is None else widest.attackers
 
 
@@ -131,14 +166,15 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     ]
     mark = marks[0] if marks else None
     end = axis_end(rows, marks)
+    names = short_names(contents.scores)
     return Grid(
         caption="Membership advantage, from 0 (none) to 1 (sure). At most: "
         f"{against_phrase(against)}.{'' if mark is None else ' ┃ is the limit.'}",
-        head=("score", axis(end, _AXIS), AT_LEAST, "best", AT_MOST, "AUC", "TPR 1%"),
+        head=("score", axis(end, AXIS), AT_LEAST, "best", AT_MOST, "AUC", "TPR 1%"),
         rows=tuple(
             (
-                short_name(row.score),
-                drawn(row, end, _AXIS, mark),
+                names[row.score],
+                drawn(row, end, AXIS, mark),
                 *limits(row),
                 *_detail(contents, row.score),
             )
@@ -148,10 +184,42 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     )
 
 
+def _metrics(contents: Contents, against: Attackers) -> Iterator[Grid]:
+    """Yield what was asked beside the advantage, if anything was."""
+    rows = [
+        (score, one)
+        for score in contents.scores
+        for one in contents.limits(score)
+        if one.quantity == "metric" and one.attackers in {"any", against}
+    ]
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for score, one in rows:
+        found.setdefault((score, one.metric or ""), {})[one.attackers] = one
+    names = short_names(contents.scores)
+    if found:
+        yield Grid(
+            caption="",
+            head=("score", "metric", AT_LEAST, "best", AT_MOST),
+            rows=tuple(
+                (names[score], metric, *limits(_interval(by, against)))
+                for (score, metric), by in found.items()
+            ),
+            words=2,
+        )
+
+
+def _interval(by: Mapping[str, Estimate], against: Attackers) -> Interval:
+    """Return the lower limit of any attacker, and the upper one of a class."""
+    main, most = by.get("any"), by.get(against)
+    return Interval(
+        lower=None if main is None else main.lower,
+        value=None if main is None else main.value,
+        upper=None if most is None else most.upper,
+    )
+
+
 def score_row(contents: Contents, score: str, against: Attackers) -> Estimate:
     """Return the advantage with a score, with the upper limit against a class."""
-    from dataclasses import replace
-
     main, most = contents.advantage(score), contents.advantage(score, against)
     found = main or most
     if found is None:
@@ -169,16 +237,6 @@ def _detail(contents: Contents, score: str) -> tuple[str, str]:
         "-" if auc is None or auc.value is None else f"{auc.value:.2f}",
         "-" if tpr is None or tpr.value is None else f"{100 * tpr.value:.1f}%",
     )
-
-
-def _again(report: Report) -> str:
-    """Return the verdict in few words, and how many limits decided it."""
-    if not report.policy:
-        return ""
-    status = report.verdict.status
-    alike = sum(one.status == status for one in report.policy)
-    of = f" ({alike} of {len(report.policy)} limits)" if len(report.policy) > 1 else ""
-    return f"{STATUS[status]}{of}."
 
 
 def _notes(report: Report) -> Iterator[str]:

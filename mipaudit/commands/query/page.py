@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.formats.brief import Brief, short_names
 from mipaudit.formats.document import (
     Case,
     Document,
@@ -22,7 +23,7 @@ from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from mipaudit.commands.query.report import ModelQueryReport, QueryReport
+    from mipaudit.commands.query.report import ExactCopies, ModelQueryReport, QueryReport
     from mipaudit.commands.query.search.approximate import ApproximateNeighbours
 
 
@@ -140,3 +141,74 @@ def model_query_document(report: ModelQueryReport) -> Document:
     )
     scores = (Paragraph(text="The scores:"), Pairs(pairs=pairs))
     return framed(report, (scores,), cases=(no_policy(report.command),))
+
+
+def query_brief(report: QueryReport) -> Brief:
+    """Return how many records were released word for word, the scores, and what to run next."""
+    copied = any(one.copied for one in report.copies)
+    rows = (f"{count_text(table.rows)} {_ROLES[table.role]}" for table in report.tables)
+    columns = len(report.columns)
+    names = short_names(one.score for one in report.scores)
+    left_out = len(report.skipped)
+    more = f"; {count_text(left_out)} not compared" if left_out else ""
+    return Brief(
+        answer=_copied(report.copies),
+        mood="bad" if copied else "plain",
+        about=f"{', '.join(rows)}; {count_text(columns)} column{'s' * (columns != 1)} "
+        f"compared{more}.",
+        tables=(
+            Grid(
+                caption="The scores that were made",
+                head=("column", "members are", "what it is"),
+                rows=tuple(
+                    (names[one.score], one.side, one.says.partition(" (")[0])
+                    for one in report.scores
+                ),
+                words=3,
+            ),
+        ),
+        notes=("These are scores, not an audit: how much they leak is not said yet.",),
+        following=f"Next: {report.following}",
+        told=("exact_copies",),
+    )
+
+
+def _copied(copies: tuple[ExactCopies, ...]) -> str:
+    """Say how many records of each class are in the synthetic table, as they are."""
+    if not any(one.copied for one in copies):
+        whole = " and ".join(f"none of {count_text(one.rows)} {_ROLES[one.role]}" for one in copies)
+        return f"No exact copies: {whole} stands in the synthetic table word for word."
+    parts = (
+        f"{count_text(one.copied)} of {count_text(one.rows)} {_ROLES[one.role]} "
+        f"({percent_text(round(one.copied / one.rows, 4))})"
+        for one in copies
+    )
+    return f"Exact copies: {' and '.join(parts)} stand in the synthetic table word for word."
+
+
+def model_query_brief(report: ModelQueryReport) -> Brief:
+    """Return which scores were made, of how many records, and what to run next."""
+    made = len(report.scores)
+    names = short_names(one.name for one in report.scores)
+    of = (
+        f"the outputs of a model with {count_text(report.classes)} classes"
+        if report.classes
+        else f"{count_text(report.models or 0)} shadow models"
+    )
+    grid = Grid(
+        caption="",
+        head=("column", "what it is", "infinite"),
+        rows=tuple(
+            (names[one.name], plain(one.meaning), count_text(one.infinite)) for one in report.scores
+        ),
+        words=2,
+    )
+    return Brief(
+        answer=f"{count_text(made)} score{'s' * (made != 1)} made of "
+        f"{count_text(report.n_members)} members and {count_text(report.n_holdout)} holdout "
+        "records. How much they leak is not said yet.",
+        mood="plain",
+        about=f"Made of {of}.",
+        tables=(grid,),
+        following="Next: mipaudit estimate FILE, with the file of these scores",
+    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.commands.shift.words import effect_text, p_text
+from mipaudit.commands.shift.words import effect_text, p_text, widest
+from mipaudit.formats.brief import AXIS, NO_VERDICT, Brief, axis, axis_end, drawn, short_names
 from mipaudit.formats.document import (
+    AT_LEAST,
+    AT_MOST,
     ATTACKERS,
     Document,
     Grid,
@@ -15,12 +18,19 @@ from mipaudit.formats.document import (
     bulleted,
     framed,
     limits,
+    short_class,
 )
 from mipaudit.formats.drawing import Interval, intervals
-from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood
+from mipaudit.formats.policy_blocks import (
+    check_cases,
+    policy_headline,
+    policy_mood,
+    verdict_again,
+    verdict_answer,
+)
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.text.rounding import count_text, percent_text
+from mipaudit.statements.text.rounding import count_text, lower_text, percent_text, upper_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     from mipaudit.formats.document import Picture
 
 _MOST_TESTS: Final = 20
+_FEW: Final = 3
 _ASPECTS: Final = {
     "numbers": "values",
     "categories": "categories",
@@ -59,6 +70,91 @@ def _outcome(report: ShiftReport) -> tuple[str, Mood]:
     if report.differing():
         return "Single columns differ between members and holdout.", "open"
     return "Members and holdout are not shown to differ.", "plain"
+
+
+def shift_brief(report: ShiftReport) -> Brief:
+    """Return whether members and holdout are told apart by the records alone, and by what."""
+    return Brief(
+        answer=_answer(report),
+        mood=_outcome(report)[1],
+        about=_about(report),
+        tables=(_drawn(report), *_telling(report)),
+        notes=tuple(_notes(report)),
+        again=verdict_again(report.verdict, report.policy),
+    )
+
+
+def _answer(report: ShiftReport) -> str:
+    if report.policy:
+        return verdict_answer(report.verdict, report.policy)
+    outcome = _outcome(report)[0].removesuffix(".")
+    differing = report.differing()
+    lower, most = report.estimates[0].lower or 0.0, widest(report.estimates)
+    found = f"the blind advantage is at least {lower_text(lower)}"
+    if not lower > 0 and differing:
+        found = f"'{safe_name(differing[0].column)}' most surely"
+    elif most is not None:
+        found += f", at most {upper_text(most.upper or 0.0)} {against_phrase(most.attackers)}"
+    return f"{outcome}: {found}. {NO_VERDICT}"
+
+
+def _about(report: ShiftReport) -> str:
+    design = report.design
+    columns = len(design.features)
+    return (
+        f"{count_text(design.n_members)} members, {count_text(design.n_holdout)} holdout records, "
+        f"{count_text(columns)} column{'s' * (columns != 1)}, {percent_text(design.confidence)} "
+        "confidence; the model was not looked at."
+    )
+
+
+def _drawn(report: ShiftReport) -> Grid:
+    marks = [one.limit for one in report.policy]
+    mark = marks[0] if len(marks) == 1 else None
+    end = axis_end(report.estimates, marks)
+    return Grid(
+        caption="Blind advantage, from 0 (alike) to 1 (told apart surely)."
+        + ("" if mark is None else " ┃ is the limit."),
+        head=("attackers", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        rows=tuple(
+            (short_class(one.attackers), drawn(one, end, AXIS, mark), *limits(one))
+            for one in report.estimates
+        ),
+        words=2,
+    )
+
+
+def _telling(report: ShiftReport) -> Iterator[Grid]:
+    """Yield the columns that differ, or else those that come nearest to it."""
+    surely = report.differing()
+    shown = surely or report.columns[:_FEW]
+    names = short_names(one.column for one in shown)
+    if shown:
+        yield Grid(
+            caption="Columns that surely differ" if surely else "Columns nearest to a difference",
+            head=("column", "what", "differs", "points", "p, all tests"),
+            rows=tuple(
+                (
+                    names[one.column],
+                    _ASPECTS[one.aspect],
+                    "yes" if surely else "not shown",
+                    effect_text(one.effect),
+                    p_text(one.adjusted),
+                )
+                for one in shown
+            ),
+            words=3,
+        )
+
+
+def _notes(report: ShiftReport) -> Iterator[str]:
+    left_out = [safe_name(one.column) for one in report.design.skipped]
+    if left_out:
+        more = len(left_out) - _FEW
+        rest = f" and {count_text(more)} more" if more > 0 else ""
+        yield f"Not compared: {', '.join(left_out[:_FEW])}{rest}."
+    if not report.policy and (report.estimates[0].lower or 0.0) <= 0:
+        yield "A smaller difference than can be shown here may be there."
 
 
 def _advantage(report: ShiftReport) -> Section:

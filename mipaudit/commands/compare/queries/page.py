@@ -87,7 +87,7 @@ def _ranking(report: CompareReport) -> Section:
         head=("place", "query", "best estimate", "certainly leaks more than"),
         rows=tuple(
             (
-                _place(one),
+                place(one),
                 safe_name(one.query),
                 value_text(one.estimate),
                 _names(one.leaks_more_than),
@@ -100,7 +100,8 @@ def _ranking(report: CompareReport) -> Section:
     return (Paragraph(text=text), grid)
 
 
-def _place(one: RankedQuery) -> str:
+def place(one: RankedQuery) -> str:
+    """Return the place of a query, a range where it is not certain; 1 leaks most."""
     if one.highest_place == one.lowest_place:
         return str(one.highest_place)
     return f"{one.highest_place}-{one.lowest_place}"

@@ -40,7 +40,7 @@ from mipaudit.statements.verdict import judged
 _FEW: Final = 12  # more scores are not all shown in full: nobody would read the page
 # They say the same as the advantage; the report for programs has them.
 _RESTATED: Final = frozenset({"excess", "eta", "accuracy"})
-_CHANGED: Final = {"increase": "increased", "decrease": "decreased", "open": "not shown"}
+CHANGED: Final = {"increase": "increased", "decrease": "decreased", "open": "not shown"}
 _MOST_NAMED: Final = 3
 _ONLY_THESE: Final = (
     "The limits concern the scores that both reports have. Another score, or an attacker who sees "
@@ -179,8 +179,8 @@ def _changed(report: ReportComparison, rows: Sequence[Change]) -> Section:
         head=("", "change", AT_LEAST, BEST_ESTIMATE, AT_MOST),
         rows=tuple(
             (
-                _label(one),
-                _CHANGED[one.shown],
+                change_of(one),
+                CHANGED[one.shown],
                 "none" if one.lower is None else lower_text(one.lower),
                 best(one.value),
                 "none" if one.upper is None else upper_text(one.upper),
@@ -200,7 +200,8 @@ def _changed(report: ReportComparison, rows: Sequence[Change]) -> Section:
     return (Heading(text=f'Score "{safe_name(first.score)}": {what}'), grid, Note(text=text))
 
 
-def _label(one: Change) -> str:
+def change_of(one: Change) -> str:
+    """Return what a change is of, beside its score."""
     if one.quantity == "auc":
         return "AUC"
     if one.quantity == "tpr_at_fpr" and one.fpr is not None:
@@ -217,7 +218,7 @@ def _stored(rows: Sequence[Change]) -> Section:
     grid = Grid(
         caption=f"The limits of score {safe_name(first.score)} that the change follows from",
         head=("", "old at least", "old at most", "new at least", "new at most"),
-        rows=tuple((_label(one), *_limits(one.old), *_limits(one.new)) for one in rows),
+        rows=tuple((change_of(one), *_limits(one.old), *_limits(one.new)) for one in rows),
         words=1,
     )
     derived = any(
@@ -284,7 +285,7 @@ def _compared(design: CompareReportsDesign, scores: Sequence[MatchedScore]) -> s
     both = len({one.score for one in scores if one.status == "in both"})
     several = "s" if both > 1 else ""
     return (
-        f"{_listed(others)} {'were' if len(others) > 1 else 'was'} compared with "
+        f"{listed(others)} {'were' if len(others) > 1 else 'was'} compared with "
         f"'{safe_name(design.baseline)}', the old report, on {both} score{several}, "
         f"{against_phrase(design.against)}."
     )
@@ -317,13 +318,14 @@ def _alone(scores: Sequence[MatchedScore]) -> str:
     missing = list(dict.fromkeys(one.score for one in scores if one.status == "missing"))
     parts = []
     if new:
-        parts.append(f"The old report does not have {_listed(new)}.")
+        parts.append(f"The old report does not have {listed(new)}.")
     if missing:
-        parts.append(f"A new report does not have {_listed(missing)}.")
+        parts.append(f"A new report does not have {listed(missing)}.")
     return " ".join(parts)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many there are more."""
     shown = ", ".join(f"'{safe_name(name)}'" for name in names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

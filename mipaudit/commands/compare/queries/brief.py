@@ -1,0 +1,185 @@
+"""Which query leaks most, in a screenful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mipaudit.commands.compare.queries.page import place
+from mipaudit.formats.brief import (
+    AXIS,
+    NO_VERDICT,
+    Brief,
+    Interval,
+    axis,
+    axis_end,
+    drawn,
+    short_names,
+)
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
+from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from mipaudit.commands.compare.queries.report import CompareReport, RankedQuery
+    from mipaudit.statements.estimate import Attackers, Estimate
+
+
+def compare_brief(report: CompareReport) -> Brief:
+    """Return what is certain of the order, each query's place, and how far they are apart."""
+    answer, mood = _answer(report)
+    return Brief(
+        answer=answer,
+        mood=mood,
+        about=_about(report),
+        tables=(_ranking(report), *_differences(report)),
+        notes=tuple(_notes(report)),
+        again=verdict_again(report.verdict, report.policy),
+    )
+
+
+def _answer(report: CompareReport) -> tuple[str, Mood]:
+    if report.policy:
+        return verdict_answer(report.verdict, report.policy), policy_mood(report.verdict)
+    return f"{_found(report)}{_leaking(report)} {NO_VERDICT}", "plain"
+
+
+def _leaking(report: CompareReport) -> str:
+    """Say how many queries surely leak: to leak as much as another is not to leak little."""
+    trivial = report.design.trivial
+    rows = [one for one in report.advantages if one.attackers == "any"]
+    leaks = [one for one in rows if one.lower is not None and one.lower > trivial]
+    if leaks:
+        most = max(leaks, key=lambda one: one.lower or 0.0)
+        return (
+            f" Membership leaks through {len(leaks)} of {len(rows)}: '{safe_name(most.score)}' "
+            f"gives an advantage of at least {lower_text(most.lower or 0.0)}."
+        )
+    beside = (
+        one for one in (*report.best_of, *report.together) if one.validity != "not-an-interval"
+    )
+    if any(one.lower is not None and one.lower > trivial for one in beside):
+        return ""
+    return " None of them is shown to leak."
+
+
+def _found(report: CompareReport) -> str:
+    """Return what is certain about which query leaks more, for the ranking's class if it can."""
+    against, first = report.design.against, report.ranking[0]
+    facts = [fact for fact in map(_settled, report.differences) if fact]
+    of_class = [fact for fact in facts if fact[3] == against]
+    if not facts:
+        return (
+            f"No query is shown to leak more than another; '{safe_name(first.query)}' has the "
+            f"largest best estimate, {value_text(first.estimate)} {against_phrase(against)}."
+        )
+    leads = [fact for fact in of_class if fact[0] == first.query]
+    if len(leads) == len(report.ranking) - 1 > 1:
+        least = min(lower for _, _, lower, _ in leads)
+        return (
+            f"'{safe_name(first.query)}' leaks most: at least {lower_text(least)} more than any "
+            f"other query, {against_phrase(against)}."
+        )
+    more, less, lower, attackers = max(leads or of_class or facts, key=lambda fact: fact[2])
+    rest = len(of_class or facts) - 1
+    others = f" ({rest} more such difference{'s' * (rest > 1)})" if rest else ""
+    return (
+        f"'{safe_name(more)}' leaks at least {lower_text(lower)} more than '{safe_name(less)}', "
+        f"{against_phrase(attackers)}{others}."
+    )
+
+
+def _settled(row: Estimate) -> tuple[str, str, float, Attackers] | None:
+    """Return which of two queries surely leaks more, than which, by how much, for whom."""
+    versus = row.versus or ""
+    if row.lower is not None and row.lower > 0:
+        return row.score, versus, row.lower, row.attackers
+    if row.upper is not None and row.upper < 0:
+        return versus, row.score, -row.upper, row.attackers
+    return None
+
+
+def _about(report: CompareReport) -> str:
+    design = report.design
+    sizes = {(one.n_members, one.n_holdout) for one in design.queries}
+    rows = "members and holdout records of several sizes"
+    if len(sizes) == 1:
+        ((members, holdout),) = sizes
+        rows = f"{count_text(members)} members, {count_text(holdout)} holdout records"
+    blind = "" if not design.trivial else f"; blind guessing has {value_text(design.trivial)}"
+    sure = percent_text(design.confidence)
+    return f"{len(design.queries)} queries, {rows}, {sure} confidence{blind}."
+
+
+def _ranking(report: CompareReport) -> Grid:
+    rows = [(one, _advantage(report, one)) for one in report.ranking]
+    names = short_names(one.query for one in report.ranking)
+    end = axis_end([figure for _, figure in rows])
+    against = against_phrase(report.design.against)
+    return Grid(
+        caption="Advantage, from 0 (none) to 1 (sure). At least: some attacker. Best, at most, and "
+        f"place (1 leaks most): {against}.",
+        head=("place", "query", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        rows=tuple(
+            (place(one), names[one.query], drawn(figure, end, AXIS), *limits(figure))
+            for one, figure in rows
+        ),
+        words=3,
+    )
+
+
+def _advantage(report: CompareReport, one: RankedQuery) -> Interval:
+    rows = {row.attackers: row for row in report.advantages if row.score == one.query}
+    of_class = rows.get(report.design.against)
+    return Interval(
+        lower=rows["any"].lower if "any" in rows else None,
+        value=one.estimate,
+        upper=None if of_class is None else of_class.upper,
+    )
+
+
+def _differences(report: CompareReport) -> Iterator[Grid]:
+    rows = [row for row in report.differences if row.attackers == report.design.against]
+    # What is certain stands first, so that it gives way last.
+    rows.sort(key=lambda row: _settled(row) is None)
+    names = short_names(one.name for one in report.design.queries)
+    if rows:
+        yield Grid(
+            caption=f"How much more the first leaks, {against_phrase(report.design.against)}.",
+            head=("difference", AT_LEAST, "best", AT_MOST),
+            rows=tuple(
+                (f"{names[row.score]} - {names[row.versus or '']}", *_signed(row)) for row in rows
+            ),
+            words=1,
+        )
+
+
+def _signed(row: Estimate) -> tuple[str, str, str]:
+    return (
+        "none" if row.lower is None else lower_text(row.lower),
+        "-" if row.value is None else value_text(row.value),
+        "none" if row.upper is None else upper_text(row.upper),
+    )
+
+
+def _notes(report: CompareReport) -> Iterator[str]:
+    limit = {one.limit for one in report.policy}
+    if len(limit) == 1:
+        versus = safe_name(report.policy[0].versus)
+        yield f"The limit: at most {number_text(*limit)} more than '{versus}'."
+    gains = [row for row in report.gains if row.lower]
+    if gains:
+        most = max(gains, key=lambda row: (row.attackers == report.design.against, row.lower))
+        yield (
+            f"Seen together, {safe_name(most.score)} leak at least {lower_text(most.lower or 0.0)} "
+            f"more than the better one does {against_phrase(most.attackers)}."
+        )

@@ -1,0 +1,228 @@
+"""How exposed records are, in a screenful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.brief import (
+    AXIS,
+    NO_VERDICT,
+    Brief,
+    Interval,
+    axis,
+    axis_end,
+    drawn,
+    short_names,
+)
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
+from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import (
+    count_text,
+    lower_text,
+    number_text,
+    percent_text,
+    upper_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from mipaudit.commands.records.report import CellRisk, GroupRisk, RecordsReport
+
+
+_FEW: Final = 3
+_NARROW: Final = 12  # characters of an interval beside many columns
+
+
+def records_brief(report: RecordsReport) -> Brief:
+    """Return the largest risk, how many records have what risk, and the most exposed groups."""
+    answer, mood = _answer(report)
+    return Brief(
+        answer=answer,
+        mood=mood,
+        about=_about(report),
+        tables=(
+            _bands(report),
+            *([_groups(report)] if report.groups else []),
+            *([_top(report)] if report.top else []),
+            *([_cells(report)] if report.cells and not report.groups else []),
+        ),
+        notes=tuple(_notes(report)),
+        again=verdict_again(report.verdict, report.policy),
+    )
+
+
+def _answer(report: RecordsReport) -> tuple[str, Mood]:
+    if report.policy:
+        score = report.design.score_column
+        answer = verdict_answer(report.verdict, report.policy, score=score)
+        return answer, policy_mood(report.verdict)
+    text, leaks = _found(report)
+    return f"{text} {NO_VERDICT}", "bad" if leaks else "plain"
+
+
+def _found(report: RecordsReport) -> tuple[str, bool]:
+    """Return what is shown of the most exposed records, and whether that is a leak."""
+    design, largest = report.design, report.estimates[0]
+    lower, upper = largest.lower or 0.0, 1.0 if largest.upper is None else largest.upper
+    if lower > design.baseline:
+        what = "value" if design.discrete else "cell"
+        most = f", and no cell one above {upper_text(upper)}" if upper < 1 else ""
+        return (
+            f"Records are exposed: the {what} of the score that tells most has a risk of at least "
+            f"{lower_text(lower)}{most}."
+        ), True
+    group = max(report.groups, key=lambda one: one.lower, default=None)
+    if group is not None and group.lower > design.baseline:
+        return (
+            f"Membership leaks in group '{safe_name(group.group)}': an advantage of at least "
+            f"{lower_text(group.lower)}. The largest risk is at most {upper_text(upper)}."
+        ), True
+    listed = report.listed_members + report.listed_holdout
+    if listed:
+        return f"{_listed(report)} The largest risk is at most {upper_text(upper)}.", True
+    differing = [one for one in report.groups if one.differs != "not shown"]
+    if differing:
+        first = differing[0]
+        better = "better" if first.differs == "higher" else "worse"
+        return (
+            f"One attack does surely {better} in group '{safe_name(first.group)}' than in the "
+            f"rest. The largest risk is at most {upper_text(upper)}."
+        ), True
+    return (
+        f"No record is shown to be exposed: the largest risk is at least {lower_text(lower)}, at "
+        f"most {upper_text(upper)}."
+    ), False
+
+
+def _listed(report: RecordsReport) -> str:
+    design = report.design
+    return (
+        f"{count_text(report.listed_members)} members and {count_text(report.listed_holdout)} "
+        f"holdout records are in cells listed with a risk above {number_text(design.tau)} (about "
+        f"{percent_text(design.fdr)} of such cells may be listed wrongly)."
+    )
+
+
+def _about(report: RecordsReport) -> str:
+    design = report.design
+    return (
+        f"Score '{safe_name(design.score_column)}': {count_text(design.n_members)} members, "
+        f"{count_text(design.n_holdout)} holdout records in {count_text(design.cells)} cells, "
+        f"{percent_text(design.confidence)} confidence; a score that says nothing has a risk of "
+        f"{number_text(design.baseline)}."
+    )
+
+
+def _bands(report: RecordsReport) -> Grid:
+    """Return how many records have a risk, the most exposed first."""
+    return Grid(
+        caption="Records by the risk of their cell: 0 tells nothing, 1 is certain.",
+        head=(
+            "risk of at least",
+            "surely: members",
+            "holdout",
+            "best estimate: members",
+            "holdout",
+        ),
+        rows=tuple(
+            (
+                number_text(band.low),
+                count_text(band.at_least_members),
+                count_text(band.at_least_holdout),
+                count_text(sum(one.members for one in report.bands if one.low >= band.low)),
+                count_text(sum(one.holdout for one in report.bands if one.low >= band.low)),
+            )
+            for band in reversed(report.bands)
+            if band.low > 0
+        ),
+        words=1,
+    )
+
+
+def _cells(report: RecordsReport) -> Grid:
+    end = axis_end([], [1.0])
+    sure = [one for one in report.cells if one.in_list or one.lower > report.design.baseline]
+    shown = sure or report.cells[:_FEW]
+
+    def row(one: CellRisk) -> tuple[str, ...]:
+        risk = Interval(one.lower, one.risk, one.upper)
+        sizes = count_text(one.members), count_text(one.holdout)
+        return (str(one.cell), one.speaks_for, drawn(risk, end, AXIS), *limits(risk), *sizes)
+
+    return Grid(
+        caption=f"{'The exposed cells' if sure else 'The cells nearest to being exposed'}; limits "
+        "for all cells together.",
+        head=(
+            *("cell", "speaks for", axis(end, AXIS), AT_LEAST, "risk", AT_MOST),
+            *("members", "holdout"),
+        ),
+        rows=tuple(map(row, shown)),
+        words=3,
+    )
+
+
+def _top(report: RecordsReport) -> Grid:
+    return Grid(
+        caption=f"The most exposed records; {count_text(report.top_tied)} are as exposed as the "
+        "last. Rows count from 0.",
+        head=("row", "is", "speaks for", AT_LEAST, "risk", AT_MOST),
+        rows=tuple(
+            (
+                str(one.row),
+                "member" if one.member else "holdout",
+                one.speaks_for,
+                lower_text(one.lower),
+                value_text(one.risk),
+                upper_text(one.upper),
+            )
+            for one in report.top
+        ),
+        words=3,
+    )
+
+
+def _groups(report: RecordsReport) -> Grid:
+    rows = [(one, Interval(one.lower, one.value, None)) for one in report.groups]
+    end = axis_end([figure for _, figure in rows])
+    names = short_names(one.group for one in report.groups)
+    differing = any(one.differs != "not shown" for one in report.groups)
+    width = _NARROW if differing else AXIS
+    also = "; and one attack there beside the rest" if differing else ""
+    return Grid(
+        caption=f"Advantage within each group, any attacker{also}.",
+        head=(
+            *("group", axis(end, width), *["beside the rest"] * differing),
+            *(AT_LEAST, "best", "members", "holdout"),
+        ),
+        rows=tuple(
+            (
+                names[one.group],
+                drawn(figure, end, width),
+                *[_does(one)] * differing,
+                lower_text(one.lower),
+                value_text(one.value),
+                count_text(one.members),
+                count_text(one.holdout),
+            )
+            for one, figure in rows
+        ),
+        words=2 + differing,
+    )
+
+
+def _does(group: GroupRisk) -> str:
+    return {"higher": "better", "lower": "worse"}.get(group.differs, "not shown")
+
+
+def _notes(report: RecordsReport) -> Iterator[str]:
+    if report.listed_members + report.listed_holdout:
+        yield _listed(report)
+    if report.groups and all(one.differs == "not shown" for one in report.groups):
+        yield f"None of {count_text(len(report.groups))} groups is shown to differ from the rest."
+    if report.small_cells:
+        yield (
+            f"Cells of fewer than {count_text(report.design.min_cell)} records are not shown: "
+            f"{count_text(report.small_cells)}."
+        )
