@@ -150,3 +150,10 @@ def test_reports_are_equal_and_travel_as_before(report):
     assert again == report
     assert dataclasses.replace(report) == report
     assert isinstance(report.to_pandas(), pd.DataFrame)
+
+
+def test_names_of_columns_do_not_steer_a_terminal_at_the_prompt(hostile, capsys):
+    hostile.show()
+    shown = repr(hostile) + capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
