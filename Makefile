@@ -33,11 +33,12 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test lint format types imports truths fuzz validate-short validate bench docs lock clean
+.PHONY: help setup tools demo test browser-test lint format types imports truths fuzz validate-short validate bench docs lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
 	@echo 'make test            set up, add what the tests need, then run them'
+	@echo 'make browser-test    the page in Chromium, and heard by axe-core from npm'
 	@echo 'make lint            ruff: rules and format'
 	@echo 'make types           mypy, strict'
 	@echo 'make docs            rewrite the output that the documents quote'
@@ -75,6 +76,14 @@ demo: setup
 
 test: tools
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# Needs Chromium (Debian: apt install chromium) and npm; no part of the gate.
+browser-test: tools
+	@set -e; command -v npm > /dev/null || { echo 'make: needs npm, for axe-core' >&2; exit 1; }; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$$dir" axe-core@4; \
+	MIPAUDIT_AXE="$$dir/node_modules/axe-core/axe.min.js" \
+		$(BIN)/python -m pytest -v tests/formats/test_browser.py
 
 lint: tools
 	$(BIN)/ruff check .
