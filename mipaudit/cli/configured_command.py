@@ -14,6 +14,7 @@ from mipaudit.cli.setting_names import (
     PREFIX,
     SCORES,
     foreign_variables,
+    forget_alone,
     forget_scores,
     key_of,
     require_known,
@@ -103,6 +104,7 @@ class ConfiguredCommand(SingleValueCommand):
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
         forget_scores(ctx)
+        forget_alone(ctx, config_of(ctx))
         left = _left_out(ctx)
         try:
             status = super().invoke(ctx)

@@ -131,6 +131,23 @@ def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of contex
             context.params[place.name] = None
 
 
+def forget_alone(context: Any, config: ConfigFile | None) -> None:  # noqa: ANN401 - of either kind
+    """Leave out what a file or the environment sets for all commands and means nothing here.
+
+    A delta is that of every epsilon: where none is claimed, it is no mistake.
+    """
+    own = config.table.get(context.command.name) if config is not None else None
+    for one in context.command.params:
+        other, source = getattr(one, "only_with", None), context.get_parameter_source(one.name)
+        for_all = source is not None and source.name in {"DEFAULT_MAP", "ENVIRONMENT"}
+        if other is None or not for_all or context.params.get(other):
+            continue
+        if not isinstance(own, dict) or key_of(one) not in {key.replace("-", "_") for key in own}:
+            (context.default_map or {}).pop(one.name, None)
+            context.params[one.name] = one.get_default(context)
+            context.set_parameter_source(one.name, type(source).DEFAULT)
+
+
 def with_attackers(config: ConfigFile) -> ConfigFile:
     """Return the file with the attackers that it names for all limits on each that has none.
 

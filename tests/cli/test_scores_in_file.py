@@ -129,3 +129,40 @@ def test_settings_for_all_commands_do_not_keep_reports_from_being_compared(
     assert mipaudit("compare", "a.json", "b.json").returncode == 0
     typed = mipaudit("compare", "a.json", "b.json", "--score-col", "loss", "--no-config")
     assert typed.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("delta = 1e-5", ["estimate", "private.parquet"]),
+        ('blind_against = "thresholds"', ["estimate", "private.parquet"]),
+        ('unit_rows = "mean"', ["estimate", "private.parquet"]),
+        ('small_groups = "refuse"', ["records", "private.parquet"]),
+        ("categories = 3", ["bounds", "--epsilon", "1"]),
+    ],
+)
+def test_what_goes_with_a_setting_of_another_command_is_no_mistake(
+    mipaudit, folder, setting, words
+):
+    (folder / "mipaudit.toml").write_text(f"{setting}\n")
+    key = setting.partition(" ")[0]
+
+    done = mipaudit(*words, "-f", "json")
+    own = f"[{words[0]}]\n{setting}\n"
+    (folder / "mipaudit.toml").write_text(own)
+    meant = mipaudit(*words)
+
+    assert done.returncode == 0, done.stderr
+    settings = {one["name"]: one for one in json.loads(done.stdout)["provenance"]["settings"]}
+    assert settings[key]["source"] == "default"
+    assert meant.returncode == 2
+    assert "has no meaning without" in meant.stderr
+
+
+def test_it_counts_where_it_means_something(mipaudit, folder):
+    (folder / "mipaudit.toml").write_text("delta = 1e-5\n")
+
+    done = mipaudit("estimate", "private.parquet", "--claimed-epsilon", "3", "-f", "json")
+
+    settings = {one["name"]: one for one in json.loads(done.stdout)["provenance"]["settings"]}
+    assert (settings["delta"]["value"], settings["delta"]["source"]) == (1e-5, "file")
