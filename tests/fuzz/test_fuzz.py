@@ -24,6 +24,10 @@ ENDINGS = {0, 1, 2, 3}
 
 POLICIES = {
     "estimate": """
+scores = ["s.csv"]
+require_policy = true
+delta = 1e-5
+unit_rows = "mean"
 prior = 0.5
 confidence = 0.99
 max_advantage = 0.1
