@@ -213,6 +213,7 @@ def _bar(axes: Axes, place: int, one: Interval) -> None:
         xytext=(0, 7),
         textcoords="offset points",
         fontsize=_LETTERS - 1,
+        bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},  # over the lines of the policy
     )
 
 
