@@ -18,10 +18,10 @@ uses the file. Read the limits, change what does not fit, and keep the file besi
 Examples:
   mipaudit init
       mipaudit.toml, for what leaves the house: an answer that is not sure fails.
-  mipaudit init --policy research
-      For work in progress: wider limits, and an answer that is not sure is only told.
-  mipaudit init -o strict.toml
-      Another file; use it with mipaudit estimate scores.parquet --config strict.toml
+  mipaudit init --policy research -o research.toml
+      Another file, for work in progress: wider limits, and an answer that is not sure is only told.
+  mipaudit estimate scores.parquet --config research.toml
+      A file of another name is used where it is named.
 """
 
     policy: Annotated[
