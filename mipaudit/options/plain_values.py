@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+_ALL: Final = 100  # percent
 
 
 def number(code: str, value: object, accepted: str | None = None) -> float:
@@ -41,15 +43,16 @@ def number_hint(given: object) -> str | None:
     return f"Write {value / 100 if '%' in text else value:.15g}." if math.isfinite(value) else None
 
 
-def percent_hint(given: object, holds: Callable[[Any], bool]) -> str | None:
+def percent_hint(given: Any, holds: Callable[[Any], bool]) -> str | None:  # noqa: ANN401
     """Return how to write a number of percent, where a share of 1 is wanted.
 
     Args:
         given: what was refused.
         holds: tells whether a value is accepted.
     """
-    if isinstance(given, (int, float)) and given > 1 and not holds(1.5) and holds(given / 100):
-        return f"If it is a percentage, write {given / 100:.15g}."
+    small = isinstance(given, (int, float)) and 1 < given <= _ALL
+    if small and not holds(1.5) and holds(given / _ALL):
+        return f"If it is a percentage, write {given / _ALL:.15g}."
     return None
 
 
