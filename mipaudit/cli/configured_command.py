@@ -104,9 +104,9 @@ class ConfiguredCommand(SingleValueCommand):
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the parser's own
         """Run it; an error about a setting says where the setting comes from."""
         forget_scores(ctx)
-        forget_alone(ctx, config_of(ctx))
         left = _left_out(ctx)
         try:
+            forget_alone(ctx, config_of(ctx))
             status = super().invoke(ctx)
         except UsageError as error:
             place = _place(ctx, error.code)

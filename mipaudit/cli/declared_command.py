@@ -141,7 +141,7 @@ def _parameter(one: Declared, said: str) -> Any:  # noqa: ANN401 - of the parser
         # Typed it is a text, as 1e4; a policy file has a whole number all the same.
         parameter.type = copy(parameter.type)
         parameter.type.name = "integer"
-    parameter.also, parameter.only_with = one.option.also, one.option.only_with
+    parameter.also, parameter.declared = one.option.also, one
     return parameter
 
 

@@ -134,14 +134,22 @@ def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of contex
 def forget_alone(context: Any, config: ConfigFile | None) -> None:  # noqa: ANN401 - of either kind
     """Leave out what a file or the environment sets for all commands and means nothing here.
 
-    A delta is that of every epsilon: where none is claimed, it is no mistake.
+    A delta is that of every epsilon: where none is claimed, it is no mistake. It must be a delta
+    all the same.
+
+    Raises:
+        UsageError: a value is outside its range.
     """
+    from mipaudit.options.declare import checked
+
     own = config.table.get(context.command.name) if config is not None else None
     for one in context.command.params:
-        other, source = getattr(one, "only_with", None), context.get_parameter_source(one.name)
+        option, source = getattr(one, "declared", None), context.get_parameter_source(one.name)
+        other = None if option is None else option.option.only_with
         for_all = source is not None and source.name in {"DEFAULT_MAP", "ENVIRONMENT"}
-        if other is None or not for_all or context.params.get(other):
+        if option is None or other is None or not for_all or context.params.get(other):
             continue
+        checked(option, context.params[one.name])
         if not isinstance(own, dict) or key_of(one) not in {key.replace("-", "_") for key in own}:
             (context.default_map or {}).pop(one.name, None)
             context.params[one.name] = one.get_default(context)

@@ -41,8 +41,8 @@ RUNS = {
     "verify": ("verify", "kept.json", "--input", "scores.parquet"),
     "schema": ("schema",),
 }
-# A summary is not for reading; a reproduction writes a folder.
-WITHOUT_REPORT = {"help", "summarize", "reproduce"}
+# A summary is not for reading; a reproduction writes a folder, init a policy file.
+WITHOUT_REPORT = {"help", "init", "summarize", "reproduce"}
 # Their -o takes the scores; the report is printed.
 QUERIES = {"query losses", "query lira"}
 WITHOUT_FORM = {"schema"}

@@ -71,8 +71,8 @@ Examples:
       scores.parquet.truth.json.
   mipaudit simulate leaked-atoms --n-members 50000 --n-holdout 50000 -o scores.csv.gz
   mipaudit simulate laplace-1 -q | mipaudit estimate -
-  mipaudit simulate izzo-prop9-14 -o splits.csv
-      Random splits, for mipaudit noise --from splits.csv.
+  mipaudit simulate izzo-prop9-14 -o drawn.csv
+      Random splits, for mipaudit noise --from drawn.csv.
 """
 
 
