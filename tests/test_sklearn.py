@@ -80,6 +80,13 @@ def test_what_gives_no_outputs_for_classes_is_refused(noise):
         audit_classifier(object(), X[:9], y[:9], X[9:], y[9:])
 
 
+def test_a_model_that_answers_the_same_for_everybody_is_named_so(noise):
+    X, y = noise
+    stump = DecisionTreeClassifier(min_samples_leaf=400).fit(X[:400], y[:400])
+    with pytest.raises(InputError, match="the same for every record"):
+        audit_classifier(stump, X[:400], y[:400], X[400:], y[400:])
+
+
 @pytest.mark.parametrize("framed", [False, True])
 def test_the_members_of_a_fold_are_those_that_its_model_was_trained_on(noise, framed):
     X, y = noise

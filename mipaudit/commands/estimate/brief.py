@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.statements.estimate import Attackers, Estimate
+    from mipaudit.statements.policy import PolicyCheck
 
 _HEIGHT: Final = 24
 _SHOWN_FPR: Final = 0.01
@@ -124,7 +125,7 @@ def _main(report: Report) -> list[Estimate]:
 
 
 def _widest(rows: Iterable[Estimate]) -> Estimate | None:
-    """Return the row whose upper limit speaks for most attackers, of these the largest."""
+    """Return the largest of the scores' upper limits, each that which speaks for most attackers."""
     limited = [
         one
         for one in rows
@@ -133,7 +134,10 @@ def _widest(rows: Iterable[Estimate]) -> Estimate | None:
         and one.validity != "not-an-interval"
         and one.attackers != "noised-query"
     ]
-    return max(limited, key=lambda one: (one.attackers == "any", one.upper), default=None)
+    of_score: dict[str, Estimate] = {}
+    for one in sorted(limited, key=lambda one: (one.attackers == "any", one.upper)):
+        of_score[one.score] = one
+    return max(of_score.values(), key=lambda one: one.upper or 0.0, default=None)
 
 
 def _whom(row: Estimate) -> str:
@@ -141,12 +145,22 @@ def _whom(row: Estimate) -> str:
 
 
 def judged_attackers(report: Report, contents: Contents) -> Attackers:
-    """Return the class whose upper limit is shown: the policy's, else the widest that has one."""
-    judged = [one.against for one in report.policy if one.quantity == "advantage"]
-    if judged:
-        return judged[0]
+    """Return the class whose upper limits are shown: the policy's, else the widest with limits.
+
+    One that limits every score, if any does: the column says once for whom it holds.
+    """
+    asked: list[Attackers] = [one.against for one in report.policy if one.quantity == "advantage"]
     widest = _widest(contents.by_score[contents.scores[0]])
-    return "any" if widest is None else widest.attackers
+    asked += ["any" if widest is None else widest.attackers, "intervals-4"]
+    shared = (
+        one for one in asked if all(_limited(contents, name, one) for name in contents.scores)
+    )
+    return next(shared, asked[0])
+
+
+def _limited(contents: Contents, score: str, against: Attackers) -> bool:
+    most = contents.advantage(score, against)
+    return most is not None and most.upper is not None
 
 
 def _about(report: Report) -> str:
@@ -160,10 +174,13 @@ def _about(report: Report) -> str:
 
 
 def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
-    rows = [score_row(contents, score, against) for score in contents.scores]
-    marks = [
-        one.limit for one in report.policy if one.quantity == "advantage" and one.prior is None
+    asked = [one for one in report.policy if one.quantity == "advantage" and one.prior is None]
+    judged = {one.score: one for one in asked if one.against == against and one.group is None}
+    rows = [
+        _as_judged(score_row(contents, score, against), judged.get(score))
+        for score in contents.scores
     ]
+    marks = [one.limit for one in asked]
     mark = marks[0] if marks else None
     end = axis_end(rows, marks)
     names = short_names(contents.scores)
@@ -227,6 +244,14 @@ def score_row(contents: Contents, score: str, against: Attackers) -> Estimate:
     return replace(found, upper=None if most is None else most.upper)
 
 
+def _as_judged(row: Estimate, check: PolicyCheck | None) -> Estimate:
+    """Return a row with the limits that the verdict rests on, which share the error otherwise."""
+    if check is None or check.blind is not None:
+        return row
+    lower = row.lower if check.lower is None else check.lower
+    return replace(row, lower=lower, upper=check.upper)
+
+
 def _detail(contents: Contents, score: str) -> tuple[str, str]:
     auc = contents.auc(score)
     tpr = next(
@@ -251,8 +276,9 @@ def _notes(report: Report) -> Iterator[str]:
     open_ones = [one for one in report.policy if one.status == "inconclusive"]
     settling = [one.records_to_settle for one in open_ones if one.records_to_settle is not None]
     if len(open_ones) > 1 and settling:
-        whole = "every" if len(settling) == len(open_ones) else f"{len(settling)} of the"
-        yield f"About {count_text(max(settling))} records in all would settle {whole} open limit."
+        whole = len(settling) == len(open_ones)
+        which = "every open limit" if whole else f"{len(settling)} of {len(open_ones)} open limits"
+        yield f"About {count_text(max(settling))} records in all would settle {which}."
     if report.blind is not None:
         yield f"The records alone: {blind_line(report.blind)}."
 

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.formats.documents import brief_report
+from mipaudit.statements.text.rounding import lower_text, upper_text
 from tests.fixtures.briefs import answer, shown
 
 
@@ -74,3 +76,15 @@ def test_a_waiver_is_told_first_and_last(until):
     else:
         assert answer(report).startswith("NOT MET")
         assert "waiver by A expired" in answer(report)
+
+
+def test_the_figures_beside_a_verdict_are_those_that_it_rests_on():
+    random = np.random.default_rng(4)
+    member = np.repeat([True, False], 500)
+    columns = {f"score_{at}": random.normal(member * at / 3) for at in range(3)}
+    report = mipaudit.estimate(pd.DataFrame({"member": member, **columns}), max_advantage=0.2)
+    text = brief_report(report, width=80)
+    for check in report.policy:
+        (row,) = [line for line in text.splitlines() if line.startswith(f"  {check.score} ")]
+        assert f" {lower_text(check.lower)} " in row
+        assert f" {upper_text(check.upper)} " in row

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mipaudit.reading.sheets.coordinates import Coordinates
     from mipaudit.statements.origin import InputFile
 
+_CONSTANT: Final = "The model answers the same for every record: is it trained?"
 _LOGITS: Final = ("logits", "outputs", "scores")
 _PROBABILITIES: Final = ("probabilities", "probs", "predictions", "confidences")
 # Sums of float32 or rounded probabilities stray from 1.
@@ -199,6 +200,8 @@ def _together(sides: Sequence[ModelAnswers]) -> ModelAnswers:
             "classes_differ", "Members and holdout records have outputs for different classes."
         )
     _require_same_classes([one.classes for one in sides], "The holdout's outputs")
+    if len(sides) > 1 and all((one.log_p == sides[0].log_p[0]).all() for one in sides):
+        raise InputError("constant_outputs", _CONSTANT)
     if len(sides) > 1 and np.array_equal(sides[0].log_p, sides[1].log_p):
         raise InputError(
             "same_outputs",
