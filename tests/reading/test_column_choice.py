@@ -94,3 +94,19 @@ def test_every_column_of_membership_is_found_and_is_no_feature(name):
     assert {one.column: one.why for one in shift(*sides).design.skipped} == {
         name: "says membership"
     }
+
+
+def test_records_in_place_of_scores_are_named_so():
+    ages = np.arange(200) % 60 + 20
+    words = np.where(ages > 50, "old", "young")
+    people = pd.DataFrame({"member": np.arange(200) % 2, "age": ages, "job": words, "town": words})
+    told = {one.code: one for one in estimate(people).findings}
+    assert told["looks_like_records"].serious
+    for table in (
+        people.drop(columns="town"),
+        people.rename(columns={"age": "score_age"}),
+        people.assign(age=ages * 0.5 + 0.25),
+    ):
+        assert "looks_like_records" not in {one.code for one in estimate(table).findings}
+    named = estimate(people, score_col="age")
+    assert "looks_like_records" not in {one.code for one in named.findings}

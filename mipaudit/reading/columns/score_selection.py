@@ -45,6 +45,13 @@ _UNREADABLE: Final[dict[str, str]] = {
 }
 _LISTS: Final = "lists of numbers"
 _NOT_NAMED: Final = "not named"
+# Beside so many columns of text, whole numbers are more likely ages and codes than scores.
+_FEWEST_TEXTS: Final = 2
+_RECORDS: Final = (
+    "These look like records, not scores: whole numbers between columns of text were taken, and no "
+    "release was looked at. Of synthetic records mipaudit query makes scores, of a model's outputs "
+    "mipaudit query losses; name the columns with `score_col` if they are scores."
+)
 _ID_LIKE: Final = "named like an id, label, prediction or group"
 _NAMED_OR_UNREADABLE: Final = frozenset({_ID_LIKE, *_UNREADABLE.values()})
 # Why a column was never a candidate: no number in a report depends on whether it is there.
@@ -325,6 +332,13 @@ def _is_measured(field: Field) -> bool:
     return says and field.kind == "float"
 
 
+def _look_like_records(selection: Selection) -> bool:
+    """Tell whether whole numbers between texts were taken, none of them named as a score."""
+    texts = sum(why == _UNREADABLE["string"] for _, why in selection.skipped)
+    named = any(field.kind == "float" or says_score(field.name) for field in selection.scores)
+    return texts >= _FEWEST_TEXTS and not named
+
+
 def selection_findings(selection: Selection) -> tuple[Finding, ...]:
     """Return what the rules took for scores, where that is more than one, and what they left."""
     if not selection.found:
@@ -340,6 +354,8 @@ def selection_findings(selection: Selection) -> tuple[Finding, ...]:
                 "widens the limits of the others: name those that matter with `score_col`.",
             )
         )
+    if _look_like_records(selection):
+        found.append(Finding(code="looks_like_records", serious=True, text=_RECORDS))
     reasons = sorted({why for _, why in selection.unaudited})
     for reason in reasons:
         left = sorted(name for name, why in selection.unaudited if why == reason)
