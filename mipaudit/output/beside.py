@@ -1,4 +1,4 @@
-"""Files that a command writes beside its report: places that are checked before anything runs."""
+"""Files that a command writes beside each other: places that are checked before anything runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mipaudit.errors import UsageError
 from mipaudit.output.destination import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Asked(NamedTuple):
@@ -61,16 +61,42 @@ def files_beside(
             )
         place = Destination.open(name, inputs=inputs, option=f"`{option}`")
         found[option] = Beside(place, suffix.removeprefix("."))
-    paths = [one.path for one in (report, *(beside.place for beside in found.values())) if one.path]
+    wanted = {"output": "the report"} | {one.option: f"the {one.what}" for one in asked}
+    _require_apart((report, *(beside.place for beside in found.values())), wanted)
+    return found
+
+
+def report_beside(
+    name: str | None, data: Destination | None, *, inputs: Iterable[str | None]
+) -> Destination:
+    """Return the checked place of a report whose command writes data, too.
+
+    Args:
+        name: the file; None is standard output.
+        data: where the data go; None: nowhere.
+        inputs: what is read.
+
+    Raises:
+        UsageError: both would be one file.
+        OutputError: the place cannot be written to.
+    """
+    place = Destination.open(name, inputs=inputs, option="`report`")
+    places = (place,) if data is None else (data, place)
+    _require_apart(places, {"output": "the data", "report": "the report"})
+    return place
+
+
+def _require_apart(places: Iterable[Destination], wanted: Mapping[str, str]) -> None:
+    """Refuse one file for two things; ``wanted`` has what each option asks for, for people."""
+    paths = [one.path for one in places if one.path]
     if len(set(paths)) < len(paths):
-        things = _joined(["The report", *(f"the {one.what}" for one in asked)])
-        options = _joined([f"`{option}`" for option in ("output", *(one.option for one in asked))])
+        things = _joined([*wanted.values()])
+        options = _joined([f"`{option}`" for option in wanted])
         raise UsageError(
             "same_file",
-            f"{things} need a file each.",
+            f"{things[0].upper()}{things[1:]} need a file each.",
             hint=f"Name different files for {options}.",
         )
-    return found
 
 
 def _joined(words: list[str]) -> str:

@@ -15,7 +15,7 @@ from mipaudit.output.progress import progress_bar
 from mipaudit.output.terminal import note, note_written, table_width, use_color
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
     from mipaudit.formats.document import Picture
@@ -218,30 +218,6 @@ def write_report(asked: AskedT, shown: ReportShown, answer: Callable[[AskedT], A
     return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
 
 
-def open_beside(
-    name: str | None, data: Destination | None, *, inputs: Iterable[str | None]
-) -> Destination:
-    """Return the checked place of a report whose command writes data, too.
-
-    Args:
-        name: the file; None is standard output.
-        data: where the data go; None: nowhere.
-        inputs: what is read.
-
-    Raises:
-        UsageError: both would be one file.
-        OutputError: the place cannot be written to.
-    """
-    place = Destination.open(name, inputs=inputs, option="`report`")
-    if data is not None and place.path is not None and place.path == data.path:
-        raise UsageError(
-            "same_file",
-            "The data and the report need a file each.",
-            hint="Name different files for `output` and `report`.",
-        )
-    return place
-
-
 def write_scores(
     asked: AskedT,
     shown: ScoresShown | ReportShown,
@@ -265,13 +241,14 @@ def write_scores(
         UsageError: a file name that stands for no form, or that is an input.
         OutputError: a file cannot be written.
     """
+    from mipaudit.output.beside import report_beside
     from mipaudit.reading.rows.output import record_format
 
     output = None if shown.output == "-" else shown.output
     form = record_format(output, None, what="scores", example="scores") or "csv"
     scores = Destination.open(output, inputs=asked.inputs(), private=not beside)
     sidecar = Destination.open(f"{output}{beside}") if output is not None and beside else None
-    place = open_beside(getattr(shown, "report", None), scores, inputs=asked.inputs())
+    place = report_beside(getattr(shown, "report", None), scores, inputs=asked.inputs())
     made = answer(asked)
     with scores.stream() as file:
         made.write(file, form)

@@ -42,8 +42,9 @@ from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
 from mipaudit.options.spelling import flags_of
 from mipaudit.output import exit_code
+from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination
-from mipaudit.output.presentation import open_beside, present
+from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
 from mipaudit.output.terminal import note
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
@@ -95,7 +96,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
             "output", "Say where the scores go.", hint="For example: -o scores.parquet"
         )
     scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
-    place = open_beside(shown.report, scores, inputs=asked.inputs())
+    place = report_beside(shown.report, scores, inputs=asked.inputs())
     with (
         progress_bar(quiet=shown.quiet, doing="comparing", estimate=True) as progress,
         scores.stream() as file,

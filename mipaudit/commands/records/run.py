@@ -87,16 +87,17 @@ def answer_record_table(asked: RecordTableOptions) -> RecordTable:
 
 def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     """Write a row for each record into a file, and show the report; return the exit code."""
+    from mipaudit.output.beside import report_beside
     from mipaudit.output.destination import Destination
     from mipaudit.output.exit_code import report_exit
-    from mipaudit.output.presentation import open_beside, present
+    from mipaudit.output.presentation import present
     from mipaudit.output.progress import progress_bar
     from mipaudit.output.terminal import note
 
     rows = None
     if asked.output is not None:
         rows = Destination.open(asked.output, inputs=asked.inputs(), private=True)
-    report_place = open_beside(shown.report, rows, inputs=asked.inputs())
+    report_place = report_beside(shown.report, rows, inputs=asked.inputs())
     with (
         progress_bar(quiet=shown.quiet) as progress,
         nullcontext() if rows is None else rows.stream() as file,
