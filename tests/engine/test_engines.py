@@ -44,6 +44,24 @@ class HostileExecutor(Executor):
         future.set_result(fn(*args, **kwargs))
 
 
+class FaultyExecutor(Executor):
+    """Fails with an error of its own so many times, as Dask does while it loses a worker."""
+
+    _max_workers = 1
+
+    def __init__(self, faults):
+        self.faults = faults
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        self.faults -= 1
+        if self.faults >= 0:
+            future.set_exception(TypeError("cannot unpack non-iterable object"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
 @pytest.fixture(scope="module")
 def one_file(tmp_path_factory):
     folder = write_parts(tmp_path_factory.mktemp("one") / "d", (), group=ROWS)
@@ -141,3 +159,10 @@ def test_progress_counts_all_rows(parts):
     # One pass: what is small enough to be kept is read once.
     assert seen[-1] == (ROWS, ROWS)
     assert seen == sorted(seen)
+
+
+def test_a_fault_of_the_executor_is_tried_again_and_told_in_the_end(tmp_path, one_file):
+    folder = write_parts(tmp_path / "d", (), group=ROWS)
+    assert plain(mipaudit.estimate(folder, executor=FaultyExecutor(2))) == one_file
+    with pytest.raises(TypeError, match="unpack"):
+        mipaudit.estimate(folder, executor=FaultyExecutor(1_000))

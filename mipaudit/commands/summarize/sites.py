@@ -5,9 +5,9 @@ The seed is drawn with the cuts, and found in them again when the site counts.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from hashlib import blake2b
-from secrets import randbits
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -49,7 +49,7 @@ def drawn_seed(stated: int | None, site: str | None, scores: Sequence[ScoreName]
         scores: that it has.
     """
     if stated is None:
-        return randbits(_SEED_BITS)
+        return secrets.randbits(_SEED_BITS)
     named = "\0".join(one.name for one in scores)
     place = blake2b(f"{same_name(site or '')}\0{named}".encode(), digest_size=_DIGEST_BYTES)
     choice = SeedChoice(origin="stated", number=stated)

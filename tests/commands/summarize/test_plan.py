@@ -83,7 +83,7 @@ def test_the_plan_goes_into_a_file_and_says_how_many_rows(mipaudit, tmp_path):
 
 
 def test_the_least_number_of_rows_is_said_with_the_cuts(mipaudit, tmp_path):
-    write_scores(tmp_path / "a", "scores.parquet", 0, 30_000)
+    write_scores(tmp_path / "a", "scores.parquet", 0, 60_000)
     given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")
     done = mipaudit(*given, "--min-cell", "10")
     assert "at least 8,800 members" in done.stderr
