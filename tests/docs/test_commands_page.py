@@ -113,6 +113,7 @@ def sandbox(tmp_path_factory, run_line):
         run(f"mipaudit summarize {site}.csv --site {site} --cuts-only -o {site}.cuts -q")
     (folder / "sites").mkdir()
     run("mipaudit summarize scores.parquet -o sites/one.summary -q")
+    run("mipaudit init --policy research -o research.toml -q")
     # In a folder of its own: every other example would take it as its policy.
     (folder / "policy").mkdir()
     (folder / "policy" / "mipaudit.toml").write_text("max_advantage = 0.9\n", encoding="utf-8")
@@ -213,7 +214,7 @@ def quicker(example):
 
 
 @pytest.mark.parametrize(("command", "example"), ALL, ids=[example for _, example in ALL])
-def test_worked_examples_work(sandbox, run_line, command, example):
+def test_worked_examples_work(sandbox, run_line, tmp_path, command, example):
     if command == "validate":
         example = smaller(example)
     if command == "reproduce":
@@ -225,6 +226,7 @@ def test_worked_examples_work(sandbox, run_line, command, example):
         example = example.replace("scores.parquet", "full.parquet")
     if command == "compare" and "full.parquet" in example and "--score-col" not in example:
         example += " --score-col loss --score-col lira_online"
-    done = run_line(example, sandbox)
+    # Every other example would take what `init` writes as its policy.
+    done = run_line(example, tmp_path if example.startswith("mipaudit init") else sandbox)
     assert done.returncode in _DECIDED, done.stderr
     assert "Traceback" not in done.stderr
