@@ -26,9 +26,12 @@ def test_the_code_runs_and_says_what_the_page_says(tmp_path, monkeypatch, capsys
             quoted += 1
 
     assert quoted >= 5
+    first, calm, stronger = (names[one].estimates[0].lower for one in ("report", "again", "lira"))
+    assert (round(first, 2), round(stronger, 2)) == (0.36, 0.19)
+    assert stronger > calm + 0.1
+    assert PAGE.count("max_advantage=0.3)") == 3
     statuses = [names[name].verdict.status for name in ("report", "again", "lira")]
     assert statuses == ["not_met", "met", "inconclusive"]
-    assert names["lira"].estimates[0].lower > names["again"].estimates[0].lower + 0.1
     assert (tmp_path / "lira.html").stat().st_size > 10_000
     assert (tmp_path / "lira.json").exists()
     assert all(found > 0 for found in names["found"]["test_advantage"])

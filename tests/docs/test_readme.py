@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import fields
 from functools import cache
 from itertools import takewhile
@@ -41,7 +42,7 @@ TRUST = ROOT / "docs" / "how-to" / "trust.md"
 ATTACK = ROOT / "docs" / "explanation" / "named-attacks.md"
 MODEL_QUERIES = ROOT / "docs" / "how-to" / "model-outputs.md"
 FINDING_PAGES = (
-    *(READING, MIP_NOISE, EPSILON, COMPARE, RECORDS, MEASURES, SCALE),
+    *(JSON, MIP_NOISE, EPSILON, COMPARE, RECORDS, MEASURES, SCALE),
     *(QUERY, ATTACK, MODEL_QUERIES, SHIFT),
 )
 # Pipelines name the options of other programs; all that it shows is run elsewhere.
@@ -138,6 +139,13 @@ def test_the_docs_can_be_overlooked():
     assert {path.parent.name for path in pages} == {"docs", *SHELVES}
     assert linked >= {*pages} - {index}
     assert len(text_of(index).splitlines()) <= 60
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_each_python_that_is_named_may_install_it(version):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"Programming Language :: Python :: {version}" in project["classifiers"]
+    assert version in text_of(README)
 
 
 def test_examples_show_every_exit_code_of_a_verdict():

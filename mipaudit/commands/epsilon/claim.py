@@ -32,7 +32,7 @@ _MECHANISMS: Final[tuple[Mechanism, ...]] = ("gaussian", "laplace")
 _GAUSSIAN_AT_ZERO: Final = "Gaussian noise has no epsilon at delta 0"
 _TOO_FEW: Final = "a class is too small to be both searched and judged"
 _TWO_DIGITS: Final = 2
-# Runs that searching for the attack takes, beside knowing it (mipaudit help epsilon-audits).
+# Runs that searching for the attack takes, beside knowing it (mipaudit help methods).
 _SEARCH_COST: Final = 2.0
 
 

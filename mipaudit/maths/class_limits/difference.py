@@ -74,7 +74,7 @@ def paired_lower(encounter: Encounter, rivals: RivalClass, alpha: float) -> floa
     classes of the means of X = 1{A} - 1{B}, and its limit is D - k z^2/2 - z sqrt(V +
     k^2 z^2/4): a score limit, with V the empirical variance and k the most by which one row
     can move the sum, from X = 1 to X = -1, so that no row of disagreement seen does not mean
-    that there is none. Its error for rare rows was enumerated (mipaudit help compare-releases). The
+    that there is none. Its error for rare rows was enumerated (mipaudit help validation). The
     least of it is found among all thresholds, and all sets of few cells. Over the other
     classes it is bounded from below: for any c and s > 0 the variance of X is at most
     E(X - c)^2 and sqrt(V) at most s V + 1/(4 s), which makes the limit a sum over cells,

@@ -12,7 +12,7 @@ but for the error of that one test. No union over the class, no correction for t
 
 Where c1, c2 > 0 the linear form is the accuracy a = (c1 T + c2 (1-F)) / (c1 + c2) at the prior
 c1/(c1 + c2), and G_m >= 0 is a >= (c2 - c0)/(c1 + c2): both limits are those of the advantage
-at another prior, and keep their coverage at every size (tables in mipaudit help other-measures).
+at another prior, and keep their coverage at every size (tables in mipaudit help validation).
 
 Where attackers must keep a floor (PPV and its like) A* keeps it, but may be seen not to; and the
 error of G(A*) depends on how many records he picks out. Both are settled by bands of the rate

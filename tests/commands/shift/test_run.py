@@ -162,7 +162,7 @@ def test_policy(limit, status):
 
 
 def test_no_false_alarm_and_no_limit_above_the_truth():
-    """Short: the long run's figures are in docs/how-to/members-and-holdout.md."""
+    """Short: the long run's figures are in docs/reference/validation.md."""
     times, alarms, above = 40, 0, 0
     for seed in range(times):
         null = mipaudit.shift(table(2 * seed, 100), table(2 * seed + 1, 60), seed=seed)
