@@ -14,7 +14,6 @@ from mipaudit.cli.setting_names import (
     PREFIX,
     SCORES,
     foreign_variables,
-    forget_alone,
     forget_scores,
     key_of,
     require_known,
@@ -106,7 +105,6 @@ class ConfiguredCommand(SingleValueCommand):
         forget_scores(ctx)
         left = _left_out(ctx)
         try:
-            forget_alone(ctx, config_of(ctx))
             status = super().invoke(ctx)
         except UsageError as error:
             place = _place(ctx, error.code)

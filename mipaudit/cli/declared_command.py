@@ -14,10 +14,11 @@ from typer.models import ArgumentInfo, OptionInfo, ParamMeta
 from mipaudit.cli.configured_command import (
     ConfiguredCommand,
     SingleValueCommand,
+    config_of,
     listed_policy,
     settings_of,
 )
-from mipaudit.cli.setting_names import LIMITS
+from mipaudit.cli.setting_names import LIMITS, forget_idle
 from mipaudit.errors import MipauditError, UsageError
 from mipaudit.options.declare import REQUIRED, Options, declared
 from mipaudit.options.spelling import as_typed, flags_of
@@ -64,6 +65,7 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
 
     spare_imports()
     try:
+        forget_idle(context, config_of(context), asked)
         how: Any = options_from(context.params, shown)
         tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))

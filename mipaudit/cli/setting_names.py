@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from typer.core import TyperOption
 
     from mipaudit.cli.policy_file import ConfigFile
+    from mipaudit.options.declare import Options as Asked
 
 
 # Options by key: the long name without dashes.
 Options = dict[str, "TyperOption"]
+# From where a value is, in the parser's words: what comes later goes before.
+_RANKS: Final = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
+_TYPED: Final = _RANKS.index("COMMANDLINE")
 # What is audited by them are runs and canaries, not the scores of a release.
 _OTHER_SCORES: Final = frozenset({"epsilon"})
 # The input, which is no option.
@@ -122,38 +126,59 @@ def scores_place(command: Any) -> Any:  # noqa: ANN401 - an argument of the pars
 
 
 def forget_scores(context: Any) -> None:  # noqa: ANN401 - either kind of context
-    """Leave out the scores that the file names where the classes are given apart."""
+    """Leave out the scores of the file where others are typed: whole, or the classes apart."""
     place = scores_place(context.command)
-    source = place and context.get_parameter_source(place.name)
-    if source is not None and source.name == "DEFAULT_MAP":
-        apart = [name for name in ("members", "holdout") if context.params.get(name) is not None]
-        if any(context.get_parameter_source(one).name != "DEFAULT_MAP" for one in apart):
-            context.params[place.name] = None
+    if place is None:
+        return
+    apart = [one for one in context.command.params if one.name in {"members", "holdout"}]
+    ranks = {one.name: _rank(context, one.name) for one in (place, *apart)}
+    whole, classes = ranks[place.name], max([ranks[one.name] for one in apart], default=0)
+    if 0 < whole < classes:
+        _forget(context, [place])
+    elif 0 < classes < whole:
+        _forget(context, apart)
 
 
-def forget_alone(context: Any, config: ConfigFile | None) -> None:  # noqa: ANN401 - of either kind
+def _rank(context: Any, name: str) -> int:  # noqa: ANN401 - of either kind
+    """Return what goes before what: of two, the greater; 0 where nobody sets it."""
+    source = context.get_parameter_source(name)
+    return _RANKS.index(source.name) if source is not None and source.name in _RANKS else 0
+
+
+def forget_idle(context: Any, config: ConfigFile | None, asked: type[Asked]) -> None:  # noqa: ANN401
     """Leave out what a file or the environment sets for all commands and means nothing here.
 
     A delta is that of every epsilon: where none is claimed, it is no mistake. It must be a delta
     all the same.
+
+    Args:
+        context: of the parser.
+        config: the policy file, if any.
+        asked: the class of the command's options.
 
     Raises:
         UsageError: a value is outside its range.
     """
     from mipaudit.options.declare import checked
 
-    own = config.table.get(context.command.name) if config is not None else None
+    table = config.table.get(context.command.name) if config is not None else None
+    own = {key.replace("-", "_") for key in table} if isinstance(table, dict) else set()
+    ranks = {name: _rank(context, name) for name in context.params}
+    typed = frozenset(name for name in ranks if ranks[name] == _TYPED)
+    idle = asked.idle(context.params, typed)
     for one in context.command.params:
-        option, source = getattr(one, "declared", None), context.get_parameter_source(one.name)
-        other = None if option is None else option.option.only_with
-        for_all = source is not None and source.name in {"DEFAULT_MAP", "ENVIRONMENT"}
-        if option is None or other is None or not for_all or context.params.get(other):
-            continue
-        checked(option, context.params[one.name])
-        if not isinstance(own, dict) or key_of(one) not in {key.replace("-", "_") for key in own}:
-            (context.default_map or {}).pop(one.name, None)
-            context.params[one.name] = one.get_default(context)
-            context.set_parameter_source(one.name, type(source).DEFAULT)
+        if one.name in idle and 0 < ranks[one.name] < _TYPED:
+            checked(one.declared, context.params[one.name])
+            _forget(context, [] if key_of(one) in own else [one])
+
+
+def _forget(context: Any, options: Iterable[Any]) -> None:  # noqa: ANN401
+    """Make options what they are where nobody sets them."""
+    for one in options:
+        source = context.get_parameter_source(one.name)
+        (context.default_map or {}).pop(one.name, None)
+        context.params[one.name] = one.get_default(context)
+        context.set_parameter_source(one.name, type(source).DEFAULT)
 
 
 def with_attackers(config: ConfigFile) -> ConfigFile:

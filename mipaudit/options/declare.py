@@ -20,7 +20,7 @@ Annotations are objects in such files, not texts: no ``from __future__ import an
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from inspect import Parameter, get_annotations
@@ -220,6 +220,19 @@ class Options:
         """Refuse: settings do not change."""
         raise AttributeError(f"{type(self).__name__} does not change")
 
+    @classmethod
+    def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
+        """Return the options that mean nothing beside what is given.
+
+        What a policy file sets for all commands is no mistake then: it is meant for another.
+
+        Args:
+            given: the values, by name.
+            typed: those that stand on the command line.
+        """
+        del typed  # of commands that are asked one of several questions
+        return [one.name for one in declared(cls) if _lacks_company(one, given)]
+
     def but(self, **changes: object) -> Self:
         """Return the same with other values, checked together."""
         names = [one.name for one in declared(type(self))]
@@ -303,10 +316,15 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
     return found
 
 
-def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
+def _lacks_company(one: Declared, values: Mapping[str, Any]) -> bool:
     other = one.option.only_with
-    if other is None or is_left_out(one, values[one.name]) or _is_there(values[other]):
+    return other is not None and not _is_there(values.get(other))
+
+
+def _require_company(one: Declared, values: Mapping[str, Any]) -> None:
+    if is_left_out(one, values[one.name]) or not _lacks_company(one, values):
         return
+    other = one.option.only_with
     hint = f"Add `{other}`, or leave `{one.name}` out."
     raise UsageError(one.name, f"`{one.name}` has no meaning without `{other}`.", hint=hint)
 

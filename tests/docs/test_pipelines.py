@@ -82,6 +82,20 @@ def test_a_shell_block_ends_as_it_says(shell, how, script):
     assert all((shell.folder / name).stat().st_size for name in written)
 
 
+@pytest.mark.parametrize("script", [text for _, text in SHELL_BLOCKS if " -o " in text])
+def test_no_recipe_takes_an_earlier_report_for_its_own(shell, script):
+    first = shell.run(script)
+    written = [one for one in shell.folder.rglob("*") if one.suffix in {".txt", ".json", ".html"}]
+    assert written, first.stderr
+    for one in written:
+        one.write_text("of an earlier run")
+    (shell.folder / "scores.parquet").write_text("nothing that could be audited")
+
+    assert shell.run(script).returncode == 2
+    # tee makes an empty file of it.
+    assert not [one for one in written if one.exists() and one.read_text()]
+
+
 def test_the_container_has_no_rights_and_no_network(shell):
     (shell.folder / "Containerfile").write_text(block("containerfile"), encoding="utf-8")
     (script,) = [text for _, text in SHELL_BLOCKS if "podman run" in text]
@@ -125,6 +139,9 @@ def test_make_makes_the_report_once_and_stops_where_it_is_not_met(shell):
     assert "Error 1" in done.stderr
     assert not (shell.folder / "audit.txt").exists()
     assert "NOT MET" in (shell.folder / "audit.txt.new").read_text(encoding="utf-8")
+    (shell.folder / "scores.parquet").write_text("nothing that could be audited")
+    assert "Error 2" in shell.call(["make", "audit.txt"]).stderr
+    assert not (shell.folder / "audit.txt.new").exists()
 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.5", 0), ("0.2", 3), ("0.1", 1)])
@@ -147,6 +164,9 @@ def test_jenkins_reads_what_its_step_writes(shell):
     assert shell.run(script).returncode == 0
     (written,) = re.findall(r"testResults: '(.*?)'", text)
     assert failures(shell.folder / written) == 0
+    (shell.folder / "scores.parquet").write_text("nothing that could be audited")
+    assert shell.run(script).returncode == 2  # the workspace of a job is that of the last one
+    assert not (shell.folder / written).exists()
     assert f"code == {exit_code.INCONCLUSIVE}" in text
     assert text.count("{") == text.count("}")
 

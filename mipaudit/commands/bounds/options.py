@@ -1,9 +1,9 @@
 """What ``mipaudit bounds`` may be asked."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from mipaudit.commands.bounds.parts import counts_by_name, dp_sgd_numbers, parts_of
 from mipaudit.errors import UsageError
@@ -220,6 +220,16 @@ Examples:
   mipaudit bounds --counting-queries k=100,n=1000 --noise-sd 0.01
       The averaging attack on noisy averages.
 """
+
+    @classmethod
+    def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
+        """Return also what asks another question than is typed: an eta is what noise takes, too."""
+        attack = (*_RATES, *_COUNTS)
+        questions = (*_FAMILIES, *_TARGETS, *attack)
+        others = set() if typed.isdisjoint(questions) else {*questions, "sensitivity", "adjacency"}
+        others -= typed if typed.isdisjoint(_NOISE) else {*typed, "sensitivity"}
+        others -= {"adjacency"} if typed.isdisjoint(attack) else set()
+        return [*super().idle(given, typed), *others]
 
     def check(self) -> None:
         """Refuse several questions at once, and what belongs to another one."""

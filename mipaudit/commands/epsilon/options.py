@@ -3,9 +3,9 @@
 An option belongs to a design by the class that it stands in.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from mipaudit.commands.epsilon.given import (
     AttackTable,
@@ -169,6 +169,7 @@ _FOREIGN: Final[Mapping[DesignKind, tuple[type[Options], ...]]] = {
     "one-run": (_Runs,),
     "one-model": (_Runs, _OneRun, _Certifying),
 }
+_COUNTED: Final = ("tp", "fn", "fp", "tn", "canaries", "correct")
 _OF_SCORES: Final = (
     *("splits", "curve", "member_side", "run_col", "hash_inputs"),
     *(one.name for one in declared(Columns)),
@@ -202,6 +203,17 @@ Examples:
   mipaudit epsilon --canaries 1000 --guesses 100 --correct 90
       From counts, of an attack that was fixed beforehand.
 """
+
+    @classmethod
+    def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
+        """Return also what is about another design, and what is about scores beside counts."""
+        counted = any(given[name] is not None for name in _COUNTED)
+        foreign = _FOREIGN.get(given["design"] or "one-run", ())
+        return [
+            *super().idle(given, typed),
+            *(one.name for group in foreign for one in declared(group)),
+            *((*_OF_SCORES, "members", "holdout") if counted else ()),
+        ]
 
     def check(self) -> None:
         """Refuse what belongs to another design, or to scores where there are counts."""
@@ -287,8 +299,7 @@ Examples:
     @property
     def counted(self) -> bool:
         """Whether there are counts in place of scores."""
-        counts = (self.tp, self.fn, self.fp, self.tn, self.canaries, self.correct)
-        return any(one is not None for one in counts)
+        return any(getattr(self, name) is not None for name in _COUNTED)
 
     @cached_property
     def table(self) -> AttackTable | None:

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, but
-from mipaudit.options.groups.game import ClaimedEpsilonOption, DeltaOption, Game, Neighbours
+from mipaudit.options.groups.game import (
+    AdjacencyOption,
+    ClaimedEpsilonOption,
+    DeltaOption,
+    Game,
+    Neighbours,
+)
 from mipaudit.options.groups.judging import AskedPolicy, ScorePolicy
 from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness, Sides
 from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
@@ -55,22 +61,13 @@ class _Limits(Options):
 class _Claim(Neighbours):
     GROUP = "Claim"
 
+    adjacency: Annotated[AdjacencyOption, but(only_with="claimed_epsilon")] = None
     claimed_epsilon: Annotated[
         ClaimedEpsilonOption, but("Compare with this differential privacy claim.")
     ] = None
     delta: Annotated[
         DeltaOption[float], but("The claim's delta.", within=BELOW_ONE, only_with="claimed_epsilon")
     ] = 0.0
-
-    def check(self) -> None:
-        """Refuse neighbours of no claim."""
-        super().check()
-        if self.adjacency is not None and self.claimed_epsilon is None:
-            raise UsageError(
-                "adjacency",
-                "`adjacency` has no meaning without `claimed_epsilon`.",
-                hint="Add `claimed_epsilon`, or leave `adjacency` out.",
-            )
 
     @property
     def claim(self) -> "EpsilonClaim | None":

@@ -1,9 +1,12 @@
 """What ``mipaudit init`` may be asked."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from mipaudit.options.declare import Option, Options, but
 from mipaudit.options.groups.shown import OutputOption, Quiet
+
+# The name by which a policy file is used without being named.
+FOUND: Final = "mipaudit.toml"
 
 
 class InitOptions(Options):
@@ -12,7 +15,7 @@ class InitOptions(Options):
     HELP = """Write a policy file to begin with: limits, and the reason of each.
 
 Nothing is asked and nothing is read. Every later run in the folder, or in a folder below it,
-uses the file. Read the limits, change what does not fit, and keep the file beside the scores.
+uses mipaudit.toml. Read the limits, change what does not fit, and keep the file beside the scores.
 
 \b
 Examples:
@@ -36,4 +39,4 @@ class InitShown(Quiet):
     output: Annotated[
         OutputOption[str],
         but("Write the file there; one that exists is never written over."),
-    ] = "mipaudit.toml"
+    ] = FOUND

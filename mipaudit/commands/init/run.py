@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from mipaudit.commands.init.options import FOUND
 from mipaudit.errors import OutputError
 
 if TYPE_CHECKING:
@@ -12,13 +13,17 @@ if TYPE_CHECKING:
 
 _HEAD: Final = """\
 # The privacy policy of this release, for mipaudit: {of}.
-# Every run of mipaudit in this folder, or in one below it, judges by it.
+{used}
 # Change what does not fit before you look at figures; afterwards, say so and why.
 # More keys: mipaudit help policy
 
 # The scores, if they are always in one file: then `mipaudit estimate` needs no more words.
 # scores = "scores.parquet"
 """
+_FOUND: Final = "# Every run of mipaudit in this folder, or in one below it, judges by it."
+_USED: Final = """\
+# It is used where it is named, since its name is not mipaudit.toml:
+#   mipaudit estimate scores.parquet --config {name}"""
 _FOOT: Final = """
 # An audit fails (exit code 2) where no limit is left in force, as after a slip of the pen here.
 [estimate]
@@ -57,9 +62,15 @@ on_inconclusive = "review"
 _OF: Final = {"release": "what leaves the house", "research": "work in progress"}
 
 
-def policy_text(policy: str) -> str:
-    """Return the policy file, ``release`` or ``research``."""
-    return _HEAD.format(of=_OF[policy]) + _LIMITS[policy] + _FOOT
+def policy_text(policy: str, name: str = FOUND) -> str:
+    """Return the policy file.
+
+    Args:
+        policy: ``release`` or ``research``.
+        name: of the file: only one name is used without being named.
+    """
+    used = _USED.format(name=name) if name != FOUND else _FOUND
+    return _HEAD.format(of=_OF[policy], used=used) + _LIMITS[policy] + _FOOT
 
 
 def run_init(asked: InitOptions, shown: InitShown) -> int:
@@ -73,9 +84,11 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
     from mipaudit.statements.text.printable_names import safe_name
 
     name = safe_name(shown.output)
+    # Of commands that load as little as this one, none has pathlib.
+    alone = os.path.basename(name)  # noqa: PTH119
     try:
         with open(shown.output, "x", encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded
-            file.write(policy_text(asked.policy))
+            file.write(policy_text(asked.policy, alone))
     except FileExistsError:
         raise OutputError(
             "file_exists",
@@ -88,8 +101,7 @@ def run_init(asked: InitOptions, shown: InitShown) -> int:
             f"{name} cannot be written.",
             hint="Choose a file in a directory that exists and may be written to.",
         ) from None
-    own = os.path.basename(shown.output) == "mipaudit.toml"  # noqa: PTH119 - likewise
-    config = "" if own else f" --config {name}"
+    config = "" if name == FOUND else f" --config {name}"
     note(
         f"Wrote {name}. Read its limits, then: mipaudit estimate scores.parquet{config}",
         quiet=shown.quiet,

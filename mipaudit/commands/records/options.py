@@ -1,6 +1,6 @@
 """What ``mipaudit records`` may be asked, and ``record_table``."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -140,6 +140,12 @@ class _Written(Options):
     def form(self) -> RowFormat | None:
         """The form of the file of records; None for no such file."""
         return record_format(self.output, self.output_format)
+
+    @classmethod
+    def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
+        """Return also what is about CSV, where none is written."""
+        in_csv = str(given["output"]).lower().endswith((".csv", ".csv.gz"))
+        return [*super().idle(given, typed), *(() if in_csv else ("safe_csv",))]
 
     def check(self) -> None:
         """Refuse a file of no known form, and what is about another."""

@@ -88,6 +88,12 @@ TrueNegativesOption = Annotated[
 ]
 
 
+AdjacencyOption = Annotated[
+    Literal["substitution", "add-remove"] | None,
+    Option("--adjacency", "The claim's neighbouring data sets."),
+]
+
+
 class Prior(Options):
     """How often members are challenged."""
 
@@ -113,7 +119,4 @@ class Neighbours(Options):
 
     GROUP = "Claim"
 
-    adjacency: Annotated[
-        Literal["substitution", "add-remove"] | None,
-        Option("--adjacency", "The claim's neighbouring data sets."),
-    ] = None
+    adjacency: AdjacencyOption = None

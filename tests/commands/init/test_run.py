@@ -55,7 +55,21 @@ def test_nothing_is_written_over(mipaudit, tmp_path):
     assert "mipaudit.toml exists, and is not written over." in done.stderr
     assert (tmp_path / "mipaudit.toml").read_text() == "prior = 0.3\n"
     assert (other.returncode, other.stderr) == (0, "")
-    assert (tmp_path / "other.toml").read_text() == policy_text("release")
+    assert (tmp_path / "other.toml").read_text() == policy_text("release", "other.toml")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_file_of_another_name_says_how_it_is_used(mipaudit, tmp_path, policy):
+    shutil.copy(ROOT / "sample_data" / "leaky.parquet", tmp_path / "scores.parquet")
+    done = mipaudit("init", "--policy", policy, "-o", "other.toml")
+    text = (tmp_path / "other.toml").read_text()
+
+    said = "mipaudit estimate scores.parquet --config other.toml"
+    assert f"#   {said}\n" in text
+    assert said in done.stderr
+    assert "Every run" not in text
+    assert mipaudit("estimate", "scores.parquet").returncode == 0  # it is not used unnamed
+    assert mipaudit(*said.split()[1:]).returncode == (1 if policy == "release" else 3)
 
 
 def test_a_place_that_is_none_is_refused(mipaudit):
