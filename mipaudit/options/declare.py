@@ -19,7 +19,6 @@ Annotations are objects in such files, not texts: no ``from __future__ import an
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -42,7 +41,7 @@ from typing import (
 )
 
 from mipaudit.errors import UsageError
-from mipaudit.options.plain_values import number_hint, percent_hint
+from mipaudit.options.plain_values import PLAIN, number_hint, percent_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -363,7 +362,7 @@ def _many(one: Declared, value: Any) -> tuple[Any, ...]:  # noqa: ANN401
 
 
 def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
-    plain = _PLAIN.get(one.kind)
+    plain = PLAIN.get(one.kind)
     if plain is not None:
         make, accepted = plain
         try:
@@ -377,39 +376,6 @@ def _plain(one: Declared, value: Any) -> Any:  # noqa: ANN401
             return value
         raise _refused(one, f"must be one of: {', '.join(allowed)}")
     return value
-
-
-def _number(value: Any) -> float:  # noqa: ANN401
-    found = float(value)
-    if isinstance(value, (str, bytes)) or found != found:  # noqa: PLR0124 - NaN is no number
-        raise ValueError
-    return found
-
-
-def _whole(value: Any) -> int:  # noqa: ANN401
-    if isinstance(value, bool):
-        raise TypeError
-    return operator.index(value)
-
-
-def _flag(value: Any) -> bool:  # noqa: ANN401
-    if type(value).__name__ not in {"bool", "bool_"}:  # Python's and numpy's
-        raise TypeError
-    return bool(value)
-
-
-def _text(value: Any) -> str:  # noqa: ANN401
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-_PLAIN: Final[Mapping[Any, tuple[Callable[[Any], Any], str]]] = {
-    float: (_number, "a number"),
-    int: (_whole, "a whole number"),
-    bool: (_flag, "true or false"),
-    str: (_text, "a text"),
-}
 
 
 def _refused(one: Declared, words: str, hint: str | None = None) -> UsageError:

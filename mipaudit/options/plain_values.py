@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _ALL: Final = 100  # percent
 
@@ -77,3 +78,37 @@ def one_of(code: str, value: object, allowed: Sequence[str]) -> None:
         code,
         f"{code} must be one of: {', '.join(allowed)}.",
     )
+
+
+def _not_nan(value: Any) -> float:  # noqa: ANN401
+    found = float(value)
+    if isinstance(value, (str, bytes)) or found != found:  # noqa: PLR0124 - NaN is no number
+        raise ValueError
+    return found
+
+
+def _whole(value: Any) -> int:  # noqa: ANN401
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _flag(value: Any) -> bool:  # noqa: ANN401
+    if type(value).__name__ not in {"bool", "bool_"}:  # Python's and numpy's
+        raise TypeError
+    return bool(value)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+# Makes a value of each type, and what else is refused in words.
+PLAIN: Final[Mapping[Any, tuple[Callable[[Any], Any], str]]] = {
+    float: (_not_nan, "a number"),
+    int: (_whole, "a whole number"),
+    bool: (_flag, "true or false"),
+    str: (_text, "a text"),
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -168,3 +169,24 @@ def test_what_is_meant_for_one_command_must_mean_something(mipaudit, tmp_path, n
 
     assert done.returncode == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "settings"),
+    [
+        ("sensitivity = 2\nnoise_sd = 1\n", "", {"sensitivity": 2, "noise_sd": 1}),
+        ("sensitivity = 2\n", "--noise-sd 1", {"sensitivity": 2, "noise_sd": 1}),
+        ("sensitivity = 2\n", "--epsilon 1", {"sensitivity": None, "epsilon": 1}),
+        ("eta = 0.1\n", "--epsilon 1", {"eta": None, "epsilon": 1}),
+        ("eta = 0.1\n", "", {"eta": 0.1}),
+        ('adjacency = "substitution"\n', "--epsilon 1", {"adjacency": "substitution"}),
+    ],
+)
+def test_what_belongs_to_the_question_is_kept(mipaudit, tmp_path, file, words, settings):
+    (tmp_path / "mipaudit.toml").write_text(file)
+
+    done = mipaudit("bounds", *words.split(), "-f", "json")
+
+    assert done.returncode == 0, done.stderr
+    found = {one["name"]: one["value"] for one in json.loads(done.stdout)["provenance"]["settings"]}
+    assert {name: found[name] for name in settings} == settings

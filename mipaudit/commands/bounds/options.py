@@ -24,6 +24,7 @@ _FAMILIES: Final = (
 _TARGETS: Final = ("advantage", "accuracy", "eta", "tpr_at_fpr")
 _RATES: Final = ("tpr", "fpr")
 _COUNTS: Final = ("tp", "fn", "fp", "tn")
+_QUESTIONS: Final = (*_FAMILIES, *_TARGETS, *_RATES, *_COUNTS)
 _LARGEST: Final = 1e6
 # Whole numbers up to here are exact as floats.
 _LARGEST_WHOLE: Final = 10**15
@@ -224,12 +225,11 @@ Examples:
     @classmethod
     def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
         """Return also what asks another question than is typed: an eta is what noise takes, too."""
-        attack = (*_RATES, *_COUNTS)
-        questions = (*_FAMILIES, *_TARGETS, *attack)
-        others = set() if typed.isdisjoint(questions) else {*questions, "sensitivity", "adjacency"}
-        others -= typed if typed.isdisjoint(_NOISE) else {*typed, "sensitivity"}
-        others -= {"adjacency"} if typed.isdisjoint(attack) else set()
-        return [*super().idle(given, typed), *others]
+        asks = {name for name in _QUESTIONS if given[name] not in (None, [], ())}
+        others = asks - typed if asks & typed else set()
+        noise = () if (asks - others) & {*_NOISE} else ("sensitivity",)
+        attack = ("adjacency",) if (asks - others) & {*_RATES, *_COUNTS} else ()
+        return [*super().idle(given, typed), *others, *noise, *attack]
 
     def check(self) -> None:
         """Refuse several questions at once, and what belongs to another one."""
@@ -345,9 +345,8 @@ def _check_guarantee(asked: BoundsOptions) -> None:
 
 def _check_counting_queries(asked: BoundsOptions) -> None:
     if asked.sensitivity is not None:
-        raise UsageError(
-            "sensitivity", "The sensitivity of `counting_queries` follows from k and n."
-        )
+        words = "The sensitivity of `counting_queries` follows from k and n."
+        raise UsageError("sensitivity", words)
     if asked.adjacency is not None:
         raise UsageError(
             "adjacency",
@@ -390,11 +389,8 @@ def _check_attack(asked: BoundsOptions) -> None:
             "The counts of an attack are `tp`, `fn`, `fp` and `tn`, and rates follow from them.",
         )
     if not counts and len(rates) < len(_RATES):
-        raise UsageError(
-            "attack",
-            "An attack has two rates.",
-            hint="Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`.",
-        )
+        hint = "Give `tpr` and `fpr`, or the counts `tp` `fn` `fp` `tn`."
+        raise UsageError("attack", "An attack has two rates.", hint=hint)
     if counts and not ((asked.tp or asked.fn) and (asked.fp or asked.tn)):
         raise UsageError(
             "attack",
