@@ -6,7 +6,7 @@ is published. eta-MIP: for every record, nobody tells "in" from "out" with accur
 above max(q, 1-q) + eta. That accuracy is at most max(q, 1-q) + min(q, 1-q) TV, where
 TV is the total variation between the published vector with the record in and out.
 
-The scales below come from one argument, proved in mipaudit help mip-noise: couple the two
+The scales below come from one argument, proved in mipaudit help methods: couple the two
 outputs, bound TV for a fixed shift, and average by Jensen's inequality. They replace
 Izzo et al. 2022, Theorem 7, which asks for much more noise.
 """

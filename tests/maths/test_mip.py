@@ -30,7 +30,7 @@ mechanisms = st.sampled_from(MECHANISMS)
 
 
 def exact_distance_scale(mechanism, gap):
-    """The scales of docs/explanation/mip-noise.md, written with many digits."""
+    """The scales of docs/explanation/methods.md, written with many digits."""
     gap = mpmath.mpf(gap)
     if mechanism == "laplace":
         return 1 / (-2 * mpmath.log(1 - gap))

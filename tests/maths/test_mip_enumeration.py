@@ -2,7 +2,7 @@
 
 Nothing is sampled. All subsets of a small data set are trained on, and the accuracy of
 the best attacker against the noised output, 1/2 + 1/2 integral |q f_in - (1-q) f_out|,
-is computed from the densities. docs/explanation/mip-noise.md quotes several of the figures.
+is computed from the densities. docs/explanation/methods.md quotes several of the figures.
 """
 
 from __future__ import annotations

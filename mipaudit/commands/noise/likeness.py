@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 # How many times as far as the farthest split is too far, by the number of splits: of few
-# splits the farthest may be near the centre by chance. Measured in mipaudit help mip-noise.
+# splits the farthest may be near the centre by chance. Measured in mipaudit help methods.
 _TOO_FAR: Final = ((20, 3.0), (8, 5.0), (5, 30.0), (0, 10_000.0))
 _MOST: Final = 1e70  # steps whose squares can be added
 _SHOWN: Final = 3

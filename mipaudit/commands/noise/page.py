@@ -33,8 +33,8 @@ _PROTECTS: Final = {
 _DIGITS: Final = 6
 _CALIBRATIONS: Final = {
     "paper": "Izzo et al. 2022, Theorem 7 and Corollary 8",
-    "moment": "mipaudit help mip-noise, section 3: the tighter theorem",
-    "swap": "mipaudit help mip-noise, section 5: one record exchanged",
+    "moment": "mipaudit help methods, section 28.3: the tighter theorem",
+    "swap": "mipaudit help methods, section 28.5: one record exchanged",
     "dp": "differential privacy at the equivalent epsilon",
 }
 _NOISES: Final = {
@@ -129,8 +129,8 @@ def _grounds(chosen: NoiseCandidate) -> str:
     if chosen.gap is not None:
         return (
             f"Its scale is the least at which the {number} of what the noise leaves to be seen "
-            f"of a move (the mean of h: mipaudit help mip-noise, sections 4 and 11), {of}, is at "
-            f"most {upper_figure(chosen.gap.at_most)}. Its moment is for information."
+            f"of a move (the mean of h: mipaudit help methods, sections 28.4 and 28.11), {of}, is "
+            f"at most {upper_figure(chosen.gap.at_most)}. Its moment is for information."
         )
     multiplier = upper_figure(chosen.multiplier or 0.0)
     return f"Its scale is {multiplier} times the {number} of its moment, {of}."

@@ -112,7 +112,7 @@ class NearlyCancelling(SplitScenario):
     """1 / sum, on records of which a single half nearly cancels (Izzo et al., Proposition 9).
 
     That half's release is sqrt(C(n, n/2)), every other is small: the second moment is 1 and
-    the first next to nothing. The construction is ours (mipaudit help mip-noise, section 7).
+    the first next to nothing. The construction is ours (mipaudit help methods, section 28.7).
     """
 
     @property

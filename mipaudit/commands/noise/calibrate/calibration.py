@@ -209,7 +209,7 @@ def _multiplier(row: Yardstick, mechanism: Mechanism, asked: NoiseOptions) -> fl
 
 
 def _directly(row: Yardstick, shifts: Shifts, mechanism: Mechanism, asked: NoiseOptions) -> _Scaled:
-    # What the mean of h must not exceed: mipaudit help mip-noise, section 4, remark (b). For
+    # What the mean of h must not exceed: mipaudit help methods, section 28.4, remark (b). For
     # distances from a centre that is eta itself, at every q.
     at_most = asked.eta
     if row.calibration != "direct":

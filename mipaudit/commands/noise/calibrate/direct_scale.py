@@ -36,7 +36,7 @@ def shift_gaps(mechanism: Mechanism, ratios: NDArray[np.float64]) -> NDArray[np.
     """Return h: the most that the total variation of noise and shifted noise can be.
 
     Exact for ``laplace`` and ``gaussian``; for ``norm-exponential`` noise in more than one
-    dimension the bound of mipaudit help mip-noise, section 4, remark (a). Each h is increasing
+    dimension the bound of mipaudit help methods, section 28.4, remark (a). Each h is increasing
     and concave with h(0) = 0, and at most 1.
 
     Args:
