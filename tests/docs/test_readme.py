@@ -148,6 +148,17 @@ def test_each_python_that_is_named_may_install_it(version):
     assert version in text_of(README)
 
 
+def test_a_page_that_is_read_says_at_once_what_it_is_for_and_is_short():
+    """Methods are looked up, as what stands on the shelf for that."""
+    pages = [path for shelf in SHELVES for path in sorted((ROOT / "docs" / shelf).glob("*.md"))]
+    read = [path for path in pages if path.parent.name != "reference" and path != METHODS]
+    for path in read:
+        words = text_of(path).split()
+        assert len(words) <= 1850, path.name
+    tasks = [text_of(path) for path in read if path.parent.name == "how-to"]
+    assert [page.splitlines()[0] for page in tasks if not re.match(r"# .*\n\nHow to ", page)] == []
+
+
 def test_examples_show_every_exit_code_of_a_verdict():
     assert {0, 1, 2, 3} <= {code for page, _, code in examples() if page == "README.md"}
 
