@@ -81,6 +81,7 @@ CLAIM_MEANING: Final = {
 AT_LEAST: Final = "at least"
 BEST_ESTIMATE: Final = "best estimate"
 AT_MOST: Final = "at most"
+UNSAID: Final = "What this does not say"
 
 
 class Heading(NamedTuple):

@@ -11,10 +11,11 @@ from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.document import Document, View
+    from mipaudit.formats.page import Front
     from mipaudit.statements.reports.any_report import AnyReport
 
 
@@ -27,6 +28,7 @@ _NOTEBOOK: Final = (
     ".mipaudit h2 { font-size: 1.1em } .mipaudit summary h2 { display: inline } "
     ".mipaudit img { background: white; max-width: 100% }</style>"
 )
+_EVEN: Final = 0.5  # as likely a member as not, where a report has no prior
 _MORE: Final = 'More: .show(), .show(full=True), .to_pandas(), .save("report.html").'
 
 
@@ -58,14 +60,29 @@ def _page(report: AnyReport, document: Document) -> str:
     from mipaudit.statements.reports.carried import carried
     from mipaudit.statements.reports.codec import to_json
 
-    limitations = getattr(report, "limitations", ())
+    front = _front(report)
     head = head_of(
-        _brief(report),
+        front,
         report.provenance,
         question=kind_of(report.command).question,
-        unsaid=_typed(limitations[0], _names(report.command, python=False)) if limitations else "",
+        warnings=_brief(report, told=front.told).warnings,
     )
     return document_html(document, head._replace(report=carried(to_json(report))))
+
+
+def _front(report: AnyReport) -> Front:
+    """Return what a page of a report says first."""
+    from mipaudit.formats.page import front_of
+
+    kind, brief = kind_of(report.command), _brief(report)
+    prior = getattr(getattr(report, "design", None), "prior", _EVEN)
+    front: Front = (
+        named(kind.front)(report, brief)
+        if kind.front
+        else front_of(brief, getattr(report, "limitations", ()), prior)
+    )
+    typed: Front = _typed(front, _names(report.command, python=False))
+    return typed
 
 
 def document_of(report: AnyReport, view: View = "summary") -> Document:
@@ -118,8 +135,14 @@ def report_repr(report: AnyReport) -> str:
     return "\n".join(brief_lines(f"mipaudit {report.command}", _brief(report, python=True)))
 
 
-def _brief(report: AnyReport, *, python: bool = False) -> Brief:
-    """Return the few lines of a report, with its findings and its seed."""
+def _brief(report: AnyReport, *, python: bool = False, told: Sequence[str] = ()) -> Brief:
+    """Return the few lines of a report, with its findings and its seed.
+
+    Args:
+        report: of any command.
+        python: whether options are named as Python's callers write them.
+        told: codes of serious findings that are said elsewhere.
+    """
     from mipaudit.formats.brief import brief_of, first_sentence
 
     kind = kind_of(report.command)
@@ -130,7 +153,8 @@ def _brief(report: AnyReport, *, python: bool = False) -> Brief:
     # Of several seeds only that they follow from the scores: worth a line with what they move.
     if seed is not None and (len(report.provenance.seeds) <= 1 or brief.moves):
         notes.append(f"Seed {seed}{brief.moves}.")
-    warnings = tuple(one.text for one in findings if one.serious and one.code not in brief.told)
+    said = (*brief.told, *told)
+    warnings = tuple(one.text for one in findings if one.serious and one.code not in said)
     whole = brief._replace(warnings=(*brief.warnings, *warnings), notes=tuple(notes))
     if python:
         whole = whole._replace(more=_MORE)
@@ -160,15 +184,14 @@ def notebook_html(report: AnyReport) -> str:
 
     Options are named by their keywords.
     """
-    from mipaudit.formats.page import document_html, head_of
+    from mipaudit.formats.page import Head, document_html, front_of
 
     document = _document(report, "page", python=True)
     key = next(_pictures(report), None)
     shown = ((key.inert(),),) if key is not None else ()
     sections = (*shown, *document.sections)
-    head = head_of(_brief(report, python=True), report.provenance, question="", unsaid="")._replace(
-        title="", facts=()
-    )
+    brief = _brief(report, python=True)
+    head = Head(title="", front=front_of(brief, ()), warnings=brief.warnings)
     page = document_html(document._replace(sections=sections), head)
     body = page.partition("</header>")[2].partition("</main>")[0]
     return f'<div class="mipaudit">{_NOTEBOOK}{body}</div>'

@@ -6,28 +6,74 @@ The head is for those who read nothing else: what was asked, what was found, wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mipaudit.formats.document import Block, Bullets, Document, Heading, Picture, Section, plain
+from mipaudit.formats.document import (
+    UNSAID,
+    Block,
+    Bullets,
+    Document,
+    Heading,
+    Mood,
+    Paragraph,
+    Picture,
+    Section,
+    plain,
+)
+from mipaudit.statements.policy import checked_name
+from mipaudit.statements.text.guesses import advantage_words
 from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
     from mipaudit.formats.brief import Brief
-    from mipaudit.statements.origin import Provenance
+    from mipaudit.statements.origin import Provenance, Setting
+    from mipaudit.statements.policy import PolicyCheck
 
 _TEMPLATE: Final = "document.html.j2"
 _FEW: Final = 3
 _SAID: Final = 2  # of what was read, so many names make a title
-_ADVANTAGE: Final = (
-    "how well somebody can tell whose records were used. 0 is no better than a coin; 0.5 is right "
-    "75 times in 100; 1 is always right."
-)
 _MEMBERS: Final = "records that were used, as in training; holdout records are like them, unused."
-_TERMS: Final = (("Advantage", _ADVANTAGE), ("Members", _MEMBERS))
+NEITHER: Final = "No limit was set, so this page neither passes nor fails the release."
+ALIKE: Final = (
+    "If members and holdout differ otherwise than by having been used, the figures include that."
+)
+_UNSTATED: Final = "not stated"
+_NOTHING: Final = Bullets(())
+_LIMITS: Final = ("max_", "limits")  # how the settings that limit something begin
+_SETTERS: Final = {"command line": "on the command line", "api": "in Python"}
+
+
+class Front(NamedTuple):
+    """What a page says to those who read nothing else, in everybody's words.
+
+    Attributes:
+        answer: the verdict, or the answer, in a sentence or two.
+        mood: of it.
+        first: what must be known before it, in the same box.
+        also: what else belongs to it, behind it.
+        figures: the same as a statistician would say it.
+        subject: what the page is about, where nobody named it.
+        facts: what was tried, and against what.
+        terms: of the words used, what they mean.
+        unsaid: what the answer does not say.
+        told: codes of serious findings that it says itself.
+    """
+
+    answer: str
+    mood: Mood
+    first: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    figures: str = ""
+    subject: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    unsaid: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 class Head(NamedTuple):
@@ -35,26 +81,18 @@ class Head(NamedTuple):
 
     Attributes:
         title: what was audited.
-        facts: when, by whom, with what.
+        facts: what was released, by whom it was tried, when and with what.
         question: that the report answers, in everybody's words.
-        answer: the verdict, or the answer, with its number.
-        mood: of the answer.
-        warnings: what can make it untrue.
-        about: for whom it holds.
-        unsaid: what the answer does not say.
-        terms: of the words of the head that need it, what they mean.
+        warnings: what can make the answer untrue.
+        front: the answer, and what goes with it.
         report: the element that holds the report for programs.
     """
 
     title: str
+    front: Front
     facts: tuple[tuple[str, str], ...] = ()
     question: str = ""
-    answer: str = ""
-    mood: str = "plain"
     warnings: tuple[str, ...] = ()
-    about: str = ""
-    unsaid: str = ""
-    terms: tuple[tuple[str, str], ...] = ()
     report: str = ""
 
 
@@ -76,37 +114,100 @@ class Part(NamedTuple):
     fold: str = ""
 
 
-def head_of(brief: Brief, provenance: Provenance, *, question: str, unsaid: str) -> Head:
-    """Return the head of a report's page.
+def front_of(brief: Brief, unsaid: Sequence[str], prior: float = 0.5) -> Front:
+    """Return what the terminal's few lines say, for a kind of report without a front of its own.
 
     Args:
         brief: the report in a few lines.
+        unsaid: its limitations, of which the first stand at the top.
+        prior: how likely a challenged record is a member.
+    """
+    said = " ".join((brief.answer, *brief.warnings, brief.about))
+    terms = (("Advantage", advantage_words(prior)), ("Members", _MEMBERS))
+    return Front(
+        answer=brief.answer,
+        mood=brief.mood,
+        figures=brief.about,
+        terms=tuple((word, text) for word, text in terms if re.search(rf"(?i)\b{word}\b", said)),
+        unsaid=tuple(unsaid[:_FEW]),
+    )
+
+
+def member_words(members: int, holdout: int) -> str:
+    """Return whose records were looked at, and what the two classes are."""
+    return (
+        f"{count_text(members)} members, {count_text(holdout)} holdout records. Members are "
+        f"{_MEMBERS}"
+    )
+
+
+def confidence_words(confidence: float) -> tuple[str, str]:
+    """Return the term and what it means."""
+    wrong = number_text(float(f"{100 * (1 - confidence):.6g}"))
+    return (
+        f"{percent_text(confidence)} confidence",
+        f"such statements are wrong at most {wrong} times in 100.",
+    )
+
+
+def only_tried(scores: int) -> str:
+    """Return that no more was tried than these scores, which are so many."""
+    return (
+        f"Only {'this score was' if scores == 1 else 'these scores were'} tried. Another query of "
+        "the release, or an attacker who sees more, may learn more."
+    )
+
+
+def limit_fact(checks: Sequence[PolicyCheck], settings: Iterable[Setting]) -> tuple[str, str]:
+    """Return the policy's limits as a fact, and what set them.
+
+    Args:
+        checks: of the policy.
+        settings: of the report, from which they come.
+    """
+    limits = dict.fromkeys(
+        f"{plain(checked_name(one))} at most {number_text(one.limit)}" for one in checks
+    )
+    if not limits:
+        return ("limit", "none was set")
+    set_by = dict.fromkeys(
+        _SETTERS.get(one.source) or f"in {safe_name(one.where or one.source)}"
+        for one in settings
+        if one.source != "default" and one.name.startswith(_LIMITS)
+    )
+    return ("limit", "; ".join(limits) + (f", set {' and '.join(set_by)}" if set_by else ""))
+
+
+def head_of(
+    front: Front, provenance: Provenance, *, question: str, warnings: tuple[str, ...]
+) -> Head:
+    """Return the head of a report's page.
+
+    Args:
+        front: of the report.
         provenance: of the report.
         question: that its kind answers.
-        unsaid: the first of its limitations.
+        warnings: what can make the answer untrue.
     """
     declared = provenance.declared
     names = [safe_name(one.name) for one in provenance.inputs]
     more = f" and {len(names) - _SAID} more" if len(names) > _SAID else ""
     read = f"{', '.join(names[:_SAID])}{more}"
+    unstated = _UNSTATED if names else ""  # what is computed from a promise is no release
+    title = (declared.title if declared else None) or front.subject or read
     facts = (
-        ("release", declared.release if declared else None),
-        ("of", read),
-        ("by", declared.author if declared else None),
+        ("released", (declared.release if declared else None) or unstated),
+        ("tested by", (declared.author if declared else None) or unstated),
+        ("read", "" if read == title else read),
+        *front.facts,
         ("made", f"{provenance.created} (UTC), with mipaudit {provenance.mipaudit}"),
     )
-    title = declared.title if declared else None
-    said = " ".join((brief.answer, *brief.warnings, brief.about))
     return Head(
-        title=title or read,
-        facts=tuple((name, text) for name, text in facts if text and text != (title or read)),
+        title=title,
+        facts=tuple((name, text) for name, text in facts if text),
         question=question,
-        answer=brief.answer,
-        mood=brief.mood,
-        warnings=brief.warnings,
-        about=brief.about,
-        unsaid=unsaid,
-        terms=tuple((word, text) for word, text in _TERMS if re.search(rf"(?i)\b{word}\b", said)),
+        warnings=warnings,
+        front=front,
     )
 
 
@@ -120,21 +221,44 @@ def document_html(document: Document, head: Head | None = None) -> str:
         document: what is shown.
         head: above it; None for the document's own outcome alone.
     """
-    found = head or Head(title="", answer=document.headline, mood=document.mood)
+    outcome = Front(answer=document.headline, mood=document.mood)
+    found = head or Head(title="", front=outcome)
     picture = next(_pictures(document.sections), None) if head else None
     sections = _without(document.sections, picture)
-    summary = (
-        ""
-        if document.summary in {found.answer, found.about, f"{found.answer} {found.about}"}
-        else (document.summary)
-    )
+    if head is not None:
+        sections = tuple(_unrepeated(sections, head.front, document.summary))
     return _template().render(
         document=document,
         head=found,
+        unsaid=UNSAID,
         picture=picture,
-        summary=summary,
+        summary="" if head else document.summary,
         parts=tuple(_parts(sections, folding=head is not None)),
     )
+
+
+def _unrepeated(sections: tuple[Section, ...], front: Front, summary: str) -> Iterator[Section]:
+    """Yield the paragraph that can be read alone, then the sections without what is said above."""
+    said = {front.answer, front.figures, f"{front.answer} {front.figures}"}
+    if summary and summary not in said:
+        yield (Heading(text="The same for statisticians"), Paragraph(text=summary))
+    for section in sections:
+        # A second heading of the same name would say that it is all.
+        blocks = tuple(
+            block._replace(text=f"What else{block.text.removeprefix('What')}")
+            if isinstance(block, Heading) and block.text == UNSAID
+            else _less(block, (*front.unsaid, summary))
+            for block in section
+        )
+        if any(not isinstance(block, Heading) and block != _NOTHING for block in blocks):
+            yield tuple(block for block in blocks if block != _NOTHING)
+
+
+def _less(block: Block, said: tuple[str, ...]) -> Block:
+    """Return a list without the texts that stand in others."""
+    if not isinstance(block, Bullets):
+        return block
+    return Bullets(tuple(one for one in block.texts if not any(one in text for text in said)))
 
 
 def _pictures(sections: tuple[Section, ...]) -> Iterator[Picture]:
@@ -158,8 +282,10 @@ def _parts(sections: tuple[Section, ...], *, folding: bool) -> Iterator[Part]:
             gathered[-1][1].append(block)
     for number, (title, blocks) in enumerate(gathered):
         anchor, whole = f"part-{number}", tuple(blocks)
-        if not title or not folding:
+        if not folding:
             yield Part(title=title, anchor=anchor, shown=whole)
+        elif not title and whole:
+            yield Part(title="The figures", anchor=anchor, folded=whole)
         elif len(whole) == 1 and isinstance(whole[0], Bullets):
             texts = whole[0].texts
             rest = texts[_FEW:]

@@ -38,7 +38,7 @@ _NEIGHBOURS: Final = {
     "substitution": "one record is exchanged for another",
     "add-remove": "one record is added or removed",
 }
-_READINGS: Final = {
+READINGS: Final = {
     BY_SUBSTITUTION: "one record exchanged",
     BY_TWO_STEPS: "added or removed",
     BY_PRESENCE: "present or absent",
@@ -74,7 +74,7 @@ def bounds_brief(report: BoundsReport) -> Brief:
         return Brief(answer=next(said).text, mood="plain", tables=tables)
     prior = number_text(report.attacker.prior)
     most = " or ".join(
-        upper_figure(one.advantage) + (f" ({_READINGS[one.game]})" if report.other_readings else "")
+        upper_figure(one.advantage) + (f" ({READINGS[one.game]})" if report.other_readings else "")
         for one in (report.attacker, *report.other_readings)
     )
     answer = f"No attacker exceeds a membership advantage of {most} at prior {prior}."
@@ -91,9 +91,14 @@ def bounds_brief(report: BoundsReport) -> Brief:
     )
 
 
-def _guarantee(stated: Guarantee) -> Paragraph:
+def guarantee_name(stated: Guarantee) -> str:
+    """Return what was promised, with its numbers."""
     numbers = {name: number_text(value) for name, value in stated.parameters.items()}
-    text = f"Guarantee: {_STATEMENT[stated.kind].format(**numbers)}."
+    return _STATEMENT[stated.kind].format(**numbers)
+
+
+def _guarantee(stated: Guarantee) -> Paragraph:
+    text = f"Guarantee: {guarantee_name(stated)}."
     if stated.kind not in {"approximate-dp", "randomized-response"}:
         text += f" {_epsilon(stated)}"
     if stated.adjacency_assumed:
@@ -129,14 +134,14 @@ def _allowances(allowances: tuple[Allowance, ...]) -> Section:
         ("certainty about one record, at worst", lambda a: a.posterior_limit),
     ]
     several = len(allowances) > 1
-    numbers = [_READINGS[a.game] if several else "" for a in allowances]
+    numbers = [READINGS[a.game] if several else "" for a in allowances]
     table = Grid(
         caption="What the guarantee allows",
         head=("no attacker can exceed", *numbers),
         rows=tuple((name, *(upper_figure(read(a)) for a in allowances)) for name, read in readings),
         words=1,
     )
-    notes = (Note(text=f"{_READINGS[a.game]}: {a.game}") for a in allowances if several)
+    notes = (Note(text=f"{READINGS[a.game]}: {a.game}") for a in allowances if several)
     return (table, *notes)
 
 

@@ -22,6 +22,7 @@ from mipaudit.formats.document import (
     BEST_ESTIMATE,
     CLAIM_MEANING,
     STATUS,
+    UNSAID,
     Bullets,
     Case,
     Document,
@@ -108,7 +109,7 @@ def _sections(report: Report) -> Iterator[Section]:
     yield from _scores(report, contents)
     found = tuple(f"{one.text} [{one.code}]" for one in report.findings)
     yield bulleted("Worth knowing about the input", found)
-    yield bulleted("What this does not say", report.limitations)
+    yield bulleted(UNSAID, report.limitations)
     pairs = (
         *taken(report.design, report.provenance),
         (

@@ -72,7 +72,7 @@ _ALIKE: Final = (
     "Members and holdout records are taken to be independent draws, and alike but for "
     "membership. If they differ in other ways, the advantage includes that difference."
 )
-_AVERAGE: Final = "The advantage is an average over records. A few records can be exposed far more."
+AVERAGE: Final = "The advantage is an average over records. A few records can be exposed far more."
 _CONTINUOUS: Final = (
     "A continuous score has no upper limit that holds for every attacker: each 'at most' "
     "names its class of attackers."
@@ -280,7 +280,7 @@ def limitations(
         extra.append(_NOISED)
     if published:
         extra.append(_PUBLISHED)
-    return (_ONE_QUERY, _ALIKE, _AVERAGE, *extra, _ONE_RUN)
+    return (_ONE_QUERY, _ALIKE, AVERAGE, *extra, _ONE_RUN)
 
 
 def _measured(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.formats.brief import (
@@ -16,7 +16,17 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
+from mipaudit.formats.page import (
+    ALIKE,
+    NEITHER,
+    Front,
+    confidence_words,
+    limit_fact,
+    member_words,
+    only_tried,
+)
 from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.statements.text.guesses import compared, guess_words, right_at_least, scale_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -28,10 +38,13 @@ from mipaudit.statements.text.rounding import (
 )
 
 if TYPE_CHECKING:
-    from mipaudit.commands.records.report import CellRisk, GroupRisk, RecordsReport
+    from mipaudit.commands.records.report import CellRisk, Direction, GroupRisk, RecordsReport
 
 
 _FEW: Final = 3
+_GROUP: Final = "records with like scores; its risk is the average over them."
+_AVERAGE: Final = "Single records of a group can be exposed more than the group, or less."
+_UNSHOWN: Final = "That a group is not shown to be exposed does not prove that it is not."
 _NARROW: Final = 12  # characters of an interval beside many columns
 
 
@@ -51,6 +64,99 @@ def records_brief(report: RecordsReport) -> Brief:
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
     )
+
+
+def records_front(report: RecordsReport, brief: Brief) -> Front:
+    """Return what a page says first: who is exposed as used, then who as not used.
+
+    Args:
+        report: as answered.
+        brief: its answer for a terminal.
+    """
+    design, largest = report.design, report.estimates[0]
+    told, exposed = _exposed(report, "member"), _exposed(report, "holdout")
+    shown = [_told(report, told, "used"), _told(report, exposed, "not used")]
+    if not told and exposed:
+        shown = ["No group of records with like scores is shown to give away that they were used."]
+        shown.append(_told(report, exposed, "not used"))
+    found = [one for one in shown if one] or [
+        "No group of records with like scores is shown to give away whether they were used."
+    ]
+    lower, upper = largest.lower or 0.0, 1.0 if largest.upper is None else largest.upper
+    answer = brief.answer if report.policy else f"{found.pop(0)} {NEITHER}"
+    return Front(
+        answer=answer,
+        mood=policy_mood(report.verdict) if report.policy else "plain",
+        also=(*found, *_apart(report)),
+        figures=(
+            f"The largest risk of a group is between {lower_text(lower)} and {upper_text(upper)}."
+        ),
+        facts=(
+            ("tried", f"what can be told from the score '{safe_name(design.score_column)}'"),
+            ("with", member_words(design.n_members, design.n_holdout)),
+            limit_fact(report.policy, report.provenance.settings),
+        ),
+        terms=(
+            ("Group", _GROUP),
+            (
+                "Risk",
+                f"how surely one can tell whether a record was used, {scale_words(design.prior)}",
+            ),
+            ("Guessing right", guess_words(design.prior)),
+            confidence_words(design.confidence),
+        ),
+        unsaid=(_AVERAGE, only_tried(1), ALIKE, _UNSHOWN),
+    )
+
+
+def _exposed(report: RecordsReport, speaks_for: Direction) -> list[CellRisk]:
+    """Return the groups that give away one class for sure, the most exposed first."""
+    found = [
+        one
+        for one in report.cells
+        if one.speaks_for == speaks_for and one.lower > report.design.baseline
+    ]
+    return sorted(found, key=lambda one: -one.lower)
+
+
+def _told(report: RecordsReport, cells: Sequence[CellRisk], what: str) -> str:
+    """Say how many records are exposed as used or as not used, and how surely the first are."""
+    if not cells:
+        return ""
+    first, several = cells[0], len(cells) > 1
+    own = [one.members if what == "used" else one.holdout for one in cells]
+    others = [one.holdout if what == "used" else one.members for one in cells]
+    whose = ("members", "holdout records") if what == "used" else ("holdout records", "members")
+    least = right_at_least(first.lower, (report.design.baseline,))
+    groups = f"{len(cells)} groups" if several else "One group"
+    where = f" in the one that tells most, of {_sizes(first)}," if several else ""
+    return (
+        f"{groups} of records with like scores ({count_text(sum(own))} {whose[0]}, "
+        f"{count_text(sum(others))} {whose[1]}) {'give' if several else 'gives'} away that a "
+        f"record was {what}:{where} that guess is right at least {least} times in 100 "
+        f"({compared(report.design.prior)})."
+    )
+
+
+def _sizes(cell: CellRisk) -> str:
+    return f"{count_text(cell.members)} members and {count_text(cell.holdout)} holdout records"
+
+
+def _apart(report: RecordsReport) -> Iterator[str]:
+    """Yield what is shown of the groups that a column makes."""
+    first = max(report.groups, key=lambda one: one.lower, default=None)
+    blind = report.design.baseline
+    if first is not None and first.lower > blind:
+        least = right_at_least(first.lower, (blind,))
+        yield (
+            f"Within '{safe_name(first.group)}' whoever sees the score guesses right at least "
+            f"{least} times in 100 whose records were used ({compared(report.design.prior)})."
+        )
+    for one in report.groups:
+        if one.differs != "not shown":
+            better = "better" if one.differs == "higher" else "worse"
+            yield f"One attack does surely {better} in '{safe_name(one.group)}' than in the rest."
+            return
 
 
 def _answer(report: RecordsReport) -> tuple[str, Mood]:

@@ -111,11 +111,14 @@ def _bands(report: RecordsReport) -> Section:
     )
     grid = Grid(
         caption="Records by the risk of their cell",
-        head=("risk of the cell", "members", "holdout", "members surely", "holdout surely"),
+        head=("risk", "members", "holdout", "members surely so high", "holdout surely so high"),
         rows=rows,
         words=1,
     )
-    text = "Surely: the lower limit of their cell is the row's first number or more."
+    text = (
+        "Surely so high: the lower limit of their cell is the row's first number or more; each "
+        "row counts those of the rows below it too."
+    )
     return (grid, Note(text=text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.document import Bullets, Case, Document, Grid, Heading, Pairs
+from mipaudit.formats.document import UNSAID, Bullets, Case, Document, Grid, Heading, Pairs
 from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def verify_document(report: VerifyReport) -> Document:
         sections=(
             (Heading(text="Part by part"), grid),
             (Pairs(pairs=(("sha256 of the report", report.report_sha256),)),),
-            (Heading(text="What this does not say"), Bullets(texts=report.limitations)),
+            (Heading(text=UNSAID), Bullets(texts=report.limitations)),
         ),
         cases=cases,
         created=report.provenance.created,

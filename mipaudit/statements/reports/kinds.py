@@ -19,6 +19,7 @@ class Kind(NamedTuple):
         report: its type, as ``module:name``.
         document: what draws it, likewise: from a report to a document.
         brief: what makes the few lines of a terminal of it, likewise; empty: its document does.
+        front: what makes the head of a page of it and of those lines, likewise; empty: they do.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         views: whether a terminal is shown another document than a page.
         question: what it answers, in the words of somebody who knows none of ours.
@@ -33,6 +34,7 @@ class Kind(NamedTuple):
     document: str
     tables: tuple[str, ...]
     brief: str = ""
+    front: str = ""
     views: bool = False
     question: str = ""
     pictures: str = ""
@@ -53,6 +55,7 @@ KINDS: Final = (
         document="mipaudit.commands.estimate.page:estimate_document",
         pictures="mipaudit.commands.estimate.pictures:estimate_pictures",
         brief="mipaudit.commands.estimate.brief:estimate_brief",
+        front="mipaudit.commands.estimate.front:estimate_front",
         tables=("estimates",),
         function="mipaudit.commands.estimate.run:estimate",
         made_of="scores",
@@ -76,6 +79,7 @@ KINDS: Final = (
         document="mipaudit.commands.bounds.page:bounds_document",
         pictures="mipaudit.commands.bounds.pictures:bounds_pictures",
         brief="mipaudit.commands.bounds.page:bounds_brief",
+        front="mipaudit.commands.bounds.front:bounds_front",
         # Of these, one answer has few.
         tables=(
             *("attacker", "other_readings", "bounds", "needed"),
@@ -180,6 +184,7 @@ KINDS: Final = (
         report="mipaudit.commands.records.report:RecordsReport",
         document="mipaudit.commands.records.page:records_document",
         brief="mipaudit.commands.records.brief:records_brief",
+        front="mipaudit.commands.records.brief:records_front",
         pictures="mipaudit.commands.records.pictures:records_pictures",
         tables=("cells",),
         function="mipaudit.commands.records.run:records",

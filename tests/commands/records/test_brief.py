@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 import mipaudit
+from mipaudit.commands.records.brief import records_brief, records_front
+from mipaudit.formats.documents import report_as
+from mipaudit.statements.text.guesses import right_at_least
 from tests.fixtures.briefs import answer, shown
 
 
@@ -71,3 +74,63 @@ def test_records_in_no_group_are_a_warning():
     assert left_out
     assert all(one.serious for one in left_out)
     assert "! " in shown(report)
+
+
+def front(report):
+    return records_front(report, records_brief(report))
+
+
+def test_a_page_leads_with_who_is_exposed_as_used():
+    report = mipaudit.records(table(3.0))
+    used = [one for one in report.cells if one.speaks_for == "member" and one.lower > 0]
+    unused = [one for one in report.cells if one.speaks_for == "holdout" and one.lower > 0]
+    first = max(used, key=lambda one: one.lower)
+    assert unused
+
+    found = front(report)
+
+    assert f"{len(used)} groups of records with like scores" in found.answer
+    assert f"({sum(one.members for one in used):,} members, " in found.answer
+    assert "give away that a record was used" in found.answer
+    assert f"right at least {right_at_least(first.lower, (0.0,))} times in 100" in found.answer
+    assert f"({sum(one.holdout for one in unused):,} holdout records, " in found.also[0]
+    assert "was not used" in found.also[0]
+
+
+def test_without_a_limit_a_page_is_neutral_and_shows_no_exposed_member_that_is_none():
+    report = mipaudit.records("sample_data/leaky.parquet", score_col="loss")
+    assert {one.speaks_for for one in report.cells if one.lower > 0} == {"holdout"}
+
+    found = front(report)
+
+    assert found.mood == "plain"
+    assert found.answer == (
+        "No group of records with like scores is shown to give away that they were used. No limit "
+        "was set, so this page neither passes nor fails the release."
+    )
+    assert "give away that a record was not used" in found.also[0]
+
+
+def test_nothing_exposed_is_said_to_be():
+    found = front(mipaudit.records(table(0.0)))
+
+    assert "is shown to give away whether they were used" in found.answer
+    assert found.also == ()
+
+
+def test_with_a_limit_the_verdict_leads():
+    report = mipaudit.records(table(3.0), max_risk=0.5)
+    found = front(report)
+
+    assert found.answer.startswith("NOT MET: ")
+    assert found.mood == "bad"
+    assert "give away that a record was used" in found.also[0]
+
+
+def test_a_picture_of_groups_says_what_they_give_away():
+    page = report_as(mipaudit.records(table(3.0)), "html")
+    top = page.partition("</nav>")[0]
+
+    assert ">cell" not in top
+    assert "holdout: used: at least" in top
+    assert top.index("holdout: used: at least") < top.index("holdout: not used: at least")

@@ -1,0 +1,129 @@
+"""An advantage as everybody can read it: how many guesses in 100 are right.
+
+The guess is whether a record was used. The record is drawn at random, a member with the prior
+probability, so that the best attacker is right with probability (1 + advantage) / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.statements.text.rounding import number_text
+
+if TYPE_CHECKING:
+    from mipaudit.statements.estimate import Attackers
+
+_MOST_DECIMALS: Final = 10
+# What attackers of a class do, to follow "attackers who".
+_DO: Final[Mapping[Attackers, str]] = MappingProxyType(
+    {
+        "thresholds": "apply one cut-off to the score",
+        "intervals-1": "choose one range of the score",
+        "intervals-4": "choose up to four ranges of the score",
+        "bins-16": "go by which of 16 ranges the score is in",
+        "learned": "apply one cut-off to a score that is learned from several",
+        "product-grid": "go by which cell of a grid the scores are in",
+    }
+)
+
+
+def right_at_least(advantage: float, marks: Iterable[float] = ()) -> str:
+    """Return in how many of 100 guesses somebody is right at least, rounded down.
+
+    Args:
+        advantage: a lower limit.
+        marks: advantages to compare with; the figure stays above those that the limit is above.
+    """
+    exact, others = _right_of(repr(advantage)), [_right(one) for one in marks]
+    below = [one for one in others if one < exact]
+    return _rounded(exact, ROUND_FLOOR, lambda shown: all(shown > one for one in below))
+
+
+def right_at_most(advantage: float, marks: Iterable[float] = ()) -> str:
+    """Return in how many of 100 guesses somebody is right at most, rounded up.
+
+    Args:
+        advantage: an upper limit, at most 1.
+        marks: advantages to compare with; the figure stays within those that the limit is within.
+    """
+    exact, others = _right_of(repr(advantage)), [_right(one) for one in (*marks, 1.0)]
+    above = [one for one in others if one > exact]
+    within = [one for one in others if one == exact]
+    return _rounded(
+        exact,
+        ROUND_CEILING,
+        lambda shown: all(shown < one for one in above) and all(shown <= one for one in within),
+    )
+
+
+def right_exactly(advantage: float) -> str:
+    """Return the same of an advantage that somebody chose: as many digits as it has."""
+    return number_text(float(_right(advantage)))
+
+
+def blind_guesser(prior: float) -> str:
+    """Return who guesses without any score: a coin, where both answers are as likely."""
+    return "a coin" if prior == 0.5 else "blind guessing"  # noqa: PLR2004 - as likely as not
+
+
+def compared(prior: float, limit: float | None = None) -> str:
+    """Return with what to compare right guesses: ``a coin: 50; the limit: 55``.
+
+    Args:
+        prior: p in (0, 1).
+        limit: of the policy, as an advantage.
+    """
+    blind = f"{blind_guesser(prior)}: {right_exactly(abs(2 * prior - 1))}"
+    return blind if limit is None else f"{blind}; the limit: {right_exactly(limit)}"
+
+
+def advantage_words(prior: float) -> str:
+    """Return what an advantage is, at a prior."""
+    return f"how well somebody can tell whose records were used, {scale_words(prior)}"
+
+
+def scale_words(prior: float) -> str:
+    """Return what the ends of the scale of advantages and risks mean, at a prior."""
+    blind = right_exactly(abs(2 * prior - 1))
+    if prior == 0.5:  # noqa: PLR2004 - as likely as not
+        return (
+            f"from 0, a coin's guess (right {blind} times in 100), over 0.5 (75 times) to 1, sure."
+        )
+    least = number_text(float(f"{abs(2 * prior - 1):.12g}"))
+    return f"from {least}, blind guessing's (right {blind} times in 100), to 1, sure."
+
+
+def guess_words(prior: float) -> str:
+    """Return what the guesses are about."""
+    drawn = (
+        "as likely one that was used as not"
+        if prior == 0.5  # noqa: PLR2004 - as likely as not
+        else f"that was used with probability {number_text(prior)}"
+    )
+    return f"whether a record was used, drawn at random, {drawn}; an average over records."
+
+
+def simple_kind(attackers: Attackers) -> str:
+    """Return what attackers of a class do, to follow "those who"; not of ``any``."""
+    return _DO[attackers]
+
+
+def _right(chosen: float) -> Decimal:
+    # Twelve digits of what somebody chose: 2 * 0.6 - 1 is 0.19999999999999996.
+    return _right_of(f"{chosen:.12g}")
+
+
+def _right_of(advantage: str) -> Decimal:
+    return 50 * (1 + Decimal(advantage))
+
+
+def _rounded(exact: Decimal, rounding: str, telling: Callable[[Decimal], bool]) -> str:
+    """Round to whole guesses, or to as many decimals as tell."""
+    figures = (
+        exact.quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
+        for decimals in range(_MOST_DECIMALS)
+    )
+    return f"{next(filter(telling, figures), exact):f}"

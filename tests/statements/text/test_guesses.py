@@ -1,0 +1,71 @@
+"""Right guesses in 100: never better than the limit that holds, and on its side of others."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mipaudit.statements.text.guesses import (
+    advantage_words,
+    blind_guesser,
+    compared,
+    guess_words,
+    right_at_least,
+    right_at_most,
+    right_exactly,
+    simple_kind,
+)
+
+SHARES = st.floats(0, 1, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("advantage", "marks", "least", "most"),
+    [
+        (0.1526, (0.1, 0.0), "57", "58"),
+        (0.1, (), "55", "55"),
+        (0.0, (), "50", "50"),
+        (1.0, (), "100", "100"),
+        (0.1526, (0.15,), "57.6", "58"),  # 57.5 is the limit, and 57 would be within it
+        (0.0394, (0.04,), "51", "51.97"),  # 52 is the limit
+        (0.999, (), "99", "99.95"),  # not always right
+        (0.001, (0.0,), "50.05", "51"),  # better than a coin
+    ],
+)
+def test_figures_are_rounded_outward_and_tell_sides(advantage, marks, least, most):
+    assert right_at_least(advantage, marks) == least
+    assert right_at_most(advantage, marks) == most
+
+
+@given(SHARES, st.lists(SHARES, max_size=2))
+def test_no_figure_flatters(advantage, marks):
+    exact = 50 * (1 + Decimal(repr(advantage)))
+    least = Decimal(right_at_least(advantage, marks))
+    most = Decimal(right_at_most(advantage, marks))
+
+    assert least <= exact <= most
+    for mark in marks:
+        other = 50 * (1 + Decimal(f"{mark:.12g}"))
+        assert (least > other) == (exact > other)
+        assert exact >= other or most < other or most == exact
+
+
+def test_what_was_chosen_is_shown_as_chosen():
+    assert right_exactly(0.15) == "57.5"
+    assert right_exactly(abs(2 * 0.6 - 1)) == "60"
+
+
+def test_at_other_priors_blind_guessing_stands_for_the_coin():
+    assert compared(0.5, 0.1) == "a coin: 50; the limit: 55"
+    assert compared(0.1) == "blind guessing: 90"
+    assert blind_guesser(0.1) == "blind guessing"
+    assert "as likely" in guess_words(0.5)
+    assert "with probability 0.1" in guess_words(0.1)
+    assert "from 0.8, blind guessing's (right 90 times in 100)" in advantage_words(0.1)
+    assert "from 0, a coin's guess" in advantage_words(0.5)
+
+
+def test_classes_of_attackers_are_said_by_what_they_do():
+    assert simple_kind("thresholds") == "apply one cut-off to the score"
+    assert simple_kind("intervals-4") == "choose up to four ranges of the score"
