@@ -37,5 +37,6 @@ def test_the_tutorial_works_from_top_to_bottom(run_line, tmp_path):
     assert "Verdict" not in verdicts[0]
     assert verdicts[1].startswith("Verdict: MET.")
     page = (work / "report.html").read_text(encoding="utf-8")
-    assert '<p class="verdict good">MET:' in page
+    assert '<div class="verdict good">' in page
+    assert '<p class="answer">MET, ' in page
     assert (work / "risks.csv").read_text(encoding="utf-8").count("\n") == 1798
