@@ -27,6 +27,7 @@ _ORIGINS: Final = MappingProxyType(
     {"default": "", "stated": " and {}, as stated", "fresh": " and {}, drawn fresh"}
 )
 _MOST_SEEDS: Final = 3
+_OF_SUMMARIES: Final = "of the rows: each summary's own"
 _FEW_NAMES: Final = 12
 
 
@@ -35,6 +36,10 @@ def seed_words(provenance: Provenance) -> str | None:
     origin = provenance.seed_origin
     if origin is None:
         return None if provenance.seed is None else str(provenance.seed)
+    if provenance.of_summaries:
+        used = ", ".join(one.seed for one in provenance.seeds)
+        source = f"from the counts{_ORIGINS[origin].format(provenance.seed)}"
+        return f"{_OF_SUMMARIES}; {used} for ties and tests, {source}"
     source = f"from the scores{_ORIGINS[origin].format(provenance.seed)}"
     shown = [
         one.seed if one.score is None else f"{one.seed} for {safe_name(one.score)}"
@@ -49,6 +54,8 @@ def short_seed(provenance: Provenance) -> str | None:
     """Return where the seed in use comes from, and the seed if it is one; None without any."""
     if not provenance.seeds and provenance.seed is None:
         return None  # nothing was drawn
+    if provenance.of_summaries:
+        return _OF_SUMMARIES
     if len(provenance.seeds) <= 1:
         return seed_words(provenance)
     return seed_words(replace(provenance, seeds=()))

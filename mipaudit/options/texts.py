@@ -54,6 +54,15 @@ def site_name(given: Any) -> str:  # noqa: ANN401 - typed, or of Python
     return name
 
 
+def site_names(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - typed, or of Python
+    """Return one or more names of sites.
+
+    Raises:
+        ValueError: one of them is none.
+    """
+    return tuple(map(site_name, given if _several(given) else (given,)))
+
+
 def one_or_two(given: Any) -> int | tuple[int, int]:  # noqa: ANN401
     """Return a whole number, or a pair, from ``400``, ``"200,200"`` or ``(200, 200)``.
 

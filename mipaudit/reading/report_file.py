@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mipaudit.errors import InputError, UsageError
 from mipaudit.options.plain_values import path_of
 from mipaudit.statements.policy import check_status
-from mipaudit.statements.verdict import INCOMPLETE, LOST, ROUNDED, VerdictStatus
+from mipaudit.statements.verdict import WITHHELD, VerdictStatus
 
 if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
@@ -112,7 +112,7 @@ def contradiction(report: Any) -> str | None:  # noqa: ANN401 - of any kind
         if check.status not in _statuses(check):
             return f"$.policy[{number}].status"
     expected = _verdict(report.policy, getattr(report, "claims", ()))
-    if expected == "met" and {INCOMPLETE, LOST, ROUNDED} & {*verdict.reasons}:
+    if expected == "met" and WITHHELD & {*verdict.reasons}:
         expected = "inconclusive"
     return None if verdict.status == expected else "$.verdict.status"
 

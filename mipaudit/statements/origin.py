@@ -16,6 +16,8 @@ from mipaudit.statements.text.printable_names import public_address
 # What JSON has. Tuples are lists, and days and infinities texts.
 Value: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 
+Decided = Literal["rows", "ties"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile:
@@ -49,10 +51,14 @@ class SeedInUse:
 
     ``score`` is the column or the vector, None where all enter one statement. ``seed`` is a
     number of 64 bits as 16 hexadecimal digits: not every reader of JSON takes it as a number.
+
+    What it ``decides`` are ``rows``: which of them train. Of summaries it decides ``ties`` and
+    tests alone: which rows train followed from a seed of each summary.
     """
 
     score: str | None
     seed: str
+    decides: Decided = "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +95,11 @@ class Provenance:
     seeds: tuple[SeedInUse, ...] = ()
     unused_columns: tuple[str, ...] = ()
     declared: Declaration | None = None
+
+    @property
+    def of_summaries(self) -> bool:
+        """Tell whether the rows were counted elsewhere, each part by a seed of its own."""
+        return any(one.decides == "ties" for one in self.seeds)
 
 
 def plain_value(value: object) -> Value:  # noqa: PLR0911 - one for each kind

@@ -12,7 +12,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.errors import UsageError
-from mipaudit.statements.origin import InputFile, Provenance, SeedInUse, Setting, plain_value
+from mipaudit.statements.origin import (
+    Decided,
+    InputFile,
+    Provenance,
+    SeedInUse,
+    Setting,
+    plain_value,
+)
 from mipaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -30,6 +37,7 @@ def provenance(
     inputs: Sequence[InputFile],
     settings: Sequence[Setting],
     seeds: Mapping[str | None, int] = MappingProxyType({}),
+    decides: Decided = "rows",
     unused_columns: Sequence[str] = (),
 ) -> Provenance:
     """Return the provenance of a run that ends now.
@@ -39,6 +47,7 @@ def provenance(
         inputs: what was read.
         settings: of the run.
         seeds: in use, by score; of None where all scores enter one statement.
+        decides: what the seeds in use decide.
         unused_columns: of the input.
 
     Raises:
@@ -54,7 +63,10 @@ def provenance(
         settings=tuple(settings),
         platform=_platform(),
         seed_origin=None if seed is None or isinstance(seed, int) else seed.origin,
-        seeds=tuple(SeedInUse(score=one, seed=f"{used:016x}") for one, used in seeds.items()),
+        seeds=tuple(
+            SeedInUse(score=one, seed=f"{used:016x}", decides=decides)
+            for one, used in seeds.items()
+        ),
         unused_columns=tuple(unused_columns),
     )
 

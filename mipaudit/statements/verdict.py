@@ -46,12 +46,26 @@ LOST: Final = (
     "scores have more digits than a 64-bit float holds, so that an upper limit holds for the "
     "rounded scores alone; for those the limits are kept"
 )
-_UNSEEN: Final = ((BLUNTED, ROUNDED), (DIGITS_LOST, LOST))
+# That of sites whose cuts were used, and of which no counts are here; and where the user says that
+# nothing is missed with them.
+SITES_MISSING: Final = "sites_missing"
+SITES_LEFT_OUT: Final = "sites_left_out"
+_UNCOUNTED: Final = (
+    "sites whose cuts were used are missing, so that the limits do not cover their records; on "
+    "those of the other sites they are kept"
+)
+_NOT_RELEASED: Final = "no record of a site that was left out is in the release"
+_UNSEEN: Final = ((BLUNTED, ROUNDED), (DIGITS_LOST, LOST), (SITES_MISSING, _UNCOUNTED))
+_ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))
 RECORDS: Final = "the records"  # what stands where a report names a score
 INCOMPLETE: Final = (
     "parts of the input cannot be read and were skipped, so that the limits do not cover all "
     "records; on those that were read they are kept"
 )
+# The codes of all that a verdict weighs, or is told with.
+WEIGHED: Final = frozenset({LEFT_OUT, *dict(_UNSEEN), *dict(_ASSUMED)})
+# Why what is met by the limits is open: among the reasons of such a verdict is one of these.
+WITHHELD: Final = frozenset({INCOMPLETE, *(reason for _, reason in _UNSEEN)})
 _LONGEST_REASON: Final = 2000
 SKIPPED: Final = (
     "Some files of the input cannot be read and were left out: nothing here speaks for the "
@@ -64,6 +78,7 @@ _FIRST: Final = {
     LEFT_OUT: "Columns that may be scores were left out by rule: nothing here speaks for them.",
     BLUNTED: "All scores were rounded to a few that are stored coarsely: no 'at most' here "
     "speaks for the scores as they are.",
+    SITES_MISSING: "Sites whose cuts were used are missing: nothing here speaks for their records.",
     DIGITS_LOST: "Scores have more digits than a 64-bit float holds, and may differ in those "
     "alone: no 'at most' here speaks for them.",
 }
@@ -181,12 +196,13 @@ def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict with what it assumes of the rows, and open where it cannot be 'met'.
 
     Rounding is a function of the score: a leak of the rounded score is one of the score, and
-    'not met' stands. An upper limit is of the rounded score alone.
+    'not met' stands. An upper limit is of the rounded score alone. Of the records of a site that
+    is missing nothing is known; what leaks among the others leaks all the same.
     """
     codes = {found.code for found in findings}
-    if ROWS_TAKEN in codes:
-        told = (verdict.assuming, _INDEPENDENT)
-        verdict = replace(verdict, assuming=" and that ".join(one for one in told if one))
+    told = [verdict.assuming, *(words for code, words in _ASSUMED if code in codes)]
+    assuming = " and that ".join(one for one in told if one)
+    verdict = replace(verdict, assuming=assuming or None)
     reasons = [reason for code, reason in _UNSEEN if code in codes]
     if verdict.status == "met" and reasons:
         return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))

@@ -26,6 +26,15 @@ ADULT = (
     *("--members", "sample_data/adult_members.csv", "--holdout", "sample_data/adult_holdout.csv"),
     *("--synthetic", "sample_data/adult_synthetic.csv"),
 )
+# What is done before a run: two sites make cuts and count by those of both.
+_SITES = {"a": PRIVATE, "b": "sample_data/leaky.parquet"}
+_SITE = ("--score-col", "loss", "--seed", "7")
+_CUTS = tuple(word for name in _SITES for word in ("--cuts", f"{name}.cuts"))
+SUMMARIES = [
+    ("summarize", file, "--site", name, *_SITE, *how, "-o", f"{name}.{kind}")
+    for how, kind in ((("--cuts-only",), "cuts"), (_CUTS, "summary"))
+    for name, file in _SITES.items()
+]
 # What the machine, the day and the libraries decide.
 _PASSING = ("mipaudit", "python", "platform", "created", "packages", "versions", "libraries")
 
@@ -37,6 +46,12 @@ RUNS = {
     "estimate-joint": ("estimate", LEAKY, "--score-col", "lira_online", "--joint"),
     "estimate-mace": ("estimate", LEAKY, "--score-col", "loss", "--method", "mace", "--discrete"),
     "estimate-kde": ("estimate", LEAKY, "--score-col", "loss", "--method", "kde"),
+    "estimate-sites": ("estimate", "a.summary", "b.summary", "--max-advantage", "0.2"),
+    "estimate-site-missing": ("estimate", "a.summary", "--max-advantage", "0.2"),
+    "estimate-site-left-out": (
+        *("estimate", "a.summary", "--max-advantage", "0.2", "--without-site", "b"),
+    ),
+    "summarize-plan": ("summarize", "--plan", "2", "--min-cell", "10"),
     "records": ("records", LEAKY, "--score-col", "lira_online"),
     "check": ("check", LEAKY),
     "attack": ("attack", LEAKY, "--score-col", "loss", "--loss-bound", "5", "--seed", "3"),
@@ -76,7 +91,10 @@ RUNS = {
 FORMS = {
     "estimate": ("json", "table", "csv", "junit"),
     "estimate-policy": ("json", "table", "junit"),
+    **dict.fromkeys(("estimate-sites", "estimate-site-missing"), ("table",)),
+    "estimate-site-left-out": ("table", "junit"),
     "simulate-list": ("table",),
+    "summarize-plan": (),
     "schema": (),
     **dict.fromkeys(
         ("no-such-column", "prior-out-of-range", "no-such-option", "no-such-command"), ("table",)
@@ -104,6 +122,10 @@ def said(monkeypatch, capsysbinary, tmp_path):
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*words):
+        if any(word.endswith(".summary") for word in words):
+            for one in SUMMARIES:
+                assert app.run(one) == 0
+            capsysbinary.readouterr()
         status = app.run(words)
         found = capsysbinary.readouterr()
         return found.out.decode() + found.err.decode() + f"exit {status}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.commands.estimate.report import Report
 from mipaudit.commands.estimate.rows import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.estimate import Attackers, Finding
     from mipaudit.statements.origin import Provenance
     from mipaudit.statements.policy import Limit, Policy
+    from mipaudit.summaries.identity.seed import SeedOrigin
 
 _MOST_CURVES: Final = 5
 _VECTOR_CLASSES: Final = frozenset({"learned", "product-grid"})
@@ -197,7 +198,7 @@ def audit(
             columns=columns,
             published=bool(mace_rows or vector_mace_rows) or counts.kernel is not None,
             blind=blind,
-            strict_seed=asked.chosen_seed.origin if asked.strict else None,
+            strict_seed=_strict_seed(asked, provenance),
             joint=asked.joint,
         ),
         provenance=provenance,
@@ -212,6 +213,15 @@ def _shares(evidence: Sequence[Evidence], asked: EstimateOptions) -> int:
     """Return over how many pairs of limits `joint` shares the error."""
     metrics = len(asked.judged.metrics)
     return sum(pairs_of_limits(one) + metrics * (1 + len(one.classes)) for one in evidence)
+
+
+def _strict_seed(
+    asked: EstimateOptions, provenance: Provenance
+) -> SeedOrigin | Literal["summaries"] | None:
+    """Return where the seed that assigned the rows of a strict audit comes from."""
+    if not asked.strict:
+        return None
+    return "summaries" if provenance.of_summaries else asked.chosen_seed.origin
 
 
 def _rows(evidence: Evidence, share: ErrorShare) -> list[Estimate]:

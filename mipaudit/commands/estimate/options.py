@@ -18,6 +18,7 @@ from mipaudit.options.groups.scores import Classes, Columns, Data, Discreteness,
 from mipaudit.options.groups.working import BadParts, Engines, StrictlySeeded
 from mipaudit.options.plain_values import path_of
 from mipaudit.options.ranges import BELOW_ONE, PROBABILITY
+from mipaudit.options.texts import site_names
 
 if TYPE_CHECKING:
     from mipaudit.evidence.judgement.policy_on_scores import EpsilonClaim
@@ -40,6 +41,21 @@ class _Data(Options, kw_only=False):
             is_input=True,
         ),
     ] = None
+
+
+class _Sites(Options):
+    GROUP = "Input"
+
+    without_site: Annotated[
+        Sequence[str],
+        Option(
+            "--without-site",
+            "A site whose cuts were used and that has no record in the release: its summary is "
+            "not needed. Repeat for several.",
+            metavar="NAME",
+            read=site_names,
+        ),
+    ] = ()
 
 
 class _Limits(Options):
@@ -145,6 +161,7 @@ class EstimateOptions(
     _Data,
     Classes,
     Columns,
+    _Sites,
     Game,
     _Limits,
     Discreteness,

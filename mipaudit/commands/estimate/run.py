@@ -40,6 +40,12 @@ def answer_estimate(asked: EstimateOptions) -> Report:
     alone = read_blind(asked)
     if are_summaries(asked.data):
         return _of_summaries(asked, alone)
+    require(
+        not asked.without_site,
+        "without_site",
+        "Scores are given, and only summaries are of sites.",
+        "Leave out `without_site`: what is not in the input is not judged.",
+    )
 
     def run(source: ScoreSource) -> Report:
         seed = settle_seed([source], asked.chosen_seed, hash_inputs=asked.hash_inputs)
@@ -92,7 +98,7 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
     _require_no_reading(asked)
     _require_counted(asked)
     files = read_summaries(listed(asked.data))
-    source, summary = add_up(files)
+    source, summary = add_up(files, asked.without_site)
     if not summary.n_members or not summary.n_holdout:
         raise empty_class_error(members=not summary.n_members)
     counts = Counts(
@@ -111,6 +117,7 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         inputs=inputs,
         settings=asked.recorded(),
         seeds={None: counts.seeds[0]},
+        decides="ties",
     )
     return audit(source, counts, asked, made, blind)
 

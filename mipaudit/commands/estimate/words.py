@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
@@ -105,6 +105,10 @@ _APPROXIMATE: Final = (
 _PROVED: Final = (
     "Limits marked 'finite-sample' are proved over the draw of the seed, which was taken from "
     "the operating system for this run."
+)
+_PROVED_OF_SUMMARIES: Final = (
+    "Limits marked 'finite-sample' are proved over the draw of the seed of each summary, where it "
+    "was drawn; over a stated one they hold as a mean over seeds, of which it is one."
 )
 _STATED: Final = (
     "The seed was stated. Limits marked 'finite-sample' then hold as a mean over seeds, of which "
@@ -259,12 +263,13 @@ def limitations(
     columns: int,
     published: bool,
     blind: Blind | None = None,
-    strict_seed: SeedOrigin | None = None,
+    strict_seed: SeedOrigin | Literal["summaries"] | None = None,
     joint: bool = False,
 ) -> tuple[str, ...]:
     """Return what the numbers do not show.
 
-    ``strict_seed`` says where the seed of a strict audit comes from; None for any other.
+    ``strict_seed`` says where the seed of a strict audit comes from, or that each summary has
+    its own; None for any other audit.
     """
     extra = [] if blind is None else [*blind_limitations(blind)]
     if any(e.quantity == _JUDGED and e.attackers == "any" and e.upper is None for e in estimates):
@@ -275,7 +280,8 @@ def limitations(
     if any(e.validity == "approximate" for e in estimates):
         extra.append(_APPROXIMATE)
     if strict_seed is not None:
-        extra.append(_PROVED if strict_seed == "fresh" else _STATED)
+        proved = {"fresh": _PROVED, "summaries": _PROVED_OF_SUMMARIES}
+        extra.append(proved.get(strict_seed, _STATED))
     if any(e.attackers == "noised-query" for e in estimates):
         extra.append(_NOISED)
     if published:

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.summarize.options import SummarizeOptions, SummarizeShown
-from mipaudit.commands.summarize.sites import rows_needed
+from mipaudit.commands.summarize.sites import rows_enough
 from mipaudit.options.declare import declared, is_left_out
 from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.spelling import flags_of
@@ -52,7 +52,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
         + ". Names of sites may be others, but each always the same, and no two alike."
     )
     if asked.min_cell is not None:
-        lines += _said(f"Rows: {rows_needed(asked.min_cell)}, more where scores lie apart.")
+        lines += _said(f"{rows_enough(asked.min_cell)}.")
     lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
     for name in names:
         every = [words for _, words in given]

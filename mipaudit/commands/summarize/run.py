@@ -17,7 +17,7 @@ from mipaudit.commands.summarize.sites import (
     require_own_rows,
     require_own_seed,
     require_sizes,
-    rows_needed,
+    rows_enough,
     stated_findings,
     told_findings,
 )
@@ -43,6 +43,7 @@ from mipaudit.reading.summaries.file import (
     plan_digest,
     read_summaries,
 )
+from mipaudit.reading.summaries.sites import sites_of
 from mipaudit.reading.summaries.source import counts_arrays, cuts_arrays, cuts_of
 from mipaudit.reading.summaries.together import check_alike, check_apart
 from mipaudit.statements.provenance import TIME_FORM, moment
@@ -116,7 +117,7 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
     destination.write(data)
     note(file.headline(len(data)), quiet=shown.quiet)
     if asked.cuts_only and asked.min_cell is not None:
-        note(f"Enough here: {rows_needed(asked.min_cell)}.", quiet=shown.quiet)
+        note(f"{rows_enough(asked.min_cell)}.", quiet=shown.quiet)
     return OK
 
 
@@ -303,6 +304,7 @@ class Summarizer:
                 n_members=sizes[0],
                 n_holdout=sizes[1],
                 site=asked.site,
+                sites=sites_of(sites),
                 keyed=asked.keyed,
                 seed=seed,
                 burn_in=burn_in,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mipaudit.errors import InputError, UsageError
-from mipaudit.reading.summaries.together import same_name
+from mipaudit.reading.summaries.sites import same_name
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
 from mipaudit.summaries.identity.seed import Content, SeedChoice
-from mipaudit.summaries.sites.shared_plan import fewest_rows, shared_plan
+from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def stated_findings(
         "ordered the rows, or named their keys, could have chosen which of them only train. "
         "Leave `seed` out: every site then draws its own."
     )
-    return (Finding(code=_STATED, text=text),)
+    return (Finding(code=_STATED, serious=True, text=text),)
 
 
 def own_cuts(site: str | None, sites: Sequence[SummaryFile]) -> SummaryFile | None:
@@ -173,16 +173,18 @@ def require_cells(cuts: Cuts, least: int) -> None:
             "too_few_rows",
             f"Too few rows for counts of {count_text(least)} records or more: "
             f"{count_text(cuts.n_members)} members and {count_text(cuts.n_holdout)} holdout "
-            f"records. For these counts {rows_needed(least)}, and more "
-            "where their scores lie apart.",
+            f"records. {rows_enough(least)}.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
 
 
-def rows_needed(least: int) -> str:
-    """Return in half a sentence how many rows a site must have, for what its cuts are made."""
-    rows = count_text(fewest_rows(least))
-    return f"every site needs at least {rows} members and {rows} holdout records"
+def rows_enough(least: int) -> str:
+    """Return in a sentence how many rows of a site nearly always suffice for its counts."""
+    rows = count_text(enough_rows(least))
+    return (
+        f"At every site {rows} members and {rows} holdout records are nearly always enough, where "
+        "their scores lie at most one standard deviation apart"
+    )
 
 
 def told_findings(findings: Sequence[Finding], least: int | None) -> tuple[Finding, ...]:
@@ -201,7 +203,7 @@ def require_large(summary: Summary, least: int) -> None:
         raise InputError(
             "too_few_rows",
             "The sites together have no cells in which every one of them has enough records of "
-            f"both classes: {rows_needed(least)}.",
+            f"both classes. {rows_enough(least)}.",
             hint="Put parts together first, or ask for a smaller `min_cell`.",
         )
     smallest = summary.smallest_count()

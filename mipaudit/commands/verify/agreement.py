@@ -132,7 +132,7 @@ def _seed(then: Provenance, now: Provenance) -> Iterator[VerifiedPart]:
             status="differs",
             compared=len(now.seeds),
             differing=len(set(now.seeds) - set(then.seeds)),
-            text="the seeds in use are not those that follow from the rows and the settings",
+            text="the seeds in use are not those that follow from the input and the settings",
         )
     if (then.seed, then.seed_origin) != (now.seed, now.seed_origin):
         yield _compared("seed", 1, 1, "the seed is not that of the settings")

@@ -155,8 +155,9 @@ def _store(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(info, data)
 
 
-# 1 had one public seed for all sites: its rows are counted by other coins. 2 had no names of sites.
-SCHEMA: Final = "mipaudit.summary/3"
+# 1 had one public seed for all sites: its rows are counted by other coins. 2 had no names of sites,
+# and 3 did not say by whose cuts it counted.
+SCHEMA: Final = "mipaudit.summary/4"
 _FAMILY: Final = "mipaudit.summary/"
 _LARGEST_FILE: Final = 64 << 20
 # Of all arrays of a file: many times as many as any run writes.
@@ -175,6 +176,15 @@ class ScoreName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRows:
+    """A site by whose cuts is counted, and the rows that it has."""
+
+    name: str
+    n_members: int
+    n_holdout: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What a summary file says of itself, in the order in which a reader wants it.
 
@@ -186,6 +196,7 @@ class Manifest:
         scores: in order.
         n_members, n_holdout: rows that count.
         site: the name that no other site has; None where the rows are all there are.
+        sites: by whose cuts the counts are, this one among them, in order; none in cuts.
         keyed: rows are told apart by a key column, not by their position.
         seed: of this site's row assignment: its cuts and its counts have the same.
         burn_in: micro-blocks that only train, of 64.
@@ -208,6 +219,7 @@ class Manifest:
     n_members: int
     n_holdout: int
     site: str | None
+    sites: tuple[SiteRows, ...]
     keyed: bool
     seed: int
     burn_in: int

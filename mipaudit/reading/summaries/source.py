@@ -17,6 +17,7 @@ from mipaudit.errors import InputError
 from mipaudit.maths.class_limits.roc_counts import Ladder
 from mipaudit.reading.source.part import ScoreColumn, VectorScore
 from mipaudit.reading.summaries.file import Manifest, ScoreName, SummaryFile, bad_summary, narrow
+from mipaudit.reading.summaries.sites import first_names, uncounted
 from mipaudit.reading.summaries.together import check_alike, check_apart, check_unlike
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.text.rounding import count_text
@@ -175,9 +176,6 @@ def _ladder(steps: NDArray[np.int64], single: NDArray[np.bool_]) -> Ladder:
     return Ladder(members=steps[:, 1], holdout=steps[:, 0], single=single)
 
 
-_SHOWN: Final = 3
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
     """Counted scores.
@@ -225,13 +223,17 @@ class SummarySource:
         return None
 
 
-def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
+def add_up(
+    files: Sequence[SummaryFile], without: Sequence[str] = ()
+) -> tuple[SummarySource, Summary]:
     """Return the counts of all files together.
 
     Args:
         files: at least one, each of counts.
+        without: the sites of which the user says that the release has no record.
 
     Raises:
+        UsageError: as `uncounted`.
         InputError: ``bad_summary``, ``cuts_not_counts``, ``summaries_differ``,
             ``same_site`` or ``same_rows``.
     """
@@ -249,7 +251,7 @@ def add_up(files: Sequence[SummaryFile]) -> tuple[SummarySource, Summary]:
         columns=tuple(ScoreColumn(name=one.name, kind=one.kind) for one in first.scores),
         member_column=first.member_column,
         skipped=tuple((name, "not taken") for name in first.skipped_columns),
-        notes=(_origin(files), *_gathered(files)),
+        notes=(_origin(files), *uncounted(files, without), *_gathered(files)),
     )
     parts = [counts_of(one) for one in files]
     _check_counted_alike(files, parts)
@@ -306,11 +308,13 @@ def _check_counted_alike(files: Sequence[SummaryFile], parts: Sequence[Summary])
 def _origin(files: Sequence[SummaryFile]) -> Finding:
     count = "1 summary file" if len(files) == 1 else f"{count_text(len(files))} summary files"
     sites = [one.manifest.site for one in files if one.manifest.site is not None]
-    named = f" ({_names(sites)})" if sites else ""
+    named = f" ({first_names(sites)})" if sites else ""
+    cut = len(files[0].manifest.sites)
+    by = f", by the cuts of {count_text(cut)} sites" if cut > 1 else ""
     trust = "; that no record is in two of them is taken on trust" if len(files) > 1 else ""
     return Finding(
         code="from_summaries",
-        text=f"Counted elsewhere: {count}{named}, whose rows were not seen here{trust}.",
+        text=f"Counted elsewhere: {count}{named}{by}; the rows were not seen here{trust}.",
     )
 
 
@@ -321,11 +325,6 @@ def _gathered(files: Sequence[SummaryFile]) -> list[Finding]:
         for one in file.manifest.findings:
             said.setdefault(one, []).append(file.name)
     return [
-        replace(one, text=f"{_names(names)}: {one.text}") if len(files) > 1 else one
+        replace(one, text=f"{first_names(names)}: {one.text}") if len(files) > 1 else one
         for one, names in said.items()
     ]
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mipaudit.errors import InputError
+from mipaudit.reading.summaries.sites import same_name
 from mipaudit.statements.text.printable_names import quoted_name
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ _ALIKE: Final = (
     ("scores", "hold different scores", "Name them alike everywhere, with `score_col`."),
     ("prior", "were cut for different priors", "Give every site the same `prior`."),
     ("keyed", "tell rows apart in different ways", "Give `key_col` everywhere, or nowhere."),
+    (
+        "sites",
+        "are counted by the cuts of different sites",
+        "Give every site the cuts of all of them, with `cuts`.",
+    ),
     (
         "plan",
         "are counted by different cells",
@@ -79,11 +85,6 @@ def check_apart(files: Sequence[SummaryFile]) -> None:
                 f"{quoted_name(site)}.",
                 hint="Give every part once, and every site a name of its own, with `site`.",
             )
-
-
-def same_name(site: str) -> str:
-    """Return what is equal of names that nobody tells apart by ear: case does not count."""
-    return site.casefold()
 
 
 def check_unlike(files: Sequence[SummaryFile], parts: Sequence[Summary]) -> None:

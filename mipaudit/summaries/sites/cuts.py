@@ -27,7 +27,7 @@ _HALF: Final = 0.5
 LEAST_RECORDS: Final = 10
 MOST_FINE: Final = 1 << 16
 # Counts that are rounded to a multiple of a number are still of use from this many times it on.
-_RECORDS_PER_ROUNDING: Final = 4
+RECORDS_PER_ROUNDING: Final = 4
 _TRUTH_VALUES: Final = (0.0, 1.0)
 
 
@@ -172,7 +172,7 @@ def column_cuts(
     Raises:
         InputError: it is taken as discrete and has too many values.
     """
-    fewest = LEAST_RECORDS if least is None else _RECORDS_PER_ROUNDING * least
+    fewest = LEAST_RECORDS if least is None else RECORDS_PER_ROUNDING * least
     values = np.sort(np.concatenate([holdout, members]))
     distinct, times = distinct_values(values)
     each_value = is_discrete(values, kind, asked=asked)

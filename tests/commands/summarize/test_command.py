@@ -71,7 +71,7 @@ def test_anybody_can_look_into_a_summary(mipaudit, sites, tmp_path):
     assert mipaudit("summarize", "all.parquet", "-o", "x.summary").returncode == 0
     with zipfile.ZipFile(tmp_path / "x.summary") as archive:
         told = json.loads(archive.read("summary.json"))
-    assert told["schema"] == "mipaudit.summary/3"
+    assert told["schema"] == "mipaudit.summary/4"
     assert told["n_members"] + told["n_holdout"] == 8_000
     assert [one["name"] for one in told["scores"]] == ["score"]
 

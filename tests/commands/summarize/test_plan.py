@@ -78,14 +78,14 @@ def test_the_plan_goes_into_a_file_and_says_how_many_rows(mipaudit, tmp_path):
     done = mipaudit("summarize", "--plan", "2", "--min-cell", "10", "-o", "plan.sh")
     assert (done.returncode, done.stdout) == (0, "")
     text = " ".join((tmp_path / "plan.sh").read_text().replace("#", "").split())
-    assert "at least 8,800 members" in text
+    assert "17,500 members and 17,500 holdout" in text
     assert text.count("--min-cell 10") == 2
 
 
-def test_the_least_number_of_rows_is_said_with_the_cuts(mipaudit, tmp_path):
+def test_the_number_of_rows_that_is_enough_is_said_with_the_cuts(mipaudit, tmp_path):
     write_scores(tmp_path / "a", "scores.parquet", 0, 60_000)
     given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")
     done = mipaudit(*given, "--min-cell", "10")
-    assert "at least 8,800 members" in done.stderr
-    assert "at least" not in mipaudit(*given).stderr
+    assert "17,500 members and 17,500 holdout" in done.stderr
+    assert "enough" not in mipaudit(*given).stderr
     assert mipaudit(*given, "--min-cell", "10", "-q").stderr == ""

@@ -12,7 +12,7 @@ import pytest
 import mipaudit
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.summaries.source import counts_of, cuts_of
-from mipaudit.summaries.sites.shared_plan import fewest_rows, shared_plan
+from mipaudit.summaries.sites.shared_plan import enough_rows, shared_plan
 from mipaudit.summaries.tally import sum_of
 
 
@@ -136,16 +136,16 @@ def test_a_summary_for_a_secure_room_has_no_small_count(scores):
 @pytest.mark.parametrize("cuts_only", [False, True])
 @pytest.mark.parametrize("least", [2, 10])
 def test_a_room_with_too_few_rows_is_told_when_cuts_are_made(least, cuts_only):
-    """And with the number: below it there are never two cells, a third above there are."""
-    enough = fewest_rows(least)
+    """And with the number that is enough, for members one standard deviation away."""
+    enough = enough_rows(least)
     given = {"min_cell": least, "cuts_only": cuts_only, "site": "a"}
-    for rows in (300, 3_000, int(0.95 * enough)):
+    for rows in (300, 3_000, int(0.6 * enough)):
         members, holdout = np.random.default_rng(rows).normal(size=(2, rows))
-        with pytest.raises(InputError, match=f"at least {enough:,} members") as caught:
-            mipaudit.summarize(members=members, holdout=holdout, **given)
+        with pytest.raises(InputError, match=f"At every site {enough:,} members") as caught:
+            mipaudit.summarize(members=members + 1, holdout=holdout, **given)
         assert caught.value.code == "too_few_rows"
-    members, holdout = np.random.default_rng(4).normal(size=(2, int(1.37 * enough)))
-    mipaudit.summarize(members=members + 0.5, holdout=holdout, **given)
+    members, holdout = np.random.default_rng(4).normal(size=(2, enough))
+    mipaudit.summarize(members=members + 1, holdout=holdout, **given)
 
 
 def test_few_left_out_rows_are_not_counted_aloud():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
 from mipaudit.summaries.sites.cuts import Cuts, column_cuts
-from mipaudit.summaries.sites.shared_plan import SiteCounts, safe_edges, shared_plan
+from mipaudit.summaries.sites.shared_plan import SiteCounts, enough_rows, safe_edges, shared_plan
 
 
 def site(holdout, members, *, kind="float", least=None, rows=None, burn_in=7):
@@ -112,3 +112,37 @@ def test_every_site_must_be_safe():
         edges=edges, counts=np.array([[10, 10], [5000, 5000], [5000, 5000]]), rows=(90_000, 90_000)
     )
     assert safe_edges([full, lopsided], 10).tolist() == [1.0]
+
+
+def counted(generator, rows, sites, least):
+    """Return how many cells several sites of members that lie apart share, and their least count.
+
+    Every record is in a block by chance, and the blocks that train tell where scores lie.
+    """
+    drawn = [
+        [
+            (generator.normal(at, 1, rows), generator.integers(0, MICRO_BLOCKS, rows))
+            for at in (0, 1)
+        ]
+        for _ in range(sites)
+    ]
+    cuts = [
+        site(*(scores[block < 7] for scores, block in one), least=least, rows=rows) for one in drawn
+    ]
+    cells = shared_plan(cuts, prior=0.5).columns[0].cells
+    places = (
+        block * cells.count + np.searchsorted(cells.edges, scores, side="left")
+        for one in drawn
+        for scores, block in one
+    )
+    counts = [np.bincount(at, minlength=MICRO_BLOCKS * cells.count).min() for at in places]
+    return cells.count, min(counts)
+
+
+@pytest.mark.parametrize(("least", "sites"), [(2, 1), (2, 5), (10, 2), (30, 2)])
+def test_the_rows_that_are_said_to_be_enough_nearly_always_are(least, sites):
+    rows, draws = enough_rows(least), 100
+    for share, few, most in ((1.0, 0, 2), (0.75, 50, draws)):
+        generator = np.random.default_rng([least, sites])
+        found = [counted(generator, int(share * rows), sites, least) for _ in range(draws)]
+        assert few <= sum(cells == 1 or smallest < least for cells, smallest in found) <= most

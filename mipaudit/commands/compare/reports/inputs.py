@@ -1,6 +1,7 @@
 """Reports that can be compared, and how they differ in more than their numbers."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from mipaudit.commands.compare.options import NamedInput
@@ -13,7 +14,7 @@ from mipaudit.statements.origin import value_words
 from mipaudit.statements.reports.codec import from_json
 from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.text.rounding import percent_text
-from mipaudit.statements.verdict import BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN
+from mipaudit.statements.verdict import WEIGHED
 
 _DIGITS: Final = 12
 # What makes other scores of the same files.
@@ -150,8 +151,8 @@ def report_findings(
     """Yield how the reports differ in more than their numbers."""
     for name, report in zip(names, reports, strict=True):
         for one in report.findings:
-            if one.code in {BLUNTED, DIGITS_LOST, LEFT_OUT, ROWS_TAKEN}:
-                yield Finding(code=one.code, text=f"{quoted_name(name)}: {one.text}")
+            if one.code in WEIGHED:
+                yield replace(one, text=f"{quoted_name(name)}: {one.text}")
     for number, report in enumerate(reports):
         if number != old:
             yield from _between(names[old], reports[old], names[number], report)

@@ -1,0 +1,129 @@
+"""The sites by whose cuts is counted: who they are, and of which no counts are given.
+
+Cuts of a site that never counts choose cells as well as any others, so that every limit holds:
+for the records that were counted, and for no others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.errors import UsageError
+from mipaudit.reading.summaries.file import SiteRows, SummaryFile, bad_summary
+from mipaudit.statements.estimate import Finding
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_SHOWN: Final = 3
+
+
+def same_name(site: str) -> str:
+    """Return what is equal of names that nobody tells apart by ear: case does not count."""
+    return site.casefold()
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first of several names, and how many more there are."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def sites_of(cuts: Iterable[SummaryFile]) -> tuple[SiteRows, ...]:
+    """Return whose cuts these are, in an order that does not depend on theirs."""
+    told = [one.manifest for one in cuts]
+    sites = [
+        SiteRows(name=one.site or "", n_members=one.n_members, n_holdout=one.n_holdout)
+        for one in told
+    ]
+    return tuple(sorted(sites, key=lambda one: same_name(one.name)))
+
+
+def uncounted(files: Sequence[SummaryFile], without: Sequence[str]) -> list[Finding]:
+    """Return what the reader must know of sites whose cuts were used and whose counts are not here.
+
+    Args:
+        files: of counts, by the cuts of the same sites.
+        without: those of which the user says that no record is in the release.
+
+    Raises:
+        InputError: ``bad_summary``: a file is of no such site, or not of its rows.
+        UsageError: ``without_site``: a site is none of them, or its counts are here.
+    """
+    told = files[0].manifest.sites
+    sites = {same_name(one.name): one for one in told}
+    if len(sites) < len(told) or any(min(one.n_members, one.n_holdout) < 0 for one in told):
+        raise bad_summary(files[0].name)
+    here = {_place(file, sites) for file in files}
+    stated = dict.fromkeys(map(same_name, without))
+    for name, given in zip(map(same_name, without), without, strict=True):
+        _require_missing(given, name, [one.name for one in sites.values()], here=name in here)
+    missing = [one for name, one in sites.items() if name not in {*here, *stated}]
+    found = [_missing(missing, len(sites))] if missing else []
+    return found + ([_left_out([sites[name] for name in stated])] if stated else [])
+
+
+def _place(file: SummaryFile, sites: dict[str, SiteRows]) -> str:
+    """Return which of the sites a file is of.
+
+    Raises:
+        InputError: ``bad_summary``.
+    """
+    told = file.manifest
+    name = same_name(told.site or "")
+    rows = (told.n_members, told.n_holdout)
+    if sites and (name not in sites or (sites[name].n_members, sites[name].n_holdout) != rows):
+        raise bad_summary(file.name)
+    return name
+
+
+def _require_missing(given: str, name: str, sites: Sequence[str], *, here: bool) -> None:
+    """Refuse to leave out what is there, or what nobody expects."""
+    known = list(map(same_name, sites))
+    if name not in known:
+        raise UsageError(
+            "without_site",
+            f"The counts are not by the cuts of a site {quoted_name(given)}.",
+            hint=f"They are by those of {first_names(sites)}."
+            if sites
+            else "They are of one input, by its own cuts: leave out `without_site`.",
+        )
+    if here:
+        raise UsageError(
+            "without_site",
+            f"The summary of {quoted_name(given)} is given, so that its records count.",
+            hint="Leave out `without_site`, or the summary.",
+        )
+
+
+def _missing(missing: Sequence[SiteRows], sites: int) -> Finding:
+    are = "is" if len(missing) == 1 else "are"
+    return Finding(
+        code=SITES_MISSING,
+        serious=True,
+        text=f"Of the {count_text(sites)} sites whose cuts were used, {len(missing)} {are} "
+        f"missing: {_with_rows(missing)}. Nothing here speaks for these records, and no policy is "
+        "met without them. Give what is missing; or, if no record of a site is in the "
+        "release, say so with `without_site`.",
+    )
+
+
+def _left_out(absent: Sequence[SiteRows]) -> Finding:
+    return Finding(
+        code=SITES_LEFT_OUT,
+        serious=True,
+        text=f"Left out on the word of the user (`without_site`): {_with_rows(absent)}. If a "
+        "record of these is in the release after all, nothing here speaks for it.",
+    )
+
+
+def _with_rows(sites: Sequence[SiteRows]) -> str:
+    rows = [
+        f"{quoted_name(one.name)} ({count_text(one.n_members)} members, "
+        f"{count_text(one.n_holdout)} holdout records)"
+        for one in sites
+    ]
+    return first_names(rows)

@@ -1,0 +1,176 @@
+"""By whose cuts summaries are counted, and what is said where a site is missing."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mipaudit
+from mipaudit.errors import InputError, UsageError
+from mipaudit.formats.documents import answer_of, brief_report, report_text
+from mipaudit.reading.report_file import contradiction
+from mipaudit.reading.summaries.file import SiteRows
+from mipaudit.statements.reports.codec import from_json, to_json
+from mipaudit.statements.verdict import SITES_LEFT_OUT, SITES_MISSING, WITHHELD
+
+SHIFTS = {"north": 0.0, "South": 0.0, "west": 3.0}
+LIMIT = 0.5
+
+
+@pytest.fixture(scope="module")
+def summaries():
+    """The counts of three sites, of which one leaks nearly everything."""
+    generator = np.random.default_rng(7)
+    rows = {
+        name: {"members": generator.normal(shift, 1, 900), "holdout": generator.normal(0, 1, 800)}
+        for name, shift in SHIFTS.items()
+    }
+    cuts = [mipaudit.summarize(site=one, cuts_only=True, **rows[one]) for one in rows]
+    return {
+        one: mipaudit.summarize(site=one, cuts=cuts[::-1] if one == "west" else cuts, **rows[one])
+        for one in rows
+    }
+
+
+def codes(report):
+    return {one.code for one in report.findings}
+
+
+def test_counts_say_by_whose_cuts_they_are(summaries):
+    told = {one.manifest.sites for one in summaries.values()}
+    assert told == {tuple(SiteRows(name=one, n_members=900, n_holdout=800) for one in SHIFTS)}
+    whole = mipaudit.estimate(list(summaries.values()), max_advantage=LIMIT)
+    assert codes(whole) == {"from_summaries"}
+    assert "by the cuts of 3 sites" in report_text(whole, width=100).replace("\n    ", " ")
+
+
+@pytest.mark.parametrize("missing", [["west"], ["north", "west"]])
+def test_no_policy_is_met_without_a_site(summaries, missing):
+    here = [one for name, one in summaries.items() if name not in missing]
+    for files in itertools.permutations(here):
+        report = mipaudit.estimate(list(files), max_advantage=LIMIT)
+        assert report.verdict.status == "inconclusive"
+        assert report.policy[0].status == "met"
+        assert WITHHELD & {*report.verdict.reasons}
+        assert SITES_MISSING in codes(report)
+        for text in (
+            brief_report(report, width=80),
+            report_text(report, width=100),
+            report.summary,
+        ):
+            assert "are missing" in text.replace("\n", " ") or "is missing" in text
+        for name in missing:
+            assert f"'{name}' (900 members, 800 holdout records)" in answer_of(report)
+
+
+def test_what_leaks_among_the_others_leaks_all_the_same(summaries):
+    report = mipaudit.estimate([summaries["west"]], max_advantage=LIMIT)
+    assert report.verdict.status == "not_met"
+    assert SITES_MISSING in codes(report)
+
+
+def test_without_a_limit_it_is_said_too(summaries):
+    report = mipaudit.estimate(summaries["north"])
+    assert report.verdict.status == "no_policy"
+    assert report.summary.startswith("Sites whose cuts were used are missing")
+    assert "2 are missing" in brief_report(report, width=80)
+
+
+def test_a_site_that_has_no_record_in_the_release_is_left_out_by_name(summaries):
+    files = [summaries["north"], summaries["South"]]
+    report = mipaudit.estimate(files, max_advantage=LIMIT, without_site=("WEST",))
+    assert report.verdict.status == "met"
+    assert report.verdict.assuming == "no record of a site that was left out is in the release"
+    assert codes(report) == {"from_summaries", SITES_LEFT_OUT}
+    assert answer_of(report).startswith("MET, assuming that no record of a site")
+    one = mipaudit.estimate(files[0], max_advantage=LIMIT, without_site="west")
+    assert one.verdict.status == "inconclusive"
+    assert codes(one) == {"from_summaries", SITES_LEFT_OUT, SITES_MISSING}
+
+
+@pytest.mark.parametrize(
+    ("names", "without", "said"),
+    [
+        (["north"], ["east"], "not by the cuts of a site 'east'"),
+        (["north", "west"], ["West"], "The summary of 'West' is given"),
+        ([], ["west"], "Scores are given"),
+    ],
+)
+def test_only_a_site_that_is_missing_is_left_out(summaries, names, without, said):
+    scores = {"member": [True, False] * 50, "score": list(np.linspace(0, 1, 100))}
+    files = [summaries[name] for name in names]
+    with pytest.raises(UsageError, match=said) as caught:
+        mipaudit.estimate(files or scores, without_site=without)
+    assert caught.value.code == "without_site"
+
+
+def test_one_input_by_its_own_cuts_misses_no_site():
+    rows = np.random.default_rng(1).normal(size=(2, 300))
+    alone = mipaudit.summarize(members=rows[0], holdout=rows[1], site="here")
+    assert alone.manifest.sites == ()
+    assert codes(mipaudit.estimate(alone)) == {"from_summaries"}
+    with pytest.raises(UsageError, match="by the cuts of a site 'there'"):
+        mipaudit.estimate(alone, without_site="there")
+
+
+def edited(file, **changes):
+    return replace(file, manifest=replace(file.manifest, **changes))
+
+
+def test_an_edit_of_one_file_is_found(summaries):
+    """One file that is made to expect fewer sites, to be of another, or of other rows."""
+    north, south, west = summaries.values()
+    fewer = edited(north, sites=north.manifest.sites[:2])
+    renamed = edited(west, site="east")
+    sizes = edited(
+        north, sites=(replace(north.manifest.sites[0], n_members=5), *fewer.manifest.sites)
+    )
+    twice = edited(north, sites=(*north.manifest.sites, *north.manifest.sites))
+    for files, code in (
+        ([fewer, south], "summaries_differ"),
+        ([south, edited(north, sites=())], "summaries_differ"),
+        ([north, south, renamed], "bad_summary"),
+        ([sizes], "bad_summary"),
+        ([twice], "bad_summary"),
+        ([north, edited(north, site="South")], "same_rows"),
+        ([north, south, edited(west, site="South")], "same_site"),
+    ):
+        with pytest.raises(InputError) as caught:
+            mipaudit.estimate(files, max_advantage=LIMIT)
+        assert caught.value.code == code
+
+
+def test_a_report_judged_again_or_compared_stays_open(summaries, tmp_path):
+    files = [summaries["north"], summaries["South"]]
+    report = mipaudit.estimate(files)
+    again = mipaudit.rejudge(from_json(to_json(report)), max_advantage=0.9)
+    assert again.verdict.status == "inconclusive"
+    assert again.policy[0].status == "met"
+    assert contradiction(from_json(to_json(again))) is None
+    compared = mipaudit.compare(report, again, max_increase=0.9)
+    assert compared.verdict.status == "inconclusive"
+    assert "'west'" in answer_of(compared)
+
+
+def test_the_seeds_of_summaries_are_not_said_to_follow_from_the_scores(summaries):
+    for given, origin in (
+        ({}, "from the counts"),
+        ({"seed": 4}, "from the counts and 4, as stated"),
+    ):
+        report = mipaudit.estimate(list(summaries.values()), **given)
+        assert [one.decides for one in report.provenance.seeds] == ["ties"]
+        whole = " ".join(report_text(report, width=100).split())
+        assert "seed: of the rows: each summary's own; " in whole
+        assert whole.endswith(f"for ties and tests, {origin}")
+        brief = " ".join(brief_report(report, width=80).split())
+        assert "Seed of the rows: each summary's own; another would move" in brief
+        assert "from the scores" not in brief + whole
+
+
+def test_a_strict_audit_of_summaries_is_proved_over_their_seeds(summaries):
+    report = mipaudit.estimate(list(summaries.values()), strict=True)
+    assert any("over the draw of the seed of each summary" in one for one in report.limitations)
+    assert not any("for this run" in one for one in report.limitations)
