@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten, wrap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from mipaudit.formats.document import Grid, Mood, plain
-from mipaudit.formats.text import columns, inked, paragraph
+from mipaudit.formats.text import closed, columns, inked, paragraph, spaced
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text, value_text
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 _WIDEST: Final = 80  # longer lines are hard to read, and the lines are counted at 80
 _MORE: Final = "More: `full`, -f html, mipaudit help limits."
-_BELOW: Final = "← below 0"
+_ROUNDING: Final = 1e-9
 _LONGEST_NAME: Final = 18
 _REPR: Final = 5  # lines at Python's prompt
 _CUT: Final = " …"
+_FEW: Final = 3  # rows of a table that are kept while another can give way
 _BEFORE: Final = 4  # characters shown before the first in which names differ
 _STEPS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -41,6 +42,10 @@ class Interval(NamedTuple):
     upper: float | None
 
 
+# A table, and how many of its rows are shown.
+Part = tuple[Grid, int]
+
+
 class Brief(NamedTuple):
     """What a terminal shows of a report.
 
@@ -49,7 +54,8 @@ class Brief(NamedTuple):
         mood: of the answer.
         warnings: what can make the answer untrue, a sentence each; never cut.
         about: what was measured, and for whom it holds.
-        tables: the figures, the most important row first; rows give way from the end.
+        tables: the figures, the most important row first; rows give way from the end, but for a
+            few of each table while that helps.
         notes: what else is worth a line, the most important first; these give way before rows.
         again: the answer in two or three words, for the last line; empty where it would be no help.
         rest: what shows the rest, as options are named.
@@ -76,15 +82,13 @@ class Brief(NamedTuple):
 
 
 def brief_of(document: Document) -> Brief:
-    """Return the few lines of a report whose document is short: answer, summary, first table."""
+    """Return what a line and the head of a page say of a report without a brief of its own."""
     first = first_sentence(document.summary)
     leads = document.leads or not document.headline
-    grids = [block for section in document.sections for block in section if isinstance(block, Grid)]
     return Brief(
         answer=first if leads else document.headline,
         mood=document.mood,
         about=document.summary.removeprefix(first).lstrip() if leads else document.summary,
-        tables=tuple(grids[:1]),
     )
 
 
@@ -103,9 +107,9 @@ def brief_text(brief: Brief, *, width: int, color: bool = False) -> str:
     last = _item(brief.following, prose) if brief.following else ""
     last += _item(f"{brief.again} {brief.more}".lstrip(), prose)
     text = ""
-    for warnings, tables, notes in _fitting(brief):
+    for warnings, parts, notes in _fitting(brief):
         warned = "".join(_item(text, prose, mark="! ") for text in warnings)
-        drawn = (_table(table, width, color=color) for table in tables)
+        drawn = (_table(part, brief, width, color=color) for part in parts)
         listed = "".join(_item(text, prose) for text in notes)
         text = "\n".join(part for part in [head, warned, about, *drawn, listed, last] if part)
         if text.count("\n") <= brief.height:
@@ -139,7 +143,19 @@ def _item(text: str, width: int, mark: str = "") -> str:
     )
 
 
-def _table(table: Grid, width: int, *, color: bool) -> str:
+def _table(part: Part, brief: Brief, width: int, *, color: bool) -> str:
+    """Return what is shown of a table, and under it how much is not."""
+    table, kept = part
+    left_out = len(table.rows) - kept
+    more = f"and {left_out} more: {brief.rest}" if left_out else ""
+    if not kept:
+        return _item(f"{table.caption or ', '.join(table.head)} {more}", min(width, _WIDEST))
+    return _rows(table._replace(rows=table.rows[:kept]), width, color=color) + (
+        f"  {more}\n" if more else ""
+    )
+
+
+def _rows(table: Grid, width: int, *, color: bool) -> str:
     rows = tuple(tuple(map(plain, row)) for row in table.rows)
     numbers = len(table.head) - table.words
     lines = columns(rows, header=table.head, numbers=numbers, width=width)
@@ -147,24 +163,22 @@ def _table(table: Grid, width: int, *, color: bool) -> str:
     return (inked(caption) if color else caption) + lines
 
 
-def _fitting(brief: Brief) -> Iterator[tuple[Sequence[str], Sequence[Grid], Sequence[str]]]:
+def _fitting(brief: Brief) -> Iterator[tuple[Sequence[str], Sequence[Part], Sequence[str]]]:
     """Yield what is shown, ever less of it: first notes go, then words of warnings, then rows."""
     notes = tuple(filter(None, brief.notes))
+    parts = [(table, len(table.rows)) for table in brief.tables]
     for kept in range(len(notes), -1, -1):
-        yield brief.warnings, brief.tables, notes[:kept]
+        yield brief.warnings, parts, notes[:kept]
     warnings = tuple(map(first_sentence, brief.warnings))
-    yield warnings, brief.tables, ()
-    tables = list(brief.tables)
-    left_out = 0
-    for at in range(len(tables) - 1, -1, -1):
-        rows = tables[at].rows
-        for kept in range(len(rows) - 1, 0, -1):
-            tables[at] = tables[at]._replace(rows=rows[:kept])
-            yield warnings, tables, (f"and {left_out + len(rows) - kept} more: {brief.rest}",)
-        left_out += len(rows)
-        if at:
-            tables.pop()
-            yield warnings, tables, (f"and {left_out} more: {brief.rest}",)
+    yield warnings, parts, ()
+    # The last table gives way first, but for a few rows; then these go, and its head; the first
+    # table keeps a row.
+    for fewest in (_FEW, 0):
+        for at in range(len(parts) - 1, -1, -1):
+            table, rows = parts[at]
+            for kept in range(rows - 1, max(fewest, not at) - 1, -1):
+                parts[at] = (table, kept)
+                yield warnings, parts, ()
 
 
 def first_sentence(text: str) -> str:
@@ -172,50 +186,84 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0]
 
 
-def axis_end(intervals: Sequence[Limited], marks: Sequence[float] = ()) -> float:
-    """Return a round number at which an axis from 0 can end: no limit lies beyond it.
+class Axis(NamedTuple):
+    """On what intervals of a column are drawn.
 
-    Args:
-        intervals: what is drawn; without a limit, up to the best estimate.
-        marks: what else must fit.
-    """
-    ends = [one.upper if one.upper is not None else (one.value or 0.0) for one in intervals]
-    largest = max((*ends, *marks), default=0.0)
-    if largest <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(largest))
-    return next(step * power for step in _STEPS if step * power >= largest * (1 - 1e-9))
-
-
-def axis(end: float, width: int) -> str:
-    """Return the head of drawn intervals: ``0·····0.4``."""
-    right = number_text(float(f"{end:.6g}"))
-    return "0" + "·" * (width - 1 - len(right)) + right
-
-
-def drawn(one: Limited, end: float, width: int, mark: float | None = None) -> str:
-    """Return an interval on an axis from 0 to ``end``: ``···├──●───┤···``.
-
-    Args:
-        one: the limits and the best estimate; an end that is not known is open. What is surely
-            negative has no place on the axis.
-        end: of the axis, positive.
+    Attributes:
+        start: below which nothing is drawn: 0, or what blind guessing has.
+        end: beyond which nothing is; larger.
         width: in characters, at least 3.
-        mark: a limit of the policy, drawn where the interval leaves room.
     """
-    if one.upper is not None and one.upper < 0:
-        return _BELOW.ljust(width)
-    line = ["·"] * width
-    left = _place(one.lower or 0.0, end, width)
-    right = width - 1 if one.upper is None else _place(one.upper, end, width)
-    line[left : right + 1] = "─" * (right + 1 - left)
-    line[right] = "→" if one.upper is None else "┤"
-    line[left] = "├"
-    if mark is not None:
-        line[_place(mark, end, width)] = "┃"
-    if one.value is not None:
-        line[_place(one.value, end, width)] = "●"
-    return "".join(line)
+
+    start: float
+    end: float
+    width: int = AXIS
+
+    @classmethod
+    def over(
+        cls,
+        intervals: Iterable[Limited],
+        marks: Iterable[float] = (),
+        *,
+        start: float = 0.0,
+        width: int = AXIS,
+    ) -> Self:
+        """Return the axis whose end is round, and beyond which no limit lies.
+
+        Args:
+            intervals: what is drawn; without a limit, up to the best estimate.
+            marks: what else must fit.
+            start: where it begins.
+            width: in characters.
+        """
+        ends = [one.upper if one.upper is not None else (one.value or 0.0) for one in intervals]
+        length = max((*ends, *marks), default=start) - start
+        # What is left of rounding is no length.
+        if length <= _ROUNDING:
+            return cls(start, 1.0, width)
+        power = 10.0 ** math.floor(math.log10(length))
+        step = next(step * power for step in _STEPS if step * power >= length * (1 - _ROUNDING))
+        # Beside blind guessing there are advantages alone, which end at 1.
+        return cls(start, min(1.0, start + step) if start else step, width)
+
+    @property
+    def head(self) -> str:
+        """Return the head of drawn intervals: ``0·····0.4``."""
+        left, right = (number_text(float(f"{one:.6g}")) for one in (self.start, self.end))
+        return left + "·" * max(1, self.width - len(left) - len(right)) + right
+
+    def drawn(self, one: Limited, mark: float | None = None) -> str:
+        """Return an interval as a line: ``···├──●───┤···``.
+
+        Args:
+            one: the limits and the best estimate; an end that is not known is open, and one below
+                the start an arrow. What surely lies below it has no place.
+            mark: a limit of the policy, drawn where the interval leaves room.
+        """
+        if one.upper is not None and one.upper < self.start:
+            return f"← below {number_text(self.start)}".ljust(self.width)
+        line = ["·"] * self.width
+        left = self._place(one.lower or 0.0)
+        right = self.width - 1 if one.upper is None else self._place(one.upper)
+        line[left : right + 1] = "─" * (right + 1 - left)
+        line[right] = "→" if one.upper is None else "┤"
+        line[left] = "←" if (one.lower or 0.0) < self.start - _ROUNDING else "├"
+        if mark is not None:
+            line[self._place(mark)] = "┃"
+        if one.value is not None and one.value >= self.start - _ROUNDING:
+            line[self._place(one.value)] = "●"
+        return "".join(line)
+
+    def _place(self, value: float) -> int:
+        share = (value - self.start) / (self.end - self.start)
+        return min(self.width - 1, max(0, round(share * (self.width - 1))))
+
+
+def advantage_ends(baseline: float) -> str:
+    """Return what the ends of an axis of advantages mean, to follow ``Advantage, ``."""
+    if not baseline:
+        return "from 0 (none) to 1 (sure)"
+    return f"from {value_text(baseline)} (blind guessing) to 1 (sure)"
 
 
 def blind_guessing(baseline: float) -> str:
@@ -225,11 +273,11 @@ def blind_guessing(baseline: float) -> str:
 
 def short_name(name: str) -> str:
     """Return a name for a narrow column, its middle left out where it is long."""
-    shown = safe_name(name)
+    shown = spaced(safe_name(name))
     if len(shown) <= _LONGEST_NAME:
-        return shown
+        return closed(shown)
     half = _LONGEST_NAME // 2
-    return f"{shown[:half]}…{shown[len(shown) - half + 1 :]}"
+    return closed(f"{shown[:half]}…{shown[len(shown) - half + 1 :]}")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -249,7 +297,3 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
                 if shown[name] in [shown[other] for other in alike[:at]]:
                     shown[name] = f"{part[: _LONGEST_NAME - 6]}…~{at + 1}"
     return shown
-
-
-def _place(value: float, end: float, width: int) -> int:
-    return min(width - 1, max(0, round(value / end * (width - 1))))

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from mipaudit.statements.reports.kinds import named
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import lower_text, percent_text, upper_text, value_text
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def framed(
         title=title or f"mipaudit {report.command}",
         headline=headline,
         mood=mood,
-        summary=safe_name(getattr(report, "summary", ""), longest=_LONGEST_SUMMARY),
+        summary=safe_text(getattr(report, "summary", ""), longest=_LONGEST_SUMMARY),
         sections=tuple(section for section in whole if section),
         cases=tuple(cases),
         created=report.provenance.created,
@@ -331,7 +331,7 @@ def plain(text: str) -> str:
 
     A column's name in it could otherwise begin a line of its own.
     """
-    return safe_name(text, longest=_LONGEST_TEXT)
+    return safe_text(text, longest=_LONGEST_TEXT)
 
 
 def quoted(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from mipaudit.errors import UsageError
-from mipaudit.formats.document import Heading, Picture, plain
+from mipaudit.formats.document import Grid, Heading, Picture, plain
 from mipaudit.formats.origin import origin_section, seed_section, short_seed
 from mipaudit.options.spelling import as_typed, flags_of, keywords_of
 from mipaudit.statements.reports.kinds import kind_of, named
@@ -115,7 +115,7 @@ def answer_of(report: AnyReport) -> str:
 def brief_report(
     report: AnyReport, *, width: int, color: bool = False, python: bool = False
 ) -> str:
-    """Return the answer of a report in a screenful, for a terminal.
+    """Return the answer of a report in a screenful, for a terminal; all of a kind without a brief.
 
     Args:
         report: of any command.
@@ -123,6 +123,8 @@ def brief_report(
         color: whether to use terminal colours.
         python: whether options are named as Python's callers write them.
     """
+    if not kind_of(report.command).brief:
+        return report_text(report, width=width, color=color, python=python)
     from mipaudit.formats.brief import brief_text
 
     return brief_text(_brief(report, python=python), width=width, color=color)
@@ -235,7 +237,17 @@ def _typed(part: Any, flags: Mapping[str, str]) -> Any:  # noqa: ANN401 - a docu
     """Return a part of a document with its options named as they are typed."""
     if isinstance(part, str):
         return as_typed(part, flags) if "`" in part else part
+    if isinstance(part, Grid):
+        return _typed_grid(part, flags)
     if not isinstance(part, tuple):
         return part
     parts = [_typed(one, flags) for one in part]
     return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+
+
+def _typed_grid(grid: Grid, flags: Mapping[str, str]) -> Grid:
+    """Return a table with the options in its prose as they are typed: other cells hold data."""
+    rows = grid.rows
+    if grid.prose:
+        rows = tuple((*row[:-1], as_typed(row[-1], flags)) for row in rows)
+    return grid._replace(caption=as_typed(grid.caption, flags), rows=rows)

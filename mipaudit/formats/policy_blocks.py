@@ -32,7 +32,7 @@ from mipaudit.formats.document import (
     quoted,
 )
 from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -158,7 +158,7 @@ def verdict_answer(
     if verdict.status == "met" and deciding:
         reason = verdict.reasons[max(range(len(deciding)), key=lambda at: _used(deciding[at]))]
     if score is not None:
-        reason = reason.removeprefix(f"score '{score}': ")
+        reason = reason.removeprefix(f"score {quoted_name(score)}: ")
     reason = reason.removeprefix("score ")
     return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {reason}."
 
@@ -170,6 +170,39 @@ def verdict_again(verdict: Verdict, checks: Sequence[Check], *, alone: bool = Fa
     count = verdict.waived
     waived = f", with {count} waiver{'s' * (count > 1)}" if count else ""
     return f"{_state(verdict, checks, alone=alone)}{waived}."
+
+
+def next_step(
+    verdict: Verdict,
+    checks: Sequence[Check],
+    *,
+    helps: str = "more records",
+    topic: str = "choose-a-limit",
+) -> str:
+    """Return what to look at where a limit is not met or open, in a line; empty for neither.
+
+    Args:
+        verdict: over the checks.
+        checks: of the policy.
+        helps: what may settle a limit between two others.
+        topic: the page on it.
+    """
+    deciding = [one for one in checks if one.status == verdict.status]
+    copies = any(getattr(one, "quantity", None) == "copies" for one in deciding)
+    match verdict.status:
+        case "not_met" if copies:
+            what, topic = "leave the copies out of the release", "synthetic-data"
+        case "not_met":
+            what = "more records do not help; what may"
+        case "inconclusive" if any(getattr(one, "blind", None) is not None for one in deciding):
+            what, topic = "what the records explain", "members-and-holdout"
+        case "inconclusive" if deciding and all(one.upper is not None for one in deciding):
+            what = helps
+        case "inconclusive":
+            what = "what may settle it"
+        case _:
+            return ""
+    return f"Next: {what}: mipaudit help {topic}."
 
 
 def _state(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
@@ -300,7 +333,7 @@ def judged_document(
         caption=caption,
         head=(*head, "status", "why"),
         rows=tuple(
-            (*row(one), STATUS[one.status], safe_name(one.reason, longest=2000)) for one in checks
+            (*row(one), STATUS[one.status], safe_text(one.reason, longest=2000)) for one in checks
         ),
         words=len(head) + 1,
         prose=True,

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 from typing import Final, assert_never
+from unicodedata import east_asian_width
 
 from mipaudit.formats import document as parts
 from mipaudit.formats.document import Block, Document, Grid, Mood, plain
@@ -16,6 +17,7 @@ from mipaudit.formats.document import Block, Document, Grid, Mood, plain
 _GAP: Final = "  "
 _NARROWEST_TEXT: Final = 24
 _LONGEST_WORD: Final = 32  # names of columns may be longer; they are broken where they must
+_REST: Final = "\ue000"  # of a wide sign; in no text that is shown, where it would be an escape
 _WIDEST_PROSE: Final = 100  # longer lines are hard to read
 # Select Graphic Rendition: bold, and what good, bad and open outcomes are drawn in.
 _INK: Final[Mapping[Mood, str]] = {"good": "1;32", "bad": "1;31", "open": "1;33", "plain": "1"}
@@ -36,8 +38,9 @@ def columns(
         numbers: how many columns at the end are numbers, set flush right and never broken.
         width: heads and words fold where the lines would be longer; None: no limit.
     """
+    rows = [[*map(spaced, row)] for row in rows]
     blocks = _blocks(rows, header=header, numbers=numbers, width=width, folding=True)
-    return "".join(f"{line}\n" for block in blocks for line in block)
+    return closed("".join(f"{line}\n" for block in blocks for line in block))
 
 
 def annotated(
@@ -48,6 +51,7 @@ def annotated(
     ``numbers`` counts the columns of numbers just before the prose. The header is left out
     where all of it is empty.
     """
+    rows = [[*map(spaced, row)] for row in rows]
     texts = [header[-1], *(row[-1] for row in rows)]
     cells = [row[:-1] for row in rows]
     least = min(_NARROWEST_TEXT, max(map(len, texts)))
@@ -68,7 +72,7 @@ def annotated(
         ]
     if not any(header):
         lines = lines[1:]
-    return "".join(f"{line.rstrip()}\n" for block in lines for line in block)
+    return closed("".join(f"{line.rstrip()}\n" for block in lines for line in block))
 
 
 def _beside(block: list[str], text: str, *, left: int, width: int, head: bool) -> list[str]:
@@ -186,14 +190,26 @@ def paragraph(
         whole: whether a word too long for a line makes the line longer, rather than two of it.
     """
     lines = wrap(
-        text,
+        spaced(text),
         max(_NARROWEST_TEXT, width),
         initial_indent=indent if first is None else first,
         subsequent_indent=indent,
         break_long_words=not whole,
         break_on_hyphens=hyphens,
     )
-    return "".join(f"{line}\n" for line in lines)
+    return closed("".join(f"{line}\n" for line in lines))
+
+
+def spaced(text: str) -> str:
+    """Return text as long as it is wide: a sign of two columns is followed by one of none."""
+    if text.isascii():
+        return text
+    return "".join(f"{one}{_REST}" if east_asian_width(one) in "WF" else one for one in text)
+
+
+def closed(text: str) -> str:
+    """Return a text that was `spaced` as it is written."""
+    return text.replace(_REST, "")
 
 
 def document_text(document: Document, *, width: int, color: bool = False) -> str:

@@ -91,6 +91,16 @@ class Destination(NamedTuple):
             # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
             raise _refused(error, option) from None
 
+    @property
+    def leaves_stdout(self) -> bool:
+        """Tell whether standard output is there and free; a device may be it by another name."""
+        if self.path is None or not self.atomic or sys.stdout is None:
+            return False
+        try:
+            return not os.path.samestat(self.path.stat(), os.fstat(sys.stdout.fileno()))
+        except (OSError, ValueError):
+            return True  # the file is not there yet, or standard output is none of the system
+
     def write(self, data: bytes) -> None:
         """Write all of ``data``, or leave a regular file as it was.
 

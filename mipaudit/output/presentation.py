@@ -81,11 +81,19 @@ class Shown(Protocol):
         """Who answers for it."""
 
 
-def present(report: AnyReport, shown: Shown, place: Destination) -> None:
+def present(
+    report: AnyReport, shown: Shown, place: Destination, *, beside_data: bool = False
+) -> None:
     """Write the report to its place, in the form asked for, or that its file's ending says.
 
     A file has all of it; a terminal the answer, unless all was asked for. What was declared
-    of the report is part of it from here on.
+    of the report is part of it from here on. Who asked for a line and for a file has both.
+
+    Args:
+        report: what was found.
+        shown: how it is shown.
+        place: where it goes.
+        beside_data: whether standard output has what the command makes, and room for nothing else.
 
     Raises:
         OutputError: the system refused.
@@ -93,7 +101,10 @@ def present(report: AnyReport, shown: Shown, place: Destination) -> None:
     path = place.path
     form = shown.format or (_ENDINGS.get(path.suffix.lower(), "table") if path else "table")
     found = _declared(report, shown)
+    line = shown.quiet and not beside_data and place.leaves_stdout
     place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
+    if line:
+        Destination.open(None).write(encode(found, "table", to_file=False, length="line"))
 
 
 def _declared(report: AnyReport, shown: Shown) -> AnyReport:
@@ -258,7 +269,7 @@ def write_scores(
         text = encode(made.report, shown.format or "table", to_file=True).decode()
         note(text.rstrip("\n"), quiet=shown.quiet)
         return OK
-    present(made.report, shown, place)
+    present(made.report, shown, place, beside_data=output is None)
     end = "." if sidecar is None else ", and their truth beside them."
     note(f"The scores are written{end}", quiet=shown.quiet)
     return OK

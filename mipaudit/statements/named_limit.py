@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mipaudit.statements.policy import CheckStatus, check_status, limit_reason
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.verdict import Verdict, plain_verdict
 
 ALONE: Final = "that is said of these attackers alone, and nothing of the best one"
@@ -76,4 +77,6 @@ def stated_verdict(checks: Sequence[StatedCheck]) -> Verdict:
 
 
 def _about(check: StatedCheck) -> str:
-    return check.reason if check.score is None else f"score '{check.score}': {check.reason}"
+    if check.score is None:
+        return check.reason
+    return f"score {quoted_name(check.score)}: {check.reason}"

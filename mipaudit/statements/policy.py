@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.statements.estimate import Against, Attackers, Quantity
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import (
     above_text,
     lower_figure,
@@ -280,7 +281,7 @@ def checked_name(check: PolicyCheck) -> str:
 def checked_where(check: PolicyCheck) -> str:
     """Say at which other prior, or of which group, a check is; empty for neither."""
     prior = "" if check.prior is None else f" at prior {number_text(check.prior)}"
-    return prior if check.group is None else f"{prior} of group '{check.group}'"
+    return prior if check.group is None else f"{prior} of group {quoted_name(check.group)}"
 
 
 def settling_words(check: PolicyCheck) -> str:

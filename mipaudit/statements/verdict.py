@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
 from mipaudit.statements.policy import EVERY_GROUP, CheckStatus, OnInconclusive, PolicyCheck, Waiver
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import quoted_name, safe_text
 from mipaudit.statements.text.rounding import percent_text
 
 if TYPE_CHECKING:
@@ -270,10 +270,12 @@ def _decided(
     checks: Sequence[PolicyCheck], claims: Sequence[Claim], *, judged: bool
 ) -> tuple[VerdictStatus, tuple[str, ...]]:
     broken = [_reason(c) for c in checks if c.status == "not_met" or c.expired is not None]
-    broken += [f"score '{c.score}': {c.reason}" for c in claims if c.status == "contradicted"]
+    broken += [
+        f"score {quoted_name(c.score)}: {c.reason}" for c in claims if c.status == "contradicted"
+    ]
     if broken:
         return "not_met", tuple(broken)
-    notes = tuple(f"score '{c.score}': {c.reason}" for c in claims)
+    notes = tuple(f"score {quoted_name(c.score)}: {c.reason}" for c in claims)
     if not judged:
         return "no_policy", notes or (NO_LIMIT,)
     open_ones = [_reason(c) for c in checks if c.status == "inconclusive"]
@@ -285,7 +287,7 @@ def _decided(
 def _reason(check: PolicyCheck) -> str:
     note = waiver_note(check)
     # The advantage of the records alone is that of no score.
-    what = "the blind " if check.score == RECORDS else f"score '{check.score}': "
+    what = "the blind " if check.score == RECORDS else f"score {quoted_name(check.score)}: "
     if check.quantity == "copies":
         what = ""
     return f"{what}{check.reason}{'; ' if note else ''}{note}"
@@ -305,7 +307,7 @@ def judged(verdict: Verdict, *, given: str = "limit") -> str:
         verdict: with a reason at least.
         given: what the user set: ``limit``, or ``limits`` where there may be several.
     """
-    reason = safe_name(verdict.reasons[0], longest=_LONGEST_REASON)
+    reason = safe_text(verdict.reasons[0], longest=_LONGEST_REASON)
     match verdict.status:
         case "met":
             return f"The policy is met{verdict_note(verdict)}: {reason}."

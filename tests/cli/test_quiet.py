@@ -52,7 +52,7 @@ WITHOUT_FORM = {"schema"}
 def folder(mipaudit, tmp_path, query_inputs):
     shutil.copy(LEAKY, tmp_path / "scores.parquet")
     done = mipaudit("check", "scores.parquet", "-f", "json", "-o", "kept.json", "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stderr) == (0, "")
     return tmp_path
 
 
@@ -72,11 +72,12 @@ def test_quiet_prints_the_report_and_nothing_else(mipaudit, folder, command):
 
 
 @pytest.mark.parametrize("command", sorted(RUNS.keys() - {"records", "query", *QUERIES}))
-def test_quiet_with_a_file_prints_nothing(mipaudit, folder, command):
+def test_quiet_with_a_file_prints_a_line(mipaudit, folder, command):
     done = mipaudit(*RUNS[command], "--quiet", "-o", "out.txt")
 
     assert done.returncode in {0, 1, 3}, done.stderr
-    assert (done.stdout, done.stderr) == ("", "")
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == (command not in WITHOUT_FORM)
     assert (folder / "out.txt").stat().st_size
 
 
@@ -85,6 +86,21 @@ def test_quiet_leaves_the_drawn_scores_alone(mipaudit):
 
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 11
+
+
+def test_quiet_leaves_scores_on_standard_output_alone_beside_a_report(mipaudit, folder):
+    made = ("query", "losses", "--logits", "logits.csv", "-q")
+    alone = mipaudit(*made)
+    beside = mipaudit(*made, "--report", "report.json")
+
+    assert alone.stdout.count("\n") > 2
+    assert (beside.stdout, beside.stderr) == (alone.stdout, "")
+
+
+def test_quiet_writes_no_line_into_a_report_on_standard_output(process, folder):
+    done = process("check", "scores.parquet", "-q", "-f", "json", "-o", "/dev/stdout")
+
+    assert "can be audited" not in done.stdout
 
 
 def test_quiet_does_not_hide_an_error(mipaudit):

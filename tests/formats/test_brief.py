@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mipaudit
-from mipaudit.formats.brief import Brief, axis, axis_end, brief_text, drawn, short_name
+from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
-from mipaudit.formats.documents import answer_of, brief_report, report_text
+from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
+from mipaudit.statements.reports.codec import from_json
+from tests.places import REPORTS
 
 
 class Row:
@@ -141,27 +143,130 @@ limits = st.floats(0, 1)
 def test_an_interval_is_drawn_where_it_is(a, b, c, mark):
     lower, value, upper = sorted([a, b, c])
     row = Row(lower, value, upper)
-    end = axis_end([row], [mark])
-    assert end >= max(upper, mark)
-    line = drawn(row, end, 20, mark)
-    assert len(line) == len(axis(end, 20)) == 20
-    assert line.index("●") == round(value / end * 19)
+    axis = Axis.over([row], [mark])
+    assert axis.end >= max(upper, mark)
+    line = axis.drawn(row, mark)
+    assert len(line) == len(axis.head) == 20
+    assert line.index("●") == round(value / axis.end * 19)
     assert set(line) <= set("·├─┤●┃")
     within = [at for at, sign in enumerate(line) if sign in "├─┤"]
-    assert all(lower / end * 19 - 0.51 <= at <= upper / end * 19 + 0.51 for at in within)
+    assert all(lower / axis.end * 19 - 0.51 <= at <= upper / axis.end * 19 + 0.51 for at in within)
+
+
+@given(limits, limits, limits, st.floats(0.01, 0.99))
+def test_beside_blind_guessing_the_axis_begins_there_and_ends_at_most_at_1(a, b, c, start):
+    lower, value, upper = sorted([a, b, c])
+    axis = Axis.over([Row(lower, value, upper)], start=start)
+    assert axis.start == start < axis.end <= 1
+    assert axis.end >= min(upper, 1 - 1e-6)
+    line = axis.drawn(Row(lower, value, upper))
+    if upper < start:
+        assert line.startswith("← below 0.")
+    else:
+        assert ("←" in line) <= (lower < start)
+        assert ("●" in line) == (value >= start - 1e-9)
 
 
 def test_a_limit_that_there_is_not_is_an_arrow():
-    assert drawn(Row(0.2, 0.5, None), 1.0, 11).endswith("→")
-    assert drawn(Row(None, 0.5, 0.8), 1.0, 11).startswith("├")
+    axis = Axis(0.0, 1.0, 11)
+    assert axis.drawn(Row(0.2, 0.5, None)).endswith("→")
+    assert axis.drawn(Row(None, 0.5, 0.8)).startswith("├")
+    assert axis.drawn(Row(-0.2, 0.5, 0.8)).startswith("←")
 
 
 @given(st.lists(limits, min_size=1, max_size=5))
 def test_the_end_of_an_axis_is_round_and_close(values):
-    end = axis_end([Row(0.0, 0.0, value) for value in values])
-    if max(values) > 0:
-        assert max(values) * (1 - 1e-6) <= end <= 2 * max(values)
-    assert len(axis(end, 20)) == 20
+    axis = Axis.over([Row(0.0, 0.0, value) for value in values])
+    if max(values) > 1e-9:
+        assert max(values) * (1 - 1e-6) <= axis.end <= 2 * max(values)
+    assert len(axis.head) == 20
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=3), st.integers(0, 9))
+def test_every_table_says_how_many_rows_it_hides_and_keeps_a_few(sizes, notes):
+    grid = many(1).tables[0]
+    tables = tuple(
+        grid._replace(caption=f"T{at}", rows=tuple((f"t{at}r{row}", "1") for row in range(size)))
+        for at, size in enumerate(sizes)
+    )
+    brief = many(1, notes, 0)._replace(tables=tables, height=30)
+    text = brief_text(brief, width=80)
+    lines = text.splitlines()
+    assert len(lines) <= 30
+    hidden = []
+    for at, size in enumerate(sizes):
+        shown = sum(line.startswith(f"  t{at}r") for line in lines)
+        more = size - shown
+        hidden += [f"and {more} more: --full"] if more else []
+        # Three tables of three rows fit: none is dropped for another.
+        assert shown >= min(size, 3)
+    assert re.findall(r"and \d+ more: --full", text) == hidden
+    assert not hidden or "Note" not in text
+
+
+def test_a_name_in_backticks_is_not_spelled_as_an_option():
+    import pandas as pd
+
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "member": np.arange(800) % 2 == 0,
+            "`by`": random.normal(size=800),
+            "x `prior` y": random.normal(size=800),
+            "group": np.where(random.random(800) < 0.5, "`seed`", "`max_advantage`"),
+            "guess": "`seed`",
+        }
+    )
+    columns = ["`by`", "x `prior` y"]
+    reports = [
+        mipaudit.estimate(frame, score_col=columns, max_advantage=0.2, claimed_epsilon=0.01),
+        mipaudit.estimate(frame, score_col=columns),
+        mipaudit.records(frame, score_col=["`by`"], by=["group"], max_risk=0.2),
+        mipaudit.attack(frame, score_col=columns, by="group"),
+        mipaudit.compare(frame, score_col=columns),
+        mipaudit.check(frame, score_col=columns),
+        mipaudit.attribute(frame, attribute_col="group", guess_col="guess"),
+    ]
+    spelled = re.compile(r"--(by|prior|seed|max-advantage)\b|\b(by|prior|seed|max_advantage)=")
+    for report in reports:
+        assert "\\x60" in brief_report(report, width=80)
+        for text in (
+            brief_report(report, width=80),
+            brief_report(report, width=80, python=True),
+            answer_of(report),
+            *(report_as(report, form) for form in ("markdown", "junit")),
+        ):
+            named = [one for one in text.splitlines() if "x60" in one and spelled.search(one)]
+            assert named == []
+
+
+@pytest.mark.parametrize("name", ["scenarios", "truth", "validation", "verification"])
+def test_a_report_without_a_brief_is_shown_whole(name):
+    report = from_json((REPORTS / f"{name}.json").read_bytes())
+    assert brief_report(report, width=100) == report_text(report, width=100)
+
+
+@pytest.mark.parametrize(
+    ("limit", "word", "line"),
+    [
+        (
+            0.02,
+            "NOT MET",
+            "Next: more records do not help; what may: mipaudit help choose-a-limit.",
+        ),
+        (
+            0.4,
+            "INCON",
+            "Next: more records, fewer scores, other attackers: mipaudit help choose-a-limit.",
+        ),
+        (0.99, "MET", ""),
+    ],
+)
+def test_what_is_not_met_or_open_says_where_to_read_on(limit, word, line):
+    text = brief_report(report_on(6, max_advantage=limit), width=80)
+    assert text.startswith(word)
+    assert [one for one in text.splitlines() if "Next:" in one] == [line] * bool(line)
+    assert ("would settle" in text) <= (word == "INCON")
 
 
 @given(st.text(st.characters(codec="ascii", exclude_categories=["C"]), min_size=1, max_size=60))
@@ -195,6 +300,9 @@ def test_a_file_has_all_of_it(mipaudit, tmp_path):
     quiet = mipaudit("estimate", "scores.csv", "-q", env=brief)
     assert quiet.stdout.count("\n") == 1
     assert not quiet.stderr
+    beside = mipaudit("estimate", "scores.csv", "-q", "-o", "report.json", env=brief)
+    assert (beside.stdout, beside.stderr) == (quiet.stdout, "")
+    assert (tmp_path / "report.json").read_text().startswith("{")
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml", "txt", "HTML"])

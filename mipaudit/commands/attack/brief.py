@@ -9,16 +9,15 @@ from mipaudit.commands.attack.page import ADVERSARIES
 from mipaudit.formats.brief import (
     AXIS,
     NO_VERDICT,
+    Axis,
     Brief,
-    axis,
-    axis_end,
+    advantage_ends,
     blind_guessing,
-    drawn,
     short_name,
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, best, limits
-from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -48,6 +47,7 @@ def attack_brief(report: AttackReport) -> Brief:
         tables=(_attacks(report),),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy, alone=True),
+        following=next_step(report.verdict, report.policy),
     )
 
 
@@ -113,26 +113,27 @@ def _about(report: AttackReport) -> str:
 
 def _attacks(report: AttackReport) -> Grid:
     anyone = [one for one in report.optimum if one.attackers == "any"]
-    anyone.sort(key=lambda one: one.lower or 0.0, reverse=True)
+    anyone.sort(key=lambda one: (one.lower or 0.0, one.value or 0.0), reverse=True)
     judged = [one for one in report.attacks if one.value is not None]
     marks = sorted({one.limit for one in report.policy})
     mark = marks[0] if len(marks) == 1 else None
-    end = axis_end([*anyone, *judged], marks)
     scores = report.design.score_columns
     several = len(scores) > 1
     names = short_names(scores)
     order = [one.score for one in anyone]
+    baseline = report.design.baseline
     width = _NARROW if several else AXIS
+    axis = Axis.over([*anyone, *judged], marks, start=baseline, width=width)
 
     def row(name: str, score: str, one: Limited) -> tuple[str, ...]:
-        shown = drawn(one, end, width, mark) if one.value is not None else _NOT_JUDGED
+        shown = axis.drawn(one, mark) if one.value is not None else _NOT_JUDGED
         return (name, *[names[score]] * several, shown, *limits(one, "none"))
 
     of = "" if several else f" with '{short_name(scores[0])}'"
     return Grid(
-        caption=f"Advantage{of} (0: none, 1: sure), each line by itself."
+        caption=f"Advantage{of}, {advantage_ends(baseline)}, each line by itself."
         + ("" if mark is None else f" ┃ limit: {number_text(mark)}."),
-        head=("attacker", *["score"] * several, axis(end, width), AT_LEAST, "best", AT_MOST),
+        head=("attacker", *["score"] * several, axis.head, AT_LEAST, "best", AT_MOST),
         rows=(
             *(row("the best", one.score, one) for one in anyone),
             *(

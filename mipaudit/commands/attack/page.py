@@ -26,7 +26,7 @@ from mipaudit.formats.document import (
 )
 from mipaudit.formats.policy_blocks import stated_document
 from mipaudit.statements.named_limit import StatedCheck
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import (
     lower_text,
     number_text,
@@ -167,7 +167,7 @@ def policy_words(checks: Sequence[StatedCheck], verdict: Verdict) -> str:
     if verdict.status != "met":
         return judged(verdict)
     most = max(checks, key=lambda one: -2.0 if one.upper is None else one.upper)
-    reason = safe_name(most.reason, longest=_LONGEST_REASON)
+    reason = safe_text(most.reason, longest=_LONGEST_REASON)
     score = safe_name(most.score or "")
     return (
         "The policy is met by the named attacks, which says nothing of the best attacker, who may "

@@ -22,6 +22,7 @@ from mipaudit.commands.attribute.report import (
     AttributeQuantity,
     AttributeReport,
     AttributeValue,
+    CommonestValue,
 )
 from mipaudit.evidence.named_attackers.named_attack import Limits
 from mipaudit.evidence.scores.findings import size_findings
@@ -75,8 +76,23 @@ def attribute_report(
         provenance=provenance,
         policy=checks,
         verdict=settled(stated_verdict(checks), source.assumed),
+        commonest=_commonest(guesses.values, asked.min_cell),
     )
     return replace(report, summary=led(source.assumed, attribute_summary(report)))
+
+
+def _commonest(values: dict[str, ValueGuesses], least: int) -> CommonestValue | None:
+    """Return what always saying the commonest value reaches; of equals the first by name."""
+    whole = summed(values.values())
+    name = max(sorted(values), key=lambda one: values[one].records)
+    one = values[name]
+    if min(one.n_members, one.n_holdout) < least:
+        return None
+    return CommonestValue(
+        name=name,
+        right_of_members=one.n_members / whole.n_members,
+        right_of_holdout=one.n_holdout / whole.n_holdout,
+    )
 
 
 def _checks(values: Sequence[ValueGuesses], asked: AttributeOptions) -> tuple[StatedCheck, ...]:

@@ -9,15 +9,15 @@ from mipaudit.commands.attribute.report import (
     AttributeQuantity,
     AttributeReport,
     AttributeValue,
+    CommonestValue,
 )
 from mipaudit.formats.brief import (
-    AXIS,
     NO_VERDICT,
+    Axis,
     Brief,
-    axis,
-    axis_end,
+    Interval,
     blind_guessing,
-    drawn,
+    short_name,
     short_names,
 )
 from mipaudit.formats.document import (
@@ -33,6 +33,7 @@ from mipaudit.formats.document import (
     limits,
 )
 from mipaudit.formats.policy_blocks import (
+    next_step,
     policy_mood,
     stated_document,
     verdict_again,
@@ -104,6 +105,7 @@ def attribute_summary(report: AttributeReport) -> str:
             f"{best(by['right_of_members'].value)} of the members and "
             f"{best(by['right_of_holdout'].value)} of the others."
         ),
+        _without_model(report.commonest),
         _attribute(by["attribute_advantage"], percent_text(design.confidence)),
         _membership(by["membership_advantage"], design),
         _one_value(report.by_value),
@@ -112,6 +114,16 @@ def attribute_summary(report: AttributeReport) -> str:
         "Only these guesses were tested.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _without_model(one: CommonestValue | None) -> str:
+    if one is None:
+        return ""
+    return (
+        f"Without the model, always saying '{safe_name(one.name)}', the commonest value, is right "
+        f"for {value_text(one.right_of_members)} of the members and "
+        f"{value_text(one.right_of_holdout)} of the others."
+    )
 
 
 def _attribute(one: AttributeFigure, sure: str) -> str:
@@ -156,10 +168,14 @@ def _figures(report: AttributeReport) -> Section:
     text = (
         f"All values together ({percent_text(report.design.confidence)} confidence for each row)."
     )
+    always = _always(report.commonest)
     grid = Grid(
         caption=text,
         head=("quantity", *_HEAD),
-        rows=tuple((QUANTITIES[one.quantity], *limits(one, "-")) for one in report.figures),
+        rows=(
+            *((QUANTITIES[one.quantity], *limits(one, "-")) for one in report.figures),
+            *((f"{what} without the model", "-", value_text(right), "-") for what, right in always),
+        ),
         words=1,
     )
     return (Paragraph(text=text), grid)
@@ -204,6 +220,7 @@ def attribute_brief(report: AttributeReport) -> Brief:
         "confidence.",
         tables=(_drawn(report), *([_drawn_values(report)] if values else [])),
         again=verdict_again(report.verdict, report.policy, alone=True),
+        following=next_step(report.verdict, report.policy),
     )
 
 
@@ -246,36 +263,53 @@ def _found(report: AttributeReport) -> tuple[str, bool]:
     ), False
 
 
+def _always(one: CommonestValue | None) -> tuple[tuple[str, float], ...]:
+    """Return how often who always says the commonest value is right, by class."""
+    if one is None:
+        return ()
+    return ("right of members", one.right_of_members), ("right of holdout", one.right_of_holdout)
+
+
 def _drawn(report: AttributeReport) -> Grid:
     marks = {one.subject: one.limit for one in report.policy}
-    end = axis_end(report.figures, [*marks.values()])
+    always = _always(report.commonest)
+    axis = Axis.over(report.figures, [*marks.values(), *(right for _, right in always)])
+    said = ""
+    if report.commonest is not None:
+        said = f"No model: always '{short_name(report.commonest.name)}', the commonest value."
     return Grid(
-        caption="┃ is the limit." if marks else "",
-        head=("", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        caption=" ".join(filter(None, ["┃ is the limit." if marks else "", said])),
+        head=("", axis.head, AT_LEAST, "best", AT_MOST),
         rows=tuple(
             (
                 _SHORT[one.quantity],
-                drawn(one, end, AXIS, marks.get(one.quantity))
-                if one.value is not None
-                else "not known",
+                axis.drawn(one, marks.get(one.quantity)) if one.value is not None else "not known",
                 *limits(one, "-"),
             )
             for one in report.figures
+        )
+        + tuple(
+            (
+                f"{what}, no model",
+                axis.drawn(Interval(right, right, right)),
+                *("-", value_text(right), "-"),
+            )
+            for what, right in always
         ),
         words=2,
     )
 
 
 def _drawn_values(report: AttributeReport) -> Grid:
-    end = axis_end([one for one in report.by_value if one.value is not None])
+    axis = Axis.over([one for one in report.by_value if one.value is not None])
     names = short_names(one.name for one in report.by_value)
     return Grid(
         caption="How much better each value is guessed of members, limits for all together.",
-        head=("value", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        head=("value", axis.head, AT_LEAST, "best", AT_MOST),
         rows=tuple(
             (
                 names[one.name],
-                drawn(one, end, AXIS) if one.value is not None else "not known",
+                axis.drawn(one) if one.value is not None else "not known",
                 *limits(one, "-"),
             )
             for one in report.by_value

@@ -89,6 +89,21 @@ class AttributeValue:
     upper: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonestValue:
+    """Who guesses without the model, and always the value that is commonest in the input.
+
+    Attributes:
+        name: the value.
+        right_of_members: share of the members who have it.
+        right_of_holdout: share of the holdout records that have it.
+    """
+
+    name: str
+    right_of_members: float
+    right_of_holdout: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttributeReport(AnyReport):
     """How much better an attribute is guessed of members.
@@ -98,6 +113,7 @@ class AttributeReport(AnyReport):
         figures: over all values.
         by_value: each value, the largest lower limit first; ``other`` last.
         policy: one check for each limit that was given, on these guesses alone.
+        commonest: what a guesser without the model reaches; None where every value is rare.
     """
 
     command: str
@@ -110,4 +126,5 @@ class AttributeReport(AnyReport):
     provenance: Provenance
     policy: tuple[StatedCheck, ...] = ()
     verdict: Verdict = field(default_factory=partial(stated_verdict, ()))
+    commonest: CommonestValue | None = None
     schema: str = schema_of("attribute")

@@ -10,7 +10,7 @@ from mipaudit.commands.epsilon.report import (
     EpsilonReport,
     EpsilonStatement,
 )
-from mipaudit.formats.brief import AXIS, Brief, Interval, axis, axis_end, drawn, short_names
+from mipaudit.formats.brief import Axis, Brief, Interval, short_names
 from mipaudit.formats.document import (
     AT_LEAST,
     Case,
@@ -303,7 +303,7 @@ def _drawn(report: EpsilonReport) -> Grid:
     claimed = report.claim.epsilon if report.claim is not None else None
     marks = [] if claimed is None else [claimed]
     known = [Interval(one.lower, one.estimate, None) for one in rows]
-    end = axis_end(known, [*marks, *(one.lower or 0.0 for one in rows)])
+    axis = Axis.over(known, [*marks, *(one.lower or 0.0 for one in rows)])
     claim = "" if claimed is None else f" ┃ claim: {number_text(claimed)}."
     stands = ", as if rows were trials" if report.design.kind == "one-model" else ", lower limits"
 
@@ -314,7 +314,7 @@ def _drawn(report: EpsilonReport) -> Grid:
         return (
             *[names[one.score or ""]] * named,
             *[_standing(one)] * graded,
-            drawn(figure, end, AXIS, claimed) if one.lower is not None else "no limit",
+            axis.drawn(figure, claimed) if one.lower is not None else "no limit",
             "none" if one.lower is None else lower_figure(one.lower),
             "-" if one.estimate is None else value_text(one.estimate),
             guesses_behind(one) or "-",
@@ -325,7 +325,7 @@ def _drawn(report: EpsilonReport) -> Grid:
         head=(
             *["score"] * named,
             *[""] * graded,
-            axis(end, AXIS),
+            axis.head,
             AT_LEAST,
             "best",
             "right guesses",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text, lower_figure, number_text, percent_text
 
 if TYPE_CHECKING:
@@ -227,7 +228,9 @@ def _sure(design: EpsilonDesign, validity: StatementValidity) -> str:
 
 
 def _data(design: EpsilonDesign, top: EpsilonStatement) -> str:
-    where = f"Found in '{top.score}' of" if top.score is not None and top.lower else "From"
+    where = (
+        f"Found in {quoted_name(top.score)} of" if top.score is not None and top.lower else "From"
+    )
     if top.guesses is not None:
         g = top.guesses
         runs = "one run with" if design.runs is None else f"{count_text(design.runs)} runs with"

@@ -27,7 +27,7 @@ from mipaudit.commands.estimate.words import (
 from mipaudit.counting.columns import require_information
 from mipaudit.errors import UsageError
 from mipaudit.evidence.judgement.policy_on_scores import judge
-from mipaudit.evidence.metrics.rows import prior_findings
+from mipaudit.evidence.metrics.rows import leaking_metrics, prior_findings
 from mipaudit.evidence.scores.curves import score_curves
 from mipaudit.evidence.scores.evidence import Evidence
 from mipaudit.evidence.scores.findings import crossing_findings, score_findings, size_findings
@@ -106,10 +106,11 @@ def audit(
     share = ErrorShare(
         confidence=asked.confidence, columns=_shares(evidence, asked) if asked.joint else columns
     )
-    # Equal ones stand in the order of their names, not in that of the file.
+    # Equal ones stand in the order of their names, not in that of the file. Where a prior hides
+    # what leaks the advantage of all is that of blind guessing, and the AUC tells them apart.
     evidence.sort(key=lambda e: e.score)
     evidence.sort(
-        key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.plugin), reverse=True
+        key=lambda e: (e.lower(share.one_sided), e.held_out.value, e.area[0].value), reverse=True
     )
     metrics = gather_metrics(evidence, asked.judged.metrics)
     estimates = [
@@ -153,7 +154,10 @@ def audit(
         *blind_findings(blind, 1 - asked.confidence),
         *limits_elsewhere("records", asked.judged.elsewhere),
         *prior_findings(
-            asked.prior, [one.lower(share.one_sided) for one in evidence], judgement.claims
+            asked.prior,
+            [one.lower(share.one_sided) for one in evidence],
+            judgement.claims,
+            leaking_metrics(metrics.values(), share.one_sided),
         ),
         *(
             finding

@@ -11,20 +11,19 @@ from mipaudit.commands.estimate.words import blind_line
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
 from mipaudit.formats.brief import (
-    AXIS,
     NO_VERDICT,
+    Axis,
     Brief,
     Interval,
-    axis,
-    axis_end,
+    advantage_ends,
     blind_guessing,
-    drawn,
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid, limits
-from mipaudit.formats.policy_blocks import verdict_again, verdict_answer
+from mipaudit.formats.policy_blocks import next_step, verdict_again, verdict_answer
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -35,7 +34,7 @@ from mipaudit.statements.text.rounding import (
 from mipaudit.statements.verdict import COPIES, verdict_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mipaudit.commands.estimate.report import Report
     from mipaudit.statements.estimate import Attackers, Estimate
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
 
 _HEIGHT: Final = 24
 _SHOWN_FPR: Final = 0.01
+# Limits on these are limits on the advantage, in other units.
+_SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
 _SEED_SHARE: Final = 0.25
@@ -56,9 +57,10 @@ def estimate_brief(report: Report) -> Brief:
         answer=_answer(report),
         mood=mood(report),
         about=_about(report),
-        tables=(_scores(report, contents, against), *_metrics(contents, against)),
+        tables=(_scores(report, contents, against), *_metrics(report, contents)),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
+        following=next_step(report.verdict, report.policy, helps=_helps(report)),
         moves=_moves(report.estimates[0]),
         height=_HEIGHT,
     )
@@ -83,8 +85,8 @@ def _found(report: Report) -> str:
     lower = first.lower or 0.0
     if lower > baseline:
         return (
-            f"Membership leaks: whoever sees '{first.score}' has an advantage of at least "
-            f"{lower_text(lower)}{blind_guessing(baseline)}."
+            f"Membership leaks: whoever sees {quoted_name(first.score)} has an advantage of at "
+            f"least {lower_text(lower)}{blind_guessing(baseline)}."
         )
     copied = any(one.code == COPIES for one in report.findings)
     beside = "Exact copies stand in the release. " if copied else ""
@@ -93,8 +95,8 @@ def _found(report: Report) -> str:
         row = implied.row
         what = "AUC" if row.quantity == "auc" else f"TPR at FPR {percent_text(row.fpr or 0.0)}"
         return (
-            f"{beside}Members and holdout differ: the {what} of '{row.score}' is at least "
-            f"{lower_text(row.lower or 0.0)}, above chance, at a confidence of its own."
+            f"{beside}Members and holdout differ: the {what} of {quoted_name(row.score)} is at "
+            f"least {lower_text(row.lower or 0.0)}, above chance, at a confidence of its own."
         )
     p = joint_p_value(report.estimates)
     if p is not None and p <= 1 - report.design.confidence:
@@ -106,7 +108,7 @@ def _found(report: Report) -> str:
     shown = "The advantage shows no leak" if metrics else "No leak is shown"
     shown += " beside them" if copied else ""
     most = _widest(report.estimates)
-    with_score = f" with '{first.score if most is None else most.score}'"
+    with_score = f" with {quoted_name(first.score if most is None else most.score)}"
     limit = "" if most is None else f", at most {upper_text(most.upper or 0.0)} {_whom(most)}"
     return (
         f"{beside}{shown}: the advantage{with_score} is at least {lower_text(lower)}"
@@ -149,7 +151,9 @@ def judged_attackers(report: Report, contents: Contents) -> Attackers:
 
     One that limits every score, if any does: the column says once for whom it holds.
     """
-    asked: list[Attackers] = [one.against for one in report.policy if one.quantity == "advantage"]
+    asked: list[Attackers] = [
+        one.against for one in report.policy if one.quantity in _SAME and one.prior is None
+    ]
     widest = _widest(contents.by_score[contents.scores[0]])
     asked += ["any" if widest is None else widest.attackers, "intervals-4"]
     shared = (
@@ -182,16 +186,16 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     ]
     marks = [one.limit for one in asked]
     mark = marks[0] if marks else None
-    end = axis_end(rows, marks)
+    axis = Axis.over(rows, marks, start=report.design.baseline)
     names = short_names(contents.scores)
     return Grid(
-        caption="Membership advantage, from 0 (none) to 1 (sure). At most: "
+        caption=f"Membership advantage, {advantage_ends(report.design.baseline)}. At most: "
         f"{against_phrase(against)}.{'' if mark is None else ' ┃ is the limit.'}",
-        head=("score", axis(end, AXIS), AT_LEAST, "best", AT_MOST, "AUC", "TPR 1%"),
+        head=("score", axis.head, AT_LEAST, "best", AT_MOST, "AUC", "TPR 1%"),
         rows=tuple(
             (
                 names[row.score],
-                drawn(row, end, AXIS, mark),
+                axis.drawn(row, mark),
                 *limits(row),
                 *_detail(contents, row.score),
             )
@@ -201,38 +205,58 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     )
 
 
-def _metrics(contents: Contents, against: Attackers) -> Iterator[Grid]:
-    """Yield what was asked beside the advantage, if anything was."""
-    rows = [
-        (score, one)
-        for score in contents.scores
-        for one in contents.limits(score)
-        if one.quantity == "metric" and one.attackers in {"any", against}
-    ]
-    found: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for score, one in rows:
-        found.setdefault((score, one.metric or ""), {})[one.attackers] = one
+def _metrics(report: Report, contents: Contents) -> Iterator[Grid]:
+    """Yield what was asked beside the advantage, for each class of attackers that it holds for."""
+    found: dict[tuple[str, str], list[Estimate]] = {}
+    for score in contents.scores:
+        for one in contents.limits(score):
+            if one.quantity == "metric":
+                found.setdefault((score, one.metric or ""), []).append(one)
+    judged = {(one.score, one.metric or ""): one for one in _judged_metrics(report)}
+    named = {one.metric or "": one.against for one in judged.values()}
+    widest = _widest_class([rows for (_, metric), rows in found.items() if metric not in named])
+    of_class: dict[Attackers | None, list[tuple[str, str, Interval]]] = {}
+    for (score, metric), rows in found.items():
+        against = named.get(metric, widest)
+        figure = _interval(rows, against, judged.get((score, metric)))
+        of_class.setdefault(against, []).append((score, metric, figure))
     names = short_names(contents.scores)
-    if found:
+    for against, shown in of_class.items():
         yield Grid(
-            caption="",
+            caption="" if against is None else f"At most: {against_phrase(against)}.",
             head=("score", "metric", AT_LEAST, "best", AT_MOST),
-            rows=tuple(
-                (names[score], metric, *limits(_interval(by, against)))
-                for (score, metric), by in found.items()
-            ),
+            rows=tuple((names[score], metric, *limits(figure)) for score, metric, figure in shown),
             words=2,
         )
 
 
-def _interval(by: Mapping[str, Estimate], against: Attackers) -> Interval:
-    """Return the lower limit of any attacker, and the upper one of a class."""
-    main, most = by.get("any"), by.get(against)
-    return Interval(
-        lower=None if main is None else main.lower,
-        value=None if main is None else main.value,
-        upper=None if most is None else most.upper,
-    )
+def _judged_metrics(report: Report) -> list[PolicyCheck]:
+    """Return the limits on metrics of all records, at the prior at which they are shown."""
+    found = [one for one in report.policy if one.quantity == "metric"]
+    return [one for one in found if one.prior is None and one.group is None]
+
+
+def _widest_class(scores: Sequence[Sequence[Estimate]]) -> Attackers | None:
+    """Return whose upper limits are shown where the policy names nobody: the widest with limits.
+
+    A class with a limit in every line, if there is one; None where nothing is limited.
+    """
+    limited = [{one.attackers: one for one in rows if one.upper is not None} for rows in scores]
+    every = [one for rows in limited for one in rows.values()]
+    shared = [one for one in every if all(one.attackers in rows for rows in limited)] or every
+    widest = max(shared, key=lambda one: (one.attackers == "any", one.upper), default=None)
+    return None if widest is None else widest.attackers
+
+
+def _interval(
+    rows: Sequence[Estimate], against: Attackers | None, check: PolicyCheck | None
+) -> Interval:
+    """Return the lower limit of any attacker and the upper one of a class, as they are judged."""
+    by = {one.attackers: one for one in rows}
+    main, most = by["any"], None if against is None else by.get(against)
+    if check is not None and check.against == against and check.blind is None:
+        return Interval(check.lower, main.value, check.upper)
+    return Interval(main.lower, main.value, None if most is None else most.upper)
 
 
 def score_row(contents: Contents, score: str, against: Attackers) -> Estimate:
@@ -273,7 +297,12 @@ def _notes(report: Report) -> Iterator[str]:
             f"{'A' if shows else 'No'} difference of the groups (membership, or another) shows: "
             f"p = {upper_text(p)}{over}."
         )
-    open_ones = [one for one in report.policy if one.status == "inconclusive"]
+    undecided = report.verdict.status == "inconclusive"  # else no number of records helps
+    open_ones = [
+        one
+        for one in report.policy
+        if undecided and one.status == "inconclusive" and one.waived is None
+    ]
     settling = [one.records_to_settle for one in open_ones if one.records_to_settle is not None]
     if len(open_ones) > 1 and settling:
         whole = len(settling) == len(open_ones)
@@ -281,6 +310,12 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"About {count_text(max(settling))} records in all would settle {which}."
     if report.blind is not None:
         yield f"The records alone: {blind_line(report.blind)}."
+
+
+def _helps(report: Report) -> str:
+    """Return what may settle an open limit; every score takes its share of the error."""
+    several = len(report.design.score_columns) > 1
+    return f"more records{', fewer scores' * several}, other attackers"
 
 
 def _moves(first: Estimate) -> str:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.formats.brief import (
     AXIS,
     NO_VERDICT,
+    Axis,
     Brief,
     Interval,
-    axis,
-    axis_end,
-    drawn,
+    blind_guessing,
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
@@ -25,7 +24,7 @@ from mipaudit.formats.page import (
     member_words,
     only_tried,
 )
-from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
 from mipaudit.statements.text.guesses import compared, guess_words, right_at_least, scale_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -63,6 +62,7 @@ def records_brief(report: RecordsReport) -> Brief:
         ),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
+        following=next_step(report.verdict, report.policy),
     )
 
 
@@ -177,13 +177,14 @@ def _found(report: RecordsReport) -> tuple[str, bool]:
         most = f", and no cell one above {upper_text(upper)}" if upper < 1 else ""
         return (
             f"Records are exposed: the {what} of the score that tells most has a risk of at least "
-            f"{lower_text(lower)}{most}."
+            f"{lower_text(lower)}{blind_guessing(design.baseline)}{most}."
         ), True
     group = max(report.groups, key=lambda one: one.lower, default=None)
     if group is not None and group.lower > design.baseline:
         return (
             f"Membership leaks in group '{safe_name(group.group)}': an advantage of at least "
-            f"{lower_text(group.lower)}. The largest risk is at most {upper_text(upper)}."
+            f"{lower_text(group.lower)}{blind_guessing(design.baseline)}. The largest risk is "
+            f"at most {upper_text(upper)}."
         ), True
     listed = report.listed_members + report.listed_holdout
     if listed:
@@ -197,8 +198,8 @@ def _found(report: RecordsReport) -> tuple[str, bool]:
             f"rest. The largest risk is at most {upper_text(upper)}."
         ), True
     return (
-        f"No record is shown to be exposed: the largest risk is at least {lower_text(lower)}, at "
-        f"most {upper_text(upper)}."
+        f"No record is shown to be exposed: the largest risk is at least {lower_text(lower)}"
+        f"{blind_guessing(design.baseline)}, at most {upper_text(upper)}."
     ), False
 
 
@@ -224,7 +225,8 @@ def _about(report: RecordsReport) -> str:
 def _bands(report: RecordsReport) -> Grid:
     """Return how many records have a risk, the most exposed first."""
     return Grid(
-        caption="Records by the risk of their cell: 0 tells nothing, 1 is certain.",
+        caption=f"Records by the risk of their cell: {_ends(report.design.baseline)}, 1 is "
+        "certain.",
         head=(
             "risk of at least",
             "surely: members",
@@ -247,21 +249,30 @@ def _bands(report: RecordsReport) -> Grid:
     )
 
 
+def _ends(baseline: float) -> str:
+    """Return what risks that are not certain mean: away from an even prior 0 is no ignorance."""
+    if not baseline:
+        return "0 tells nothing"
+    return f"0 is even odds, {value_text(baseline)} blind guessing"
+
+
 def _cells(report: RecordsReport) -> Grid:
-    end = axis_end([], [1.0])
-    sure = [one for one in report.cells if one.in_list or one.lower > report.design.baseline]
+    baseline = report.design.baseline
+    axis = Axis.over([], [1.0])
+    mark = baseline or None
+    sure = [one for one in report.cells if one.in_list or one.lower > baseline]
     shown = sure or report.cells[:_FEW]
 
     def row(one: CellRisk) -> tuple[str, ...]:
         risk = Interval(one.lower, one.risk, one.upper)
         sizes = count_text(one.members), count_text(one.holdout)
-        return (str(one.cell), one.speaks_for, drawn(risk, end, AXIS), *limits(risk), *sizes)
+        return (str(one.cell), one.speaks_for, axis.drawn(risk, mark), *limits(risk), *sizes)
 
     return Grid(
         caption=f"{'The exposed cells' if sure else 'The cells nearest to being exposed'}; limits "
-        "for all cells together.",
+        f"for all cells together.{' ┃ is blind guessing.' if baseline else ''}",
         head=(
-            *("cell", "speaks for", axis(end, AXIS), AT_LEAST, "risk", AT_MOST),
+            *("cell", "speaks for", axis.head, AT_LEAST, "risk", AT_MOST),
             *("members", "holdout"),
         ),
         rows=tuple(map(row, shown)),
@@ -291,21 +302,23 @@ def _top(report: RecordsReport) -> Grid:
 
 def _groups(report: RecordsReport) -> Grid:
     rows = [(one, Interval(one.lower, one.value, None)) for one in report.groups]
-    end = axis_end([figure for _, figure in rows])
     names = short_names(one.group for one in report.groups)
     differing = any(one.differs != "not shown" for one in report.groups)
-    width = _NARROW if differing else AXIS
+    baseline = report.design.baseline
+    axis = Axis.over(
+        [figure for _, figure in rows], start=baseline, width=_NARROW if differing else AXIS
+    )
     also = "; and one attack there beside the rest" if differing else ""
     return Grid(
-        caption=f"Advantage within each group, any attacker{also}.",
+        caption=f"Advantage within each group, any attacker{also}{blind_guessing(baseline)}.",
         head=(
-            *("group", axis(end, width), *["beside the rest"] * differing),
+            *("group", axis.head, *["beside the rest"] * differing),
             *(AT_LEAST, "best", "members", "holdout"),
         ),
         rows=tuple(
             (
                 names[one.group],
-                drawn(figure, end, width),
+                axis.drawn(figure),
                 *[_does(one)] * differing,
                 lower_text(one.lower),
                 value_text(one.value),

@@ -103,7 +103,7 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
         nullcontext() if rows is None else rows.stream() as file,
     ):
         report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
-    present(report, shown, report_place)
+    present(report, shown, report_place, beside_data=rows is not None and rows.path is None)
     if rows is not None:
         note("The records are written.", quiet=shown.quiet)
     return report_exit(report, exit_zero=shown.exit_zero)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.shift.words import effect_text, p_text, widest
-from mipaudit.formats.brief import AXIS, NO_VERDICT, Brief, axis, axis_end, drawn, short_names
+from mipaudit.formats.brief import NO_VERDICT, Axis, Brief, short_names
 from mipaudit.formats.document import (
     AT_LEAST,
     AT_MOST,
@@ -23,6 +23,7 @@ from mipaudit.formats.document import (
 from mipaudit.formats.drawing import Interval, intervals
 from mipaudit.formats.policy_blocks import (
     check_cases,
+    next_step,
     policy_headline,
     policy_mood,
     verdict_again,
@@ -81,6 +82,7 @@ def shift_brief(report: ShiftReport) -> Brief:
         tables=(_drawn(report), *_telling(report)),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
+        following=next_step(report.verdict, report.policy, topic="members-and-holdout"),
     )
 
 
@@ -111,13 +113,13 @@ def _about(report: ShiftReport) -> str:
 def _drawn(report: ShiftReport) -> Grid:
     marks = [one.limit for one in report.policy]
     mark = marks[0] if len(marks) == 1 else None
-    end = axis_end(report.estimates, marks)
+    axis = Axis.over(report.estimates, marks)
     return Grid(
         caption="Blind advantage, from 0 (alike) to 1 (told apart surely)."
         + ("" if mark is None else " ┃ is the limit."),
-        head=("attackers", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        head=("attackers", axis.head, AT_LEAST, "best", AT_MOST),
         rows=tuple(
-            (short_class(one.attackers), drawn(one, end, AXIS, mark), *limits(one))
+            (short_class(one.attackers), axis.drawn(one, mark), *limits(one))
             for one in report.estimates
         ),
         words=2,

@@ -22,6 +22,7 @@ from mipaudit.statements.policy import (
     check_status,
     restatement,
 )
+from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Stored:
         if not found:
             raise UsageError(
                 "not_in_report",
-                f"The report holds no {_called(limit)} of score {_quoted(score)}.",
+                f"The report holds no {_called(limit)} of score {quoted_name(score)}.",
                 hint=_alternatives(kin),
             )
         return found
@@ -122,7 +123,7 @@ def _require_stored(stored: Stored, limit: Limit) -> None:
         )
     if limit.score is not None and limit.score not in stored.scores:
         raise UsageError(
-            "not_in_report", f"The report is not about a score {_quoted(limit.score)}."
+            "not_in_report", f"The report is not about a score {quoted_name(limit.score)}."
         )
 
 
@@ -176,7 +177,7 @@ def _deciding_upper(
             raise UsageError(
                 "not_in_report",
                 f"The report has no limit for attackers '{limit.against}' on score "
-                f"{_quoted(score)}.",
+                f"{quoted_name(score)}.",
                 hint=f"It has: {', '.join(uppers)}.",
             )
         return limit.against, uppers[limit.against]
@@ -238,8 +239,3 @@ def _names(kin: Sequence[Estimate]) -> Iterator[str]:
             yield f"FPR {number_text(one.fpr)}"
         elif one.metric is not None:
             yield one.metric
-
-
-def _quoted(score: str) -> str:
-    # The report's own name for it: the report's reader makes it safe to print.
-    return f"'{score}'"

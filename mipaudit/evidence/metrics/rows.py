@@ -8,7 +8,7 @@ What the reader must know about a metric, or about a prior that hides what leaks
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from mipaudit.maths.metrics.mace import algorithm2
 from mipaudit.maths.metrics.metric import Metric, closed_threshold, posterior_threshold
 from mipaudit.statements.estimate import Attackers, Estimate, Finding, Validity
-from mipaudit.statements.text.rounding import number_text, value_text
+from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.rounding import lower_text, number_text, value_text
 
 if TYPE_CHECKING:
     from mipaudit.evidence.metrics.evidence import MetricEvidence
@@ -199,7 +200,29 @@ def unused_floor(least: float) -> Finding:
     return Finding(code="min_recall_unused", text=text)
 
 
-def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim]) -> list[Finding]:
+def leaking_metrics(found: Iterable[MetricEvidence], error: float) -> str:
+    """Say of which score a metric is surely above what blind guessing has; empty if of none.
+
+    Args:
+        found: every metric of every score.
+        error: one-sided, of each lower limit.
+    """
+    beyond = [(one, one.lower(error)) for one in found]
+    beyond = [(one, lower) for one, lower in beyond if lower > one.metric.baseline]
+    if not beyond:
+        return ""
+    # The metrics have no common scale: of the first that shows anything, the largest.
+    named = [pair for pair in beyond if pair[0].metric.name == beyond[0][0].metric.name]
+    one, lower = max(named, key=lambda pair: pair[1])
+    return (
+        f"the {one.metric.name} of '{safe_name(one.evidence.score)}' is at least "
+        f"{lower_text(lower)} (blind guessing: {value_text(one.metric.baseline)})"
+    )
+
+
+def prior_findings(
+    prior: float, lowers: Sequence[float], claims: Sequence[Claim], leaking: str = ""
+) -> list[Finding]:
     """Return advice where at this prior nobody beats the trivial attacker.
 
     With an epsilon claim that is so wherever p < 1/(1 + e^epsilon), or 1-p is: the
@@ -209,6 +232,7 @@ def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim
         prior: p in (0, 1).
         lowers: lower limit of the advantage for each score.
         claims: the judged claims, if any.
+        leaking: which metric shows a leak all the same, in words.
     """
     if prior == _HALF:
         return []
@@ -222,9 +246,9 @@ def prior_findings(prior: float, lowers: Sequence[float], claims: Sequence[Claim
         )
         return [Finding(code="prior_excludes_attackers", serious=True, text=text)]
     if lowers and max(lowers) <= baseline:
-        text = (
-            f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing; "
-            f"the scores may leak all the same. {advice}"
-        )
+        hidden = f"At a prior of {number_text(prior)} nobody is shown to beat blind guessing"
+        text = f"{hidden}; the scores may leak all the same. {advice}"
+        if leaking:
+            text = f"{hidden} by accuracy, and the scores leak all the same: {leaking}."
         return [Finding(code="prior_hides_leaks", serious=True, text=text)]
     return []

@@ -27,7 +27,7 @@ QuietOption = Annotated[
     bool,
     Option(
         "-q/--quiet",
-        "The answer in a line; no progress bar and no notes on stderr.",
+        "The answer in a line, also beside a file; no progress bar and no notes on stderr.",
         recorded=False,
         also=("silent", "brief", "short", "summary"),
     ),

@@ -18,7 +18,7 @@ class Kind(NamedTuple):
         commands: those that write it, as its field ``command`` has them.
         report: its type, as ``module:name``.
         document: what draws it, likewise: from a report to a document.
-        brief: what makes the few lines of a terminal of it, likewise; empty: its document does.
+        brief: what makes the few lines of a terminal of it, likewise; empty: a terminal has it all.
         front: what makes the head of a page of it and of those lines, likewise; empty: they do.
         tables: the fields that are its tables as CSV; of a record within it as ``outer.inner``.
         views: whether a terminal is shown another document than a page.

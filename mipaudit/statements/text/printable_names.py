@@ -36,6 +36,8 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 def safe_name(name: str, *, longest: int = _LONGEST) -> str:
     r"""Return ``name`` with invisible and control characters as visible escapes.
 
+    Backticks too: what stands in these is spelled as an option is typed, which a name never is.
+
     Args:
         name: a column name or a path, from the data or from the user.
         longest: most characters kept before an ellipsis; at least 1.
@@ -43,9 +45,19 @@ def safe_name(name: str, *, longest: int = _LONGEST) -> str:
     Returns:
         Printable text; ``"\x1b[2J"`` becomes the six characters ``\x1b[2J``.
     """
-    if name.isascii() and name.isprintable() and len(name) <= longest:
-        return name
-    shown = name if len(name) <= longest else name[:longest] + "..."
+    return safe_text(name, longest=longest).replace("`", "\\x60")
+
+
+def safe_text(text: str, *, longest: int) -> str:
+    """Return prose with invisible and control characters as visible escapes.
+
+    Args:
+        text: in which names from the data are already safe.
+        longest: most characters kept before an ellipsis; at least 1.
+    """
+    if text.isascii() and text.isprintable() and len(text) <= longest:
+        return text
+    shown = text if len(text) <= longest else text[:longest] + "..."
     return "".join(_visible(char) for char in shown)
 
 

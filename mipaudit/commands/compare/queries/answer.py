@@ -26,7 +26,7 @@ from mipaudit.evidence.scores.findings import constant, score_findings, size_fin
 from mipaudit.statements.estimate import Attackers, Estimate, Finding
 from mipaudit.statements.origin import Provenance
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import Verdict, led, plain_verdict, settled
 
 
@@ -89,7 +89,9 @@ def judge_increases(
 
 def increase_verdict(checks: Sequence[IncreaseCheck]) -> Verdict:
     """Return the verdict over all checks."""
-    return plain_verdict([(one.status, f"query '{one.query}': {one.reason}") for one in checks])
+    return plain_verdict(
+        [(one.status, f"query {quoted_name(one.query)}: {one.reason}") for one in checks]
+    )
 
 
 def compare_report(

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from mipaudit.commands.compare.queries.page import place
 from mipaudit.formats.brief import (
-    AXIS,
     NO_VERDICT,
+    Axis,
     Brief,
     Interval,
-    axis,
-    axis_end,
-    drawn,
+    advantage_ends,
+    blind_guessing,
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
-from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -44,6 +43,7 @@ def compare_brief(report: CompareReport) -> Brief:
         tables=(_ranking(report), *_differences(report)),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
+        following=next_step(report.verdict, report.policy, helps="more records, other attackers"),
     )
 
 
@@ -62,7 +62,8 @@ def _leaking(report: CompareReport) -> str:
         most = max(leaks, key=lambda one: one.lower or 0.0)
         return (
             f" Membership leaks through {len(leaks)} of {len(rows)}: '{safe_name(most.score)}' "
-            f"gives an advantage of at least {lower_text(most.lower or 0.0)}."
+            f"gives an advantage of at least {lower_text(most.lower or 0.0)}"
+            f"{blind_guessing(trivial)}."
         )
     beside = (
         one for one in (*report.best_of, *report.together) if one.validity != "not-an-interval"
@@ -123,14 +124,15 @@ def _about(report: CompareReport) -> str:
 def _ranking(report: CompareReport) -> Grid:
     rows = [(one, _advantage(report, one)) for one in report.ranking]
     names = short_names(one.query for one in report.ranking)
-    end = axis_end([figure for _, figure in rows])
+    trivial = report.design.trivial
+    axis = Axis.over([figure for _, figure in rows], start=trivial)
     against = against_phrase(report.design.against)
     return Grid(
-        caption="Advantage, from 0 (none) to 1 (sure). At least: some attacker. Best, at most, and "
-        f"place (1 leaks most): {against}.",
-        head=("place", "query", axis(end, AXIS), AT_LEAST, "best", AT_MOST),
+        caption=f"Advantage, {advantage_ends(trivial)}. At least: some attacker. Best, at most, "
+        f"and place (1 leaks most): {against}.",
+        head=("place", "query", axis.head, AT_LEAST, "best", AT_MOST),
         rows=tuple(
-            (place(one), names[one.query], drawn(figure, end, AXIS), *limits(figure))
+            (place(one), names[one.query], axis.drawn(figure), *limits(figure))
             for one, figure in rows
         ),
         words=3,

@@ -35,7 +35,7 @@ from mipaudit.statements.estimate import Against, Attackers, Estimate
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.policy import against_phrase, check_status, limit_reason
 from mipaudit.statements.provenance import provenance
-from mipaudit.statements.text.printable_names import safe_name
+from mipaudit.statements.text.printable_names import quoted_name, safe_name
 from mipaudit.statements.verdict import INCOMPLETE, Verdict, led, plain_verdict, settled
 
 
@@ -88,8 +88,8 @@ def changes_verdict(
 
 
 def _named(check: ScoreIncrease, *, several: bool) -> str:
-    where = f" in '{check.report}'" if several else ""
-    return f"score '{check.score}'{where}: {check.reason}"
+    where = f" in {quoted_name(check.report)}" if several else ""
+    return f"score {quoted_name(check.score)}{where}: {check.reason}"
 
 
 def compare_reports(asked: CompareOptions) -> ReportComparison:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mipaudit.commands.compare.reports.page import CHANGED, change_of, listed
 from mipaudit.formats.brief import NO_VERDICT, Brief, short_name, short_names
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, best
-from mipaudit.formats.policy_blocks import policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -36,6 +36,7 @@ def compare_reports_brief(report: ReportComparison) -> Brief:
         tables=tuple(_changes(report)),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
+        following=next_step(report.verdict, report.policy, helps="the score files themselves"),
     )
 
 
