@@ -116,7 +116,8 @@ def test_without_arguments_there_is_help(mipaudit):
 def test_a_report_goes_to_its_file(mipaudit, tmp_path):
     done = mipaudit("bounds", "--mu", "1", "-f", "json", "-o", "report.json", "-q")
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+    assert done.stdout.startswith("No attacker exceeds a membership advantage of 0.38293")
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["attacker"]["advantage"] == pytest.approx(0.3829249, abs=1e-7)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.json.sha256"]

@@ -83,7 +83,7 @@ def test_forms_agree_and_go_to_files(mipaudit, tmp_path):
     for form, start in _FORMS:
         before = time.monotonic()
         again = mipaudit(*TINY, *kept, "-f", form, "-o", f"report.{form}")
-        assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+        assert (again.returncode, again.stdout[:5], again.stderr) == (0, "HOLDS", "")
         assert time.monotonic() - before < 20
         text = (tmp_path / f"report.{form}").read_text(encoding="utf-8")
         assert text.startswith(start)
