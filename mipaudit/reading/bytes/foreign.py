@@ -55,6 +55,13 @@ _TABLE: Final = (
         (".pt", ".pth", ".ckpt"),
         member="data.pkl",
     ),
+    Foreign(
+        "counts or cuts by `mipaudit summarize`, which hold no scores",
+        "Only `mipaudit estimate` reads counts (files named *.summary), and `mipaudit compare` its "
+        "reports (-f json). Cuts are for `mipaudit summarize`.",
+        (),
+        member="summary.json",
+    ),
     Foreign("an archive of arrays", _OF_MODELS, (".npz",), member=".npy", numbers=True),
     Foreign(
         "an array, whose columns have no names",
@@ -149,5 +156,5 @@ def require_table(name: str, head: bytes, *, numbers: bool = False) -> None:
         raise InputError(
             "zip_file",
             f"{name}: a zip archive, not a table.",
-            hint="A summary of counts is named *.summary; cuts are given with `cuts`.",
+            hint="Unpack it, and give the files in it.",
         )

@@ -106,6 +106,36 @@ def test_errors_leave_nothing_behind(mipaudit, sites, tmp_path, arguments, what)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["attack", "a.summary"],
+        ["records", "a.summary"],
+        ["check", "a.summary"],
+        ["epsilon", "a.summary", "--design", "one-run"],
+        ["shift", "a.summary", "a.csv"],
+        ["compare", "old=a.summary", "new=a.summary"],
+        ["estimate", "--members", "a.summary", "--holdout", "a.csv"],
+        ["query", "losses", "--logits", "a.summary"],
+        ["estimate", "a.cuts"],
+        ["summarize", "a.summary"],
+    ],
+    ids=" ".join,
+)
+def test_where_scores_are_wanted_it_is_said_who_reads_counts(mipaudit, sites, command):
+    assert mipaudit("summarize", sites["a"], "-o", "a.summary").returncode == 0
+    made = mipaudit("summarize", sites["a"], "--site", "a", "--cuts-only", "-o", "a.cuts")
+    assert made.returncode == 0
+    file = next(word for word in command if word.endswith(("a.summary", "a.cuts")))
+
+    done = mipaudit(*command, "-o", "out.csv")
+
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert said.startswith(f"Error: {file.rpartition('=')[2]}: counts or cuts by")
+    assert said.count("Only `mipaudit estimate` reads counts") == 1
+
+
 def test_scores_are_no_summary_and_cuts_are_no_counts(mipaudit, sites, tmp_path):
     summarize_all(mipaudit, sites)
     (tmp_path / "c.summary").write_bytes((tmp_path / "a.cuts").read_bytes())

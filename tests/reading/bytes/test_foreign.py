@@ -36,6 +36,7 @@ FILES = {
     "s.feather": (saved(FRAME.to_feather), "Arrow file", ".to_parquet('s.parquet')"),
     "s.npy": (saved(lambda to: np.save(to, FRAME.to_numpy())), "an array", "--logits s.npy"),
     "m.npz": (saved(lambda to: np.savez(to, a=[1.0])), "of arrays", "query lira --shadow m.npz"),
+    "s.zip": (archive("summary.json"), "hold no scores", "Only `mipaudit estimate` reads counts"),
     "s.xlsx": (archive("[Content_Types].xml"), "an Excel workbook", "read_excel('s.xlsx')"),
     "book.csv": (archive("[Content_Types].xml"), "an Excel workbook", "read_excel('book.csv')"),
     "m.pt": (archive("archive/data.pkl"), "never opened", "numpy.savez('model.npz'"),
@@ -70,13 +71,14 @@ def test_outputs_of_models_are_no_pickles_either(tmp_path, name):
         query_losses(logits=str(tmp_path / name))
 
 
-def test_a_summary_under_another_name_is_told_so(tmp_path):
-    (tmp_path / "s.csv").write_bytes(archive("summary.json"))
+def test_another_archive_is_to_be_unpacked(tmp_path):
+    (tmp_path / "s.csv").write_bytes(archive("scores.csv"))
 
     with pytest.raises(InputError, match="a zip archive") as refused:
         check(tmp_path / "s.csv")
 
     assert refused.value.code == "zip_file"
+    assert "Unpack" in refused.value.hint
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.json.csv", "s.pkl.txt", "s.json", "s.pkl"])
