@@ -65,7 +65,8 @@ def _run(row: Command, asked: type[Options], shown: type[Options], context: type
 
     spare_imports()
     try:
-        forget_idle(context, config_of(context), asked)
+        for kind in (asked, shown):
+            forget_idle(context, config_of(context), kind)
         how: Any = options_from(context.params, shown)
         tame_warnings(verbose=getattr(how, "verbose", False))
         what = options_from(context.params, asked, **_unparsed(asked, context))

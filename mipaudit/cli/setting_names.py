@@ -169,7 +169,9 @@ def forget_idle(context: Any, config: ConfigFile | None, asked: type[Asked]) -> 
     for one in context.command.params:
         if one.name in idle and 0 < ranks[one.name] < _TYPED:
             checked(one.declared, context.params[one.name])
-            _forget(context, [] if key_of(one) in own else [one])
+            # How a report is shown gives way in the command's own table, too: no answer changes.
+            meant = key_of(one) in own and one.declared.option.recorded
+            _forget(context, [] if meant else [one])
 
 
 def _forget(context: Any, options: Iterable[Any]) -> None:  # noqa: ANN401

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, TypeVar, assert_never
 
 from mipaudit.errors import MipauditError, UsageError
+from mipaudit.options.groups.shown import form_of
 from mipaudit.options.spelling import as_typed
 from mipaudit.output.destination import Destination
 from mipaudit.output.exit_code import OK, report_exit
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
 
 # What the tables draw with, where the terminal's character set lacks it.
 _PLAIN: Final = {ord(drawn): plain for drawn, plain in zip("─├┤→●┃·…", "-[]>o|.~", strict=True)}
-_ENDINGS: Final[dict[str, Format]] = {
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".xml": "junit",
-}
 Length = Literal["full", "brief", "line"]
 AskedT = TypeVar("AskedT", bound="Options")
 
@@ -99,7 +92,8 @@ def present(
         OutputError: the system refused.
     """
     path = place.path
-    form = shown.format or (_ENDINGS.get(path.suffix.lower(), "table") if path else "table")
+    # By the name that was typed: a link may lead to any other.
+    form = shown.format or form_of(place.name) or "table"
     found = _declared(report, shown)
     line = shown.quiet and not beside_data and place.leaves_stdout
     place.write(encode(found, form, to_file=path is not None, length=_length(shown, path)))
@@ -132,11 +126,15 @@ def save(report: AnyReport, path: str | os.PathLike[str]) -> None:
     """
     from mipaudit.options.groups.shown import Shown as Asked
 
+    spell = partial(as_typed, flags={"output": "path="})
     try:
         asked = Asked(output=os.fspath(path))
         place = Destination.open(asked.output, option="path=")
+    except UsageError as error:
+        # Its hint is for who can name a form beside the file.
+        raise error.worded(error.message, None).reworded(spell) from None
     except MipauditError as error:
-        raise error.reworded(partial(as_typed, flags={"output": "path="})) from None
+        raise error.reworded(spell) from None
     present(report, asked, place)
 
 

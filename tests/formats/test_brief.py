@@ -307,8 +307,7 @@ def test_a_file_has_all_of_it(mipaudit, tmp_path):
 
 @pytest.mark.parametrize("ending", ["html", "json", "csv", "md", "xml", "txt", "HTML"])
 def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, ending):
-    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
-    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    _scores(tmp_path)
     assert mipaudit("estimate", "scores.csv", "-o", f"r.{ending}").returncode == 0
     begins = {
         "html": "<!DOCTYPE",
@@ -319,9 +318,86 @@ def test_the_ending_of_its_file_is_the_form_of_a_report(mipaudit, tmp_path, endi
         "txt": "",
     }
     assert (tmp_path / f"r.{ending}").read_text().startswith(begins[ending.lower()])
-    said = mipaudit("estimate", "scores.csv", "-f", "json", "-o", f"s.{ending}")
-    assert said.returncode == 0
-    assert (tmp_path / f"s.{ending}").read_text().startswith("{")
+
+
+def _scores(folder):
+    lines = ["member,score", *(f"{at % 2},{at * 7 % 101}" for at in range(200))]
+    (folder / "scores.csv").write_text("\n".join(lines) + "\n")
+
+
+def _begins(path):
+    return {"<": "html", "{": "json"}.get(path.read_text()[0], "table")
+
+
+@pytest.mark.parametrize("name", ["audit", "audit.txt", "audit.log", "audit-2026.01"])
+def test_a_name_that_says_no_form_takes_a_table_or_the_form_that_is_asked_for(
+    mipaudit, tmp_path, name
+):
+    _scores(tmp_path)
+    assert mipaudit("estimate", "scores.csv", "-o", name).returncode == 0
+    assert _begins(tmp_path / name) == "table"
+    done = mipaudit("estimate", "scores.csv", "-f", "json", "-o", name)
+    # Only .txt of these says that it is a table.
+    says = name.endswith(".txt")
+    assert done.returncode == (2 if says else 0)
+    assert _begins(tmp_path / name) == ("table" if says else "json")
+
+
+def test_an_ending_that_no_form_has_is_refused_unless_the_form_is_typed(mipaudit, tmp_path):
+    _scores(tmp_path)
+    done = mipaudit("estimate", "scores.csv", "-o", "r.docx")
+    assert done.returncode == 2
+    assert ".html, .htm, .json, .csv, .md, .xml or .txt" in done.stderr
+    assert "Any other ending needs --format." in done.stderr
+    assert not (tmp_path / "r.docx").exists()
+    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.docx").returncode == 0
+    assert _begins(tmp_path / "r.docx") == "html"
+    beside = mipaudit("records", "scores.csv", "-o", "risks.csv", "--report", "r.rtf")
+    assert beside.returncode == 2
+    assert "--report takes a file name" in beside.stderr
+    assert not (tmp_path / "risks.csv").exists()
+
+
+def test_a_typed_form_that_contradicts_the_ending_is_refused(mipaudit, tmp_path):
+    _scores(tmp_path)
+    done = mipaudit("estimate", "scores.csv", "-f", "csv", "-o", "r.html")
+    assert done.returncode == 2
+    assert "--format is csv, and the ending of --output says html." in done.stderr
+    assert "Leave --format out, or let the name end in .csv." in done.stderr
+    assert not (tmp_path / "r.html").exists()
+    assert mipaudit("estimate", "scores.csv", "-f", "html", "-o", "r.htm").returncode == 0
+
+
+@pytest.mark.parametrize("table", ["", "[estimate]\n"])
+def test_a_form_for_all_reports_gives_way_to_the_ending_of_one(mipaudit, tmp_path, table):
+    _scores(tmp_path)
+    (tmp_path / "p.toml").write_text(f'{table}format = "json"\n')
+    filed = ("estimate", "scores.csv", "--config", "p.toml")
+    assert mipaudit(*filed, "-o", "r.html").returncode == 0
+    assert _begins(tmp_path / "r.html") == "html"
+    assert mipaudit(*filed, "-o", "r").returncode == 0
+    assert _begins(tmp_path / "r") == "json"
+    env = {"MIPAUDIT_FORMAT": "json"}
+    assert mipaudit("estimate", "scores.csv", "-o", "s.html", env=env).returncode == 0
+    assert _begins(tmp_path / "s.html") == "html"
+    typed = mipaudit(*filed, "-f", "json", "-o", "t.html")
+    assert typed.returncode == 2
+
+
+def test_data_have_their_own_forms(mipaudit, tmp_path):
+    _scores(tmp_path)
+    assert mipaudit("simulate", "laplace-1", "-o", "s.csv", "-f", "json").returncode == 0
+    assert mipaudit("records", "scores.csv", "-o", "r.csv", "-f", "json").returncode == 0
+    told = mipaudit("simulate", "laplace-1", "--truth-only", "-o", "t.docx")
+    assert told.returncode == 2
+    assert not (tmp_path / "t.docx").exists()
+
+
+def test_the_name_that_is_typed_says_the_form_and_not_what_a_link_leads_to(mipaudit, tmp_path):
+    _scores(tmp_path)
+    (tmp_path / "latest.html").symlink_to("target.json")
+    assert mipaudit("estimate", "scores.csv", "-o", "latest.html").returncode == 0
+    assert _begins(tmp_path / "target.json") == "html"
 
 
 def test_nobody_writes_a_pdf(mipaudit, tmp_path):

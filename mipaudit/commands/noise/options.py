@@ -1,6 +1,6 @@
 """What ``mipaudit noise`` may be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, get_args
 
 from mipaudit.errors import UsageError
@@ -316,6 +316,11 @@ class NoiseShown(_Unlike, Shown):
     """The report, or the noised release with the report beside it."""
 
     release: Annotated[str | None, _RELEASE] = None
+
+    @classmethod
+    def report_file(cls, given: Mapping[str, Any]) -> str | None:
+        """Return `output`, unless the noised release goes there."""
+        return None if given["release"] is not None else super().report_file(given)
 
 
 def check_release(asked: NoiseOptions, release: str) -> None:

@@ -1,7 +1,8 @@
 """What ``mipaudit simulate`` may be asked."""
 
 import re
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 from mipaudit.options.declare import Option, Options, Range, but
 from mipaudit.options.groups.game import Prior
@@ -91,3 +92,9 @@ class SimulateShown(Shown):
         ),
     ] = None
     quiet: Annotated[QuietOption, but("No notes, and no truth on stderr.")] = False
+
+    @classmethod
+    def report_file(cls, given: Mapping[str, Any]) -> str | None:
+        """Return `output` where nothing is drawn: else scores go there."""
+        told = given["show_list"] or given["truth_only"]
+        return super().report_file(given) if told else None

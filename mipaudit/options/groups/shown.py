@@ -1,7 +1,10 @@
 """How a report is shown: options of the command line alone."""
 
-from typing import Annotated, Final, Literal
+from collections.abc import Collection, Mapping
+from pathlib import PurePath
+from typing import Annotated, Any, Final, Literal
 
+from mipaudit.errors import UsageError
 from mipaudit.options.declare import Option, Options, Range, T, but
 
 _NO_PDF: Final = Range(
@@ -15,7 +18,6 @@ OutputOption = Annotated[
         "Write the report there, all of it or nothing, in the form of its ending: .html, .json, "
         ".csv, .md, .xml (JUnit) or .txt.",
         metavar="FILE",
-        within=_NO_PDF,
         recorded=False,
         also=("out", "outfile", "out-file", "save", "write", "to"),
     ),
@@ -43,6 +45,50 @@ ExitZeroOption = Annotated[
     ),
 ]
 Format = Literal["table", "json", "csv", "markdown", "html", "junit"]
+# What an ending says. Tables also have the endings in `_OF_TABLES`, and numbers, as those of dates.
+_ENDINGS: Final[dict[str, Format]] = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".xml": "junit",
+    ".txt": "table",
+}
+_OF_TABLES: Final = frozenset({"", ".log"})
+
+
+def form_of(name: str) -> Format | None:
+    """Return the form that the ending of a file's name says; None where it says none."""
+    return _ENDINGS.get(_ending(name))
+
+
+def _ending(name: str) -> str:
+    return PurePath(name).suffix.lower()
+
+
+def _require_form(option: str, name: str, form: Format | None) -> None:
+    """Refuse an ending that says no form, and one that says another than is asked for.
+
+    Raises:
+        UsageError: the code is that of the option, or ``format``.
+    """
+    said, ending = form_of(name), _ending(name)
+    if form is None and said is None and ending not in _OF_TABLES and not ending[1:].isdecimal():
+        *most, last = _ENDINGS
+        raise UsageError(
+            option,
+            f"`{option}` takes a file name that ends in {', '.join(most)} or {last}, or that has "
+            "no ending.",
+            hint="Any other ending needs `format`.",
+        )
+    if form is not None and said is not None and form != said:
+        fitting = next(ending for ending, one in _ENDINGS.items() if one == form)
+        raise UsageError(
+            "format",
+            f"`format` is {form}, and the ending of `{option}` says {said}.",
+            hint=f"Leave `format` out, or let the name end in {fitting}.",
+        )
 
 
 class Quiet(Options):
@@ -132,6 +178,25 @@ class Form(Declared):
         ),
     ] = None
 
+    @classmethod
+    def report_file(cls, given: Mapping[str, Any]) -> str | None:
+        """Return the option that names the file of the report; None where none does."""
+        return "output" if given.get("output") else None
+
+    @classmethod
+    def idle(cls, given: Mapping[str, Any], typed: frozenset[str]) -> Collection[str]:
+        """Return also a form for all reports, where the ending of this one's file says it."""
+        option = cls.report_file(given)
+        says = option is not None and form_of(given[option]) is not None
+        return [*super().idle(given, typed), *(("format",) if says else ())]
+
+    def check(self) -> None:
+        """Refuse a file whose name says no form, or another form than is asked for."""
+        super().check()
+        option = self.report_file(vars(self))
+        if option is not None:
+            _require_form(option, vars(self)[option], self.format)
+
 
 class Beside(Form):
     """Where the report goes, of a command whose `output` is data."""
@@ -146,6 +211,11 @@ class Beside(Form):
             recorded=False,
         ),
     ] = None
+
+    @classmethod
+    def report_file(cls, given: Mapping[str, Any]) -> str | None:
+        """Return the option of the report: what `output` names is data."""
+        return "report" if given["report"] else None
 
 
 class _Digest(Options):
@@ -165,7 +235,7 @@ class _Digest(Options):
 class Written(Form, _Digest):
     """The form of the report, and where it goes."""
 
-    output: OutputOption[str | None] = None
+    output: Annotated[OutputOption[str | None], but(within=_NO_PDF)] = None
 
 
 class ExitZero(Options):

@@ -85,6 +85,9 @@ def test_a_form_that_there_is_not_is_refused_in_the_callers_words(tmp_path):
     report = mipaudit.bounds(epsilon=1.0)
     with pytest.raises(UsageError, match=r"^path= must be of another form than PDF"):
         report.save(str(tmp_path / "r.pdf"))
+    with pytest.raises(UsageError, match=r"^path= takes a file name that ends in \.html") as told:
+        report.save(tmp_path / "r.docx")
+    assert told.value.hint is None
     with pytest.raises(OutputError, match="another file for path="):
         report.save(tmp_path / "none" / "r.html")
     assert list(tmp_path.iterdir()) == []
