@@ -33,7 +33,7 @@ INSTALL = installed() { \
 	[ $$ended -eq 0 ] || cat $(VENV)/install.log >&2; exit $$ended; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test browser-test lint format types imports truths fuzz validate-short validate bench docs lock clean
+.PHONY: help setup tools demo test browser-test lint format types imports truths fuzz validate-short validate bench docs site man lock clean
 
 help:
 	@echo 'make demo            set up, then audit the sample scores'
@@ -42,6 +42,8 @@ help:
 	@echo 'make lint            ruff: rules and format'
 	@echo 'make types           mypy, strict'
 	@echo 'make docs            rewrite the output that the documents quote'
+	@echo 'make site            the documentation with a search, in build/site: open index.html there'
+	@echo 'make man             the manual pages, in build/man: man -l build/man/mipaudit.1'
 	@echo 'make imports         the rooms import one way'
 	@echo 'make fuzz            mutated inputs, policies and reports by the thousand, in half an hour'
 	@echo 'make validate-short  coverage of every interval, in three minutes on two processors'
@@ -114,6 +116,15 @@ truths: tools
 
 docs: tools
 	$(BIN)/python tests/docs/quoted_output.py
+
+# Anew each time: what is in the navigation depends on all pages.
+site: tools
+	rm -rf build/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env \
+		-d build/doctrees docs build/site
+
+man: setup
+	$(BIN)/python docs/manual_pages.py build/man
 
 # BENCH=--quick for a tenth of the rows; BENCH='--quick --write' to renew the page all the same.
 # Full, it needs ten minutes and 10 GB of disk. JAX_PRIVACY_PYTHON=... names a Python with jax-privacy.

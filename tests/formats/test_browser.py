@@ -9,8 +9,6 @@ import html
 import json
 import os
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,16 +19,10 @@ import pytest
 import mipaudit
 from mipaudit.formats.documents import report_as
 from mipaudit.statements.origin import Declaration
+from tests import browser as chromium
+from tests.browser import NO_BROWSER
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 AXE = os.environ.get("MIPAUDIT_AXE")
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--allow-file-access-from-files", "--virtual-time-budget=5000", "--hide-scrollbars"),
-    "--enable-logging=stderr",
-)
 # The page has no script, so another one that frames it measures it.
 FRAME = """<!DOCTYPE html>
 <iframe id="page" src="page.html" style="width:{width}px;height:900px"></iframe>
@@ -62,7 +54,6 @@ window.onload = () => {{
 }};
 </script>"""
 POLICY = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
-NO_BROWSER = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 
 @pytest.fixture(scope="module")
@@ -89,22 +80,8 @@ def pages():
     return {name: report_as(report, "html") for name, report in reports.items()}
 
 
-def browse(folder, name, *flags, checked=True):
-    done = subprocess.run(
-        [
-            BROWSER,
-            *FLAGS,
-            f"--user-data-dir={folder / 'profile'}",
-            *flags,
-            (folder / name).as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert not checked or "CONSOLE" not in done.stderr, done.stderr
-    return done.stdout
+def browse(folder, name, *flags):
+    return chromium.browse(folder / name, folder / "profile", *flags)
 
 
 @NO_BROWSER
@@ -126,13 +103,10 @@ def test_the_page_fits_a_phone_and_a_desk(tmp_path, pages, kind, drawings, width
     assert broken == 0, "words and numbers are broken in two"
 
 
-def asked_by(folder, page):
-    """Return the addresses that a page asks for, by the browser's own log."""
-    (folder / "page.html").write_text(page, encoding="utf-8")
-    log = folder / "net.json"
-    browse(folder, "page.html", f"--log-net-log={log}", "--dump-dom", checked=False)
-    started = r'"site_for_cookies":"SiteForCookies: {site=file://[^"]*","url":"([^"]*)"'
-    return {url for url in re.findall(started, log.read_text("utf-8")) if url[:5] != "file:"}
+def asked_by(folder, text):
+    page = folder / "page.html"
+    page.write_text(text, encoding="utf-8")
+    return chromium.asked_by(page, folder / "profile")
 
 
 @NO_BROWSER

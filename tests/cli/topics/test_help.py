@@ -12,6 +12,7 @@ from typing import get_args
 import pytest
 
 import mipaudit as package
+from mipaudit.cli.manual import manual_pages
 from mipaudit.cli.program import COMMANDS
 from mipaudit.cli.topics import TOPICS, pages, topic_text
 from mipaudit.cli.topics.page import page_text, print_page
@@ -90,7 +91,7 @@ def test_a_page_is_drawn_where_there_is_a_terminal(monkeypatch, capsys, tmp_path
     assert "Some bold words." in re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
 
 
-def test_a_wheel_has_the_pages(tmp_path, environment):
+def test_a_wheel_has_the_pages_and_the_manual(tmp_path, environment):
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
@@ -105,9 +106,15 @@ def test_a_wheel_has_the_pages(tmp_path, environment):
     )
 
     assert done.stdout == page_text(pages()["limits"])
-    inside = {path.stem for path in (tmp_path / "installed/mipaudit/docs").rglob("*.md")}
-    assert inside >= set(pages())
-    assert not list((tmp_path / "installed/mipaudit/docs").rglob("*.png"))
+    docs = tmp_path / "installed/mipaudit/docs"
+    inside = [path for path in docs.rglob("*") if path.is_file()]
+    assert {path.stem for path in inside} == {"README", *pages()}
+    assert {path.suffix for path in inside} == {".md"}
+    manual = (tmp_path / "installed").glob("mipaudit-*.data/data/share/man/man1/*")
+    assert {path.stem: path.read_text("utf-8") for path in manual} == dict(manual_pages())
+    assert wheel.stat().st_size < 2_000_000
+    sizes = {one.filename: one.compress_size for one in zipfile.ZipFile(wheel).infolist()}
+    assert sum(size for name, size in sizes.items() if re.search("/docs/|/man1/", name)) < 400_000
 
 
 @pytest.mark.parametrize("command", COMMANDS)

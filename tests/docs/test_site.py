@@ -1,0 +1,164 @@
+"""The site: every page is found, by its shelf and by its words, and nothing leads nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from mipaudit.cli.topics import SHELVES
+from tests.browser import NO_BROWSER, asked_by, browse
+from tests.places import ROOT
+
+pytest.importorskip("sphinx", reason="the site's tools are not installed: make tools")
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*/*.md"))
+# What a page loads by itself, where links wait for a click.
+LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
+
+
+def names_of(pages):
+    return {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, as `make site` builds it, with a network that answers nobody."""
+    made = tmp_path_factory.mktemp("site")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (recipe,) = re.findall(r"^\t\$\(BIN\)/python (-m sphinx .*)$", makefile, flags=re.MULTILINE)
+    assert "--fail-on-warning" in recipe
+    nobody = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+    done = subprocess.run(
+        [sys.executable, *recipe.replace("build/", f"{made}/").split()],
+        cwd=ROOT,
+        env={**os.environ, **nobody},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return made / "site"
+
+
+class Parts(HTMLParser):
+    """Collects what a page loads, where its links lead, and what can be led to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.links, self.names = set(), set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = {key: value for key, value in attrs if value}
+        self.names |= {given[key] for key in ("id", "name") if key in given}
+        if LOADED.get(tag) in given:
+            self.loads.add(given[LOADED[tag]])
+        if tag == "a" and "href" in given:
+            self.links.add(given["href"])
+
+
+@pytest.fixture(scope="module")
+def parts(site):
+    """What every page of the site holds."""
+    return {path: Parts(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def leads_nowhere(start, link, parts):
+    """Tell whether a link within the site has no page, or no such place on it."""
+    where = urlsplit(link)
+    if where.scheme:
+        return False
+    to = (start.parent / unquote(where.path)).resolve() if where.path else start
+    named = to not in parts or not where.fragment or unquote(where.fragment) in parts[to].names
+    return not (to.is_file() and named)
+
+
+def test_no_link_is_broken(parts):
+    found = [(path, link) for path, page in parts.items() for link in page.links | page.loads]
+    broken = [(path.stem, link) for path, link in found if leads_nowhere(path, link, parts)]
+
+    assert len(found) > 40 * len(PAGES)
+    assert broken == []
+
+
+@pytest.mark.parametrize("link", ["no-such.html", "reference/commands.html#no-such", "#no-such"])
+def test_a_broken_link_would_be_found(site, parts, link):
+    assert leads_nowhere(site / "index.html", link, parts)
+    assert not leads_nowhere(site / "index.html", "reference/commands.html#mipaudit-noise", parts)
+
+
+def test_every_page_is_in_the_navigation_under_its_shelf(site):
+    shown = (site / "index.html").read_text(encoding="utf-8")
+    (tree,) = re.findall(r'<div class="sidebar-tree">(.*?)</div>', shown, flags=re.DOTALL)
+    _, *groups = re.split(r'<span class="caption-text">', tree)
+    found = {
+        group.partition("<")[0]: set(re.findall(r'href="([\w/-]+)\.html"', group))
+        for group in groups
+    }
+
+    assert found == {
+        said: names_of(page for page in PAGES if page.parent.name == shelf)
+        for shelf, said in SHELVES.items()
+    }
+
+
+def test_nothing_is_fetched_from_elsewhere(site, parts):
+    loaded = {link for page in parts.values() for link in page.loads}
+    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
+    loaded |= set(re.findall(r"(?:url\(|@import )[\s\"']*([^\s\"')]+)", styles))
+
+    assert any("searchtools.js" in link for link in loaded)
+    assert {link for link in loaded if re.match(r"(?!data:)\w*:?//|\w+:(?!//|\w)", link)} == set()
+
+
+def indexed(site):
+    """Return the words that the search knows, in their stems, of every page by its name."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8").strip()
+    index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", text, re.DOTALL)[1])
+    found = {name: set() for name in index["docnames"]}
+    for term, where in [*index["terms"].items(), *index["titleterms"].items()]:
+        for number in [where] if isinstance(where, int) else where:
+            found[index["docnames"][number]].add(term)
+    return found
+
+
+def words_of(page):
+    """Return words that stand alone on a page, the longest first."""
+    text = re.sub(r"<!--.*?-->", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return sorted(set(re.findall(r"(?<!\S)[a-z]{7,}(?!\S)", text)), key=len, reverse=True)
+
+
+def test_the_search_knows_the_words_of_every_page(site):
+    from sphinx.search.en import SearchEnglish
+
+    english, known = SearchEnglish({}), indexed(site)
+
+    assert known.keys() == {"README", *names_of(PAGES)}
+    for page in PAGES:
+        (name,) = names_of([page])
+        stems = {
+            english.stem(word)
+            for word in words_of(page)[:40]
+            if english.word_filter(word)  # of no meaning alone, as "themselves"
+        }
+        assert len(stems) >= 20
+        assert stems - known[name] == set(), name
+
+
+@NO_BROWSER
+def test_the_search_finds_without_a_server_and_asks_nobody(site, tmp_path):
+    search = site / "search.html"
+    profile = tmp_path / "profile"
+
+    shown = browse(search, profile, "--dump-dom", query="?q=inconclusive")
+
+    assert '<a href="how-to/choose-a-limit.html' in shown
+    assert asked_by(search, profile, query="?q=inconclusive") == set()
