@@ -62,10 +62,12 @@ class Range(NamedTuple):
     Attributes:
         holds: tells whether a value is among them.
         text: what follows "must be", as "above 0 and below 1".
+        in_help: whether help says it, too, or an error alone.
     """
 
     holds: Callable[[Any], bool]
     text: str
+    in_help: bool = True
 
 
 class Option(NamedTuple):
@@ -158,7 +160,7 @@ class Declared(NamedTuple):
     def said(self) -> str:
         """What help says of it, with its range."""
         within = self.option.within
-        if within is None:
+        if within is None or not within.in_help:
             return self.option.help
         return f"{self.option.help.rstrip('.')} ({within.text})."
 

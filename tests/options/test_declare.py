@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 
 from mipaudit.errors import UsageError
-from mipaudit.options.declare import Option, Options
+from mipaudit.options.declare import Option, Options, Range, declared
 
 
 class Asked(Options):
@@ -37,3 +37,17 @@ def test_zero_is_company_too(truth):
 def test_an_option_alone_that_needs_another_is_refused(asked):
     with pytest.raises(UsageError, match="has no meaning without `truth`"):
         Asked(**asked)
+
+
+@pytest.mark.parametrize("in_help", [True, False])
+def test_a_range_is_said_in_help_unless_it_is_for_errors_alone(in_help):
+    range_ = Range(lambda name: not name.endswith(".x"), "of another form", in_help=in_help)
+
+    class Written(Options):
+        file: Annotated[str, Option("--file", "Write it there.", within=range_)]
+
+    (one,) = declared(Written)
+
+    assert one.said == ("Write it there (of another form)." if in_help else "Write it there.")
+    with pytest.raises(UsageError, match="`file` must be of another form"):
+        Written(file="a.x")

@@ -10,6 +10,7 @@ from mipaudit.options.declare import Option, Options, Range, T, but
 _NO_PDF: Final = Range(
     lambda name: not str(name).lower().endswith(".pdf"),
     "of another form than PDF: browsers print .html",
+    in_help=False,
 )
 OutputOption = Annotated[
     T,
