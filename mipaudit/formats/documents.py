@@ -101,11 +101,6 @@ def _pictures(report: AnyReport) -> Iterator[Picture]:
         yield from named(place)(report)
 
 
-def headline_of(report: AnyReport) -> str:
-    """Return the outcome in a line; empty where nothing was to be decided."""
-    return _document(report, "text").headline
-
-
 def answer_of(report: AnyReport) -> str:
     """Return the answer in a line, with what can make it untrue."""
     brief = _brief(report)

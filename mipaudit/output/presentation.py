@@ -222,8 +222,7 @@ def write_report(asked: AskedT, shown: ReportShown, answer: Callable[[AskedT], A
     with progress_bar(quiet=shown.quiet) as progress:
         report = answer(asked.but(progress=progress) if hasattr(asked, "progress") else asked)
     present(report, shown, destination)
-    if destination.path is not None:
-        note_written(report, quiet=shown.quiet)
+    note_written(report, destination, quiet=shown.quiet)
     return report_exit(report, exit_zero=getattr(shown, "exit_zero", False))
 
 
@@ -268,6 +267,6 @@ def write_scores(
         note(text.rstrip("\n"), quiet=shown.quiet)
         return OK
     present(made.report, shown, place, beside_data=output is None)
-    end = "." if sidecar is None else ", and their truth beside them."
-    note(f"The scores are written{end}", quiet=shown.quiet)
+    beside_them = () if sidecar is None else (("their truth", sidecar),)
+    note_written(made.report, place, ("the scores", scores), *beside_them, quiet=shown.quiet)
     return OK

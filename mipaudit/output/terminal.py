@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
+    from mipaudit.output.destination import Destination
     from mipaudit.statements.reports.any_report import AnyReport
 
 
@@ -25,13 +26,28 @@ def note(text: str, *, quiet: bool) -> None:
         return
 
 
-def note_written(report: AnyReport, *, quiet: bool) -> None:
-    """Say that the report is in its file, and its outcome, which is not to be seen otherwise."""
-    if quiet:
-        return
-    from mipaudit.formats.documents import headline_of
+def note_written(
+    report: AnyReport, place: Destination, *others: tuple[str, Destination], quiet: bool
+) -> None:
+    """Say which file has what, and the answer, which is not to be seen where a file has it.
 
-    note(f"{headline_of(report)} The report is written.".lstrip(), quiet=False)
+    Args:
+        report: what was found.
+        place: where it went.
+        others: what else was written, for people, and where.
+        quiet: whether nothing is said.
+    """
+    parts = [one for one in (*others, ("the report", place)) if one[1].path is not None]
+    if quiet or not parts:
+        return
+    from mipaudit.formats.document import plain
+
+    said = f"Written: {', '.join(f'{what} to {plain(at.name)}' for what, at in parts)}."
+    if place.path is not None:
+        from mipaudit.formats.documents import answer_of
+
+        said = f"{answer_of(report)} {said}"
+    note(said, quiet=False)
 
 
 def tame_warnings(*, verbose: bool) -> None:

@@ -221,16 +221,14 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
     from mipaudit.output.beside import Asked, files_beside
     from mipaudit.output.destination import Destination
     from mipaudit.output.presentation import present
-    from mipaudit.output.terminal import note
+    from mipaudit.output.terminal import note_written
 
     destination = Destination.open(shown.output, sha256=shown.sha256)
-    files = files_beside(
-        [
-            Asked("curve", "curves", _CURVE_FORMS, shown.curve),
-            Asked("plot", "plot", _PLOT_FORMS, shown.plot),
-        ],
-        report=destination,
-    )
+    wanted = [
+        Asked("curve", "curves", _CURVE_FORMS, shown.curve),
+        Asked("plot", "plot", _PLOT_FORMS, shown.plot),
+    ]
+    files = files_beside(wanted, report=destination)
     report = answer_bounds(asked.but(curves=True) if files else asked)
     if report.curves is not None and "curve" in files:
         from mipaudit.commands.bounds.curves import encode_curves
@@ -244,8 +242,8 @@ def run_bounds(asked: BoundsOptions, shown: BoundsShown) -> int:
         place.write(draw_bounds(report, form))
     short = replace(report, curves=None)  # they have a file of their own
     present(short, shown, destination)
-    if destination.path is not None:
-        note("The report is written.", quiet=shown.quiet)
+    beside = [(f"the {one.what}", files[one.option].place) for one in wanted if one.name]
+    note_written(short, destination, *beside, quiet=shown.quiet)
     return exit_code.OK
 
 

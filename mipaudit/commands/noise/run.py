@@ -61,6 +61,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     from mipaudit.output import exit_code
     from mipaudit.output.destination import Destination
     from mipaudit.output.presentation import present
+    from mipaudit.output.terminal import note_written
 
     if shown.release is not None:
         _write_noised(asked, shown, shown.release)
@@ -69,6 +70,7 @@ def run_noise(asked: NoiseOptions, shown: NoiseShown) -> int:
     destination = Destination.open(shown.output, inputs=asked.inputs(), sha256=shown.sha256)
     report = answer_noise(asked)
     present(report, shown, destination)
+    note_written(report, destination, quiet=shown.quiet)
     return exit_code.OK
 
 
@@ -103,7 +105,7 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     from mipaudit.commands.noise.vector import suffix_format
     from mipaudit.output.destination import Destination, write_together
     from mipaudit.output.presentation import encode, present
-    from mipaudit.output.terminal import note
+    from mipaudit.output.terminal import note, note_written
 
     form = suffix_format(shown.output)
     if form is None:
@@ -127,7 +129,8 @@ def _write_noised(asked: NoiseOptions, shown: NoiseShown, release: str) -> None:
     for one in found.findings:
         # On stderr alone: it is about the release without its noise.
         note(f"{one.code}: {one.text} (Not in the report, which may be published.)", quiet=False)
-    note("The noised release is written, and its report beside it.", quiet=shown.quiet)
+    files = (("the noised release", noised), ("its report", sidecar))
+    note_written(found.report, place, *files, quiet=shown.quiet)
 
 
 noise = public(NoiseOptions, answer_noise)

@@ -46,7 +46,7 @@ from mipaudit.output.beside import report_beside
 from mipaudit.output.destination import Destination
 from mipaudit.output.presentation import present
 from mipaudit.output.progress import progress_bar
-from mipaudit.output.terminal import note
+from mipaudit.output.terminal import note_written
 from mipaudit.reading.bytes.storage_precision import DOUBLE_BITS
 from mipaudit.reading.rows.output import RowFormat, record_file, write_rows
 from mipaudit.statements.copies import COPY_COLUMN
@@ -104,7 +104,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
         answer = query_tables(asked.but(progress=progress))
         answer.write(file, form)
     present(answer.report, shown, place)
-    note("The scores are written.", quiet=shown.quiet)
+    note_written(answer.report, place, ("the scores", scores), quiet=shown.quiet)
     return exit_code.OK
 
 

@@ -92,7 +92,7 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     from mipaudit.output.exit_code import report_exit
     from mipaudit.output.presentation import present
     from mipaudit.output.progress import progress_bar
-    from mipaudit.output.terminal import note
+    from mipaudit.output.terminal import note_written
 
     rows = None
     if asked.output is not None:
@@ -104,8 +104,8 @@ def run_records(asked: RecordsOptions, shown: RecordsShown) -> int:
     ):
         report = answer_records(asked.but(output=file, output_format=asked.form, progress=progress))
     present(report, shown, report_place, beside_data=rows is not None and rows.path is None)
-    if rows is not None:
-        note("The records are written.", quiet=shown.quiet)
+    files = () if rows is None else (("the records", rows),)
+    note_written(report, report_place, *files, quiet=shown.quiet)
     return report_exit(report, exit_zero=shown.exit_zero)
 
 

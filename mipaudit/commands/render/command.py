@@ -124,6 +124,5 @@ def run_render(asked: RejudgeOptions, shown: RenderShown) -> int:
             require_same_audit(found.provenance.settings, audit)
         found = answer_rejudge(limits.but(report=found))
     present(found, shown, destination)
-    if destination.path is not None:
-        note_written(found, quiet=shown.quiet)
+    note_written(found, destination, quiet=shown.quiet)
     return report_exit(found, exit_zero=shown.exit_zero)

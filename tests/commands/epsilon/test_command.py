@@ -183,7 +183,8 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
     done = mipaudit(*asked, "--curve", "c.csv", "-o", "report.json", "-f", "json")
 
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "No claim was given, so there is no verdict. The report is written.\n"
+    answer = mipaudit(*asked, "-q").stdout.rstrip("\n")
+    assert done.stderr == f"{answer} Written: the report to report.json.\n"
     assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
     rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
     assert set(rows[0]) == {"score", "delta", "lower", "estimate"}

@@ -310,7 +310,9 @@ def test_apply_writes_the_release_and_its_report(noise, files):
     done = applied(noise, "-f", "json")
 
     assert done.returncode == 0
-    assert done.stderr == "The noised release is written, and its report beside it.\n"
+    assert done.stderr == (
+        "Written: the noised release to noised.csv, its report to noised.csv.report.json.\n"
+    )
     header, cells = (files / "noised.csv").read_text(encoding="utf-8").splitlines()
     assert header == "b,a"
     # Its digits may begin a cell by chance: the noise is small beside it.

@@ -31,7 +31,7 @@ RANGES = {
 def test_from_tables_to_an_audit(mipaudit, tmp_path):
     done = mipaudit("query", "nn", "lnr", "mc", "share:0.5", "kth", *TABLES, "-o", "scores.csv")
 
-    assert (done.returncode, done.stderr) == (0, "The scores are written.\n")
+    assert (done.returncode, done.stderr) == (0, "Written: the scores to scores.csv.\n")
     assert done.stdout.startswith("Exact copies: 27 of 300 members (9%) and 0 of 300 holdout")
     assert done.stdout.rstrip().endswith(
         "mipaudit estimate scores.csv   (or mipaudit compare scores.csv)"

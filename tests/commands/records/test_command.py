@@ -37,12 +37,24 @@ def test_exit_codes(mipaudit, scores, limit, code):
     assert {"no_policy": 0, "not_met": 1, "inconclusive": 3, "met": 0}[status] == code
 
 
+def test_what_was_written_where_stands_beside_the_answer(mipaudit, scores):
+    answer = mipaudit("records", "scores.csv", "-q").stdout.rstrip("\n")
+    both = ("records", "scores.csv", "-o", "risks.csv", "--report", "r.html")
+    done = mipaudit(*both)
+    written = "Written: the records to risks.csv, the report to r.html."
+    assert (done.stdout, done.stderr) == ("", f"{answer} {written}\n")
+    quiet = mipaudit(*both, "-q")
+    assert (quiet.stdout, quiet.stderr) == (f"{answer}\n", "")
+    alone = mipaudit("records", "scores.csv", "--report", "r.html")
+    assert (alone.stdout, alone.stderr) == ("", f"{answer} Written: the report to r.html.\n")
+
+
 def test_records_are_written_and_the_report_is_shown(mipaudit, scores, tmp_path):
     done = mipaudit(
         "records", "scores.csv", "--key-col", "patient", "-o", "risks.csv", "--top", "3"
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "The records are written.\n"
+    assert done.stderr == "Written: the records to risks.csv.\n"
     with (tmp_path / "risks.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["patient"] for row in rows] == [f"p{at}" for at in range(2_000)]
