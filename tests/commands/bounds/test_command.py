@@ -82,7 +82,7 @@ BAD = [
     (["--epsilon", "1", "--curve", "x.txt"], "ends in .csv, .json."),
     (["--epsilon", "1", "--curve", "no/such/x.csv"], "cannot be written"),
     (["--eta", "0.1", "--curve", "x.csv"], "Curves belong to a guarantee."),
-    (["--epsilon", "1", "-o", "x.csv", "--curve", "x.csv"], "need a file each"),
+    (["--epsilon", "1", "-o", "x.json", "--curve", "x.json"], "need a file each"),
     (["--epsilon", "1", "--epsilom", "1"], "No such option"),
 ]
 

@@ -183,7 +183,7 @@ def test_the_curve_goes_to_its_file(mipaudit, runs_csv, tmp_path):
     done = mipaudit(*asked, "--curve", "c.csv", "-o", "report.json", "-f", "json")
 
     assert (done.returncode, done.stdout) == (0, "")
-    answer = mipaudit(*asked, "-q").stdout.rstrip("\n")
+    answer = mipaudit(*asked, "-q", env={"MIPAUDIT_FULL": "false"}).stdout.rstrip("\n")
     assert done.stderr == f"{answer} Written: the report to report.json.\n"
     assert json.loads((tmp_path / "report.json").read_text())["profile"] is None
     rows = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text())))
@@ -208,7 +208,7 @@ BAD = [
     (["--design", "independent-runs", "--delta", "2"], "--delta must be from 0 to 1."),
     (["--design", "independent-runs", "--curve", "c.txt"], "ends in .csv, .json."),
     (["--design", "independent-runs", "--curve", "runs.csv"], "is one of the inputs"),
-    (["--design", "independent-runs", "--curve", "a.csv", "-o", "a.csv"], "need a file each"),
+    (["--design", "independent-runs", "--curve", "a.json", "-o", "a.json"], "need a file each"),
     (["--design", "independent-runs", "--score-col", "nothing"], "nothing"),
     (["--design", "independent-runs", "--where", "canary = 1"], "holdout"),
     (["--design", "independent-runs", "--tp", "1"], "Scores and counts are given"),

@@ -38,7 +38,8 @@ def test_exit_codes(mipaudit, scores, limit, code):
 
 
 def test_what_was_written_where_stands_beside_the_answer(mipaudit, scores):
-    answer = mipaudit("records", "scores.csv", "-q").stdout.rstrip("\n")
+    brief = {"MIPAUDIT_FULL": "false"}
+    answer = mipaudit("records", "scores.csv", "-q", env=brief).stdout.rstrip("\n")
     both = ("records", "scores.csv", "-o", "risks.csv", "--report", "r.html")
     done = mipaudit(*both)
     written = "Written: the records to risks.csv, the report to r.html."
