@@ -196,10 +196,10 @@ def next_step(
             what = "more records do not help; what may"
         case "inconclusive" if any(getattr(one, "blind", None) is not None for one in deciding):
             what, topic = "what the records explain", "members-and-holdout"
-        case "inconclusive" if deciding and all(one.upper is not None for one in deciding):
-            what = helps
-        case "inconclusive":
+        case "inconclusive" if any(one.upper is None for one in deciding):
             what = "what may settle it"
+        case "inconclusive":
+            what = helps
         case _:
             return ""
     return f"Next: {what}: mipaudit help {topic}."

@@ -50,10 +50,10 @@ LOST: Final = (
 # nothing is missed with them.
 SITES_MISSING: Final = "sites_missing"
 SITES_LEFT_OUT: Final = "sites_left_out"
-_UNCOUNTED: Final = (
-    "sites whose cuts were used are missing, so that the limits do not cover their records; on "
-    "those of the other sites they are kept"
+_NOT_COVERED: Final = (
+    "sites whose cuts were used are missing, so that the limits do not cover their records"
 )
+_UNCOUNTED: Final = f"{_NOT_COVERED}; on those of the other sites they are kept"
 _NOT_RELEASED: Final = "no record of a site that was left out is in the release"
 _UNSEEN: Final = ((BLUNTED, ROUNDED), (DIGITS_LOST, LOST), (SITES_MISSING, _UNCOUNTED))
 _ASSUMED: Final = ((ROWS_TAKEN, _INDEPENDENT), (SITES_LEFT_OUT, _NOT_RELEASED))
@@ -206,6 +206,10 @@ def settled(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     reasons = [reason for code, reason in _UNSEEN if code in codes]
     if verdict.status == "met" and reasons:
         return replace(verdict, status="inconclusive", reasons=(*reasons, *verdict.reasons))
+    if verdict.status == "inconclusive" and SITES_MISSING in codes:
+        # More records of the sites that are here would not settle it.
+        said = any(reason.startswith(_NOT_COVERED) for reason in verdict.reasons)
+        return verdict if said else replace(verdict, reasons=(_NOT_COVERED, *verdict.reasons))
     return verdict
 
 

@@ -257,7 +257,7 @@ def test_a_report_without_a_brief_is_shown_whole(name):
         (
             0.4,
             "INCON",
-            "Next: more records, fewer scores, other attackers: mipaudit help choose-a-limit.",
+            "Next: more records: mipaudit help choose-a-limit.",
         ),
         (0.99, "MET", ""),
     ],

@@ -31,7 +31,7 @@ from mipaudit.statements.text.rounding import (
     upper_text,
     value_text,
 )
-from mipaudit.statements.verdict import COPIES, verdict_note
+from mipaudit.statements.verdict import COPIES, SITES_MISSING, verdict_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,7 +60,7 @@ def estimate_brief(report: Report) -> Brief:
         tables=(_scores(report, contents, against), *_metrics(report, contents)),
         notes=tuple(_notes(report)),
         again=verdict_again(report.verdict, report.policy),
-        following=next_step(report.verdict, report.policy, helps=_helps(report)),
+        following=_next(report),
         moves=_moves(report.estimates[0]),
         height=_HEIGHT,
     )
@@ -312,10 +312,12 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"The records alone: {blind_line(report.blind)}."
 
 
-def _helps(report: Report) -> str:
-    """Return what may settle an open limit; every score takes its share of the error."""
-    several = len(report.design.score_columns) > 1
-    return f"more records{', fewer scores' * several}, other attackers"
+def _next(report: Report) -> str:
+    """Return what to look at where the limits are not met or open."""
+    if any(one.code == SITES_MISSING for one in report.findings):
+        missing = "the summaries of the missing sites"
+        return next_step(report.verdict, report.policy, helps=missing, topic="scale")
+    return next_step(report.verdict, report.policy)
 
 
 def _moves(first: Estimate) -> str:

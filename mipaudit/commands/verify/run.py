@@ -191,7 +191,9 @@ def _run(report: AnyReport, keywords: dict[str, Any], asked: VerifyOptions) -> A
         if command == "estimate" and getattr(report, "blind", None) is not None:
             # What it took from the report of shift, which has a verification of its own.
             keywords["blind"] = getattr(report, "blind", None)
-        inputs = (asked.input,) if command == "estimate" and asked.input else asked.input
+        inputs = asked.input
+        if command == "estimate" and len(inputs) > 1:
+            inputs = (inputs,)
         found = function(*inputs, **keywords)
     again: AnyReport = _without_profile(report, found) if command == "epsilon" else found
     return again

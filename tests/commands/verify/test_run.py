@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mipaudit
@@ -322,3 +323,13 @@ def test_seeds_in_use_that_are_not_those_of_the_rows_are_found(scores):
 
     found = mipaudit.verify(change(mipaudit.estimate(scores), other), input=scores)
     assert [one.part for one in found.parts if one.status == "differs"] == ["seeds in use"]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_report_of_a_frame_is_verified_by_the_frame(scores, several):
+    frame = pd.read_csv(scores)
+    report = mipaudit.estimate(frame, score_col="score", max_advantage=0.3)
+    given = [frame] if several else frame
+    assert agrees(report, input=given)
+    moved = frame.assign(score=frame["score"] + 0.5 * frame["member"])
+    assert not agrees(report, input=[moved] if several else moved)
