@@ -340,24 +340,28 @@ def store_options() -> list[TyperOption]:
     ]
 
 
-def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401, ARG001
+def _allow(context: Any, option: Any, value: tuple[str, ...]) -> None:  # noqa: ANN401
     if not value or context.resilient_parsing:
         return
+    from mipaudit.options.spelling import spelled_as
     from mipaudit.reading.stores.address import ALLOW_SCHEME, allowed_schemes
 
     # A name with a blank in it would pass for two.
     names = ["?" if set(name) & set(" \t\n") else name for name in value]
     _set(context, ALLOW_SCHEME, " ".join(names))
-    allowed_schemes()
+    with spelled_as(option.name, option.opts[-1]):
+        allowed_schemes()
 
 
-def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401, ARG001
+def _wait(context: Any, option: Any, value: str | None) -> None:  # noqa: ANN401
     if value is None or context.resilient_parsing:
         return
+    from mipaudit.options.spelling import spelled_as
     from mipaudit.reading.stores.address import STORE_TIMEOUT, store_seconds
 
     _set(context, STORE_TIMEOUT, value)
-    store_seconds()
+    with spelled_as(option.name, option.opts[-1]):
+        store_seconds()
 
 
 def _set(context: Any, name: str, value: str) -> None:  # noqa: ANN401

@@ -82,7 +82,7 @@ def defaults_of(
             continue
         option = known.anywhere(key)
         checked = _checked(option, value, f"'{key}' in '{config.name}'")
-        if key in options:
+        if key in options and not known.is_anothers(key, checked):
             found[str(option.name)] = _checked(options[key], checked, f"'{key}'")
     for name, table in tables.items():
         known.require_table(name)  # an empty one says nothing, but is no less a mistake
@@ -219,6 +219,17 @@ class _Known:
             self._unknown(key, {*every, *self._commands, "limit", "waiver"})
         return self._of(found)[key]
 
+    def is_anothers(self, key: str, value: Any) -> bool:  # noqa: ANN401 - of TOML
+        """Tell whether a word is none of the running command, and one of another.
+
+        A ``method`` at the top is that of the command which has it; the others keep theirs.
+        """
+        own, *others = dict.fromkeys((*self._options, *self._commands))
+        if value in (_words(self._of(own)[key]) or (value,)):
+            return False
+        found = (self._of(name).get(key) for name in others)
+        return any(value in _words(one) for one in found if one is not None)
+
     def require_table(self, name: str) -> None:
         """Refuse a table that is of no command."""
         if name not in self._commands:
@@ -260,6 +271,11 @@ def _tidied(file: str, table: Mapping[str, Any], name: str) -> dict[str, Any]:
             raise UsageError("config", f"'{place}' is set twice in '{file}'.")
         found[tidy] = value
     return found
+
+
+def _words(option: TyperOption) -> tuple[str, ...]:
+    """Return the words that an option may have; none where it may have others."""
+    return tuple(getattr(option.type, "choices", ()))
 
 
 def _checked(option: TyperOption, value: Any, place: str) -> Any:  # noqa: ANN401 - of TOML

@@ -63,11 +63,13 @@ class Range(NamedTuple):
         holds: tells whether a value is among them.
         text: what follows "must be", as "above 0 and below 1".
         in_help: whether help says it, too, or an error alone.
+        meant: returns what a refused value was likely meant to be, or None.
     """
 
     holds: Callable[[Any], bool]
     text: str
     in_help: bool = True
+    meant: Callable[[Any], str | None] | None = None
 
 
 class Option(NamedTuple):
@@ -313,7 +315,8 @@ def checked(one: Declared, value: object) -> Any:  # noqa: ANN401 - of the type 
     found = _read(one, value)
     within = one.option.within
     if within is not None and not within.holds(found):
-        raise _refused(one, f"must be {within.text}", percent_hint(found, within.holds))
+        hint = within.meant(found) if within.meant else percent_hint(found, within.holds)
+        raise _refused(one, f"must be {within.text}", hint)
     return found
 
 

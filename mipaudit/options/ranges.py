@@ -17,10 +17,23 @@ BELOW_ONE: Final = Range(lambda p: 0 <= p < 1, "at least 0 and below 1")
 _LEAST_CONFIDENCE: Final = 0.5
 CONFIDENCE: Final = Range(lambda c: _LEAST_CONFIDENCE <= c < 1, "at least 0.5 and below 1")
 
+
+def swapped(point: tuple[float, float]) -> str | None:
+    """Return how to write two rates of which the smaller came first."""
+    tpr, fpr = point
+    if not 0 < tpr < fpr < 1:
+        return None
+    return (
+        f"If the two are swapped, write {fpr:.15g}@{tpr:.15g}: at most {100 * fpr:.15g}% of "
+        f"members at a false-positive rate of {100 * tpr:.15g}%."
+    )
+
+
 # Random guessing reaches TPR = FPR.
 OPERATING_POINT: Final = Range(
     lambda point: 0 < point[1] < point[0] < 1,
     "a true-positive rate above the false-positive rate, both above 0 and below 1",
+    meant=swapped,
 )
 
 

@@ -6,6 +6,7 @@ The command line has ``--by``, and Python ``by=``.
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, get_args, get_origin
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 AnswerT = TypeVar("AnswerT")
 # A name, and the word behind it, which may be its value.
+# What is no keyword in Python, and holds for all that is read.
+_IN_ENVIRONMENT: Final = {
+    name: f"MIPAUDIT_{name.upper()}" for name in ("allow_scheme", "store_timeout")
+}
 _NAMED: Final = re.compile(r"`([a-z][a-z0-9_]*)`(?: ([\w-]+)(?![\w|-]))?")
 
 
@@ -73,6 +78,15 @@ def as_typed(text: str, flags: Mapping[str, str]) -> str:
     return _NAMED.sub(typed, text)
 
 
+@contextmanager
+def spelled_as(name: str, flag: str) -> Iterator[None]:
+    """Let errors name one option as it is typed, where no command runs that would."""
+    try:
+        yield
+    except MipauditError as error:
+        raise error.reworded(partial(as_typed, flags={name: flag})) from error.__cause__
+
+
 def in_keywords(plain: Callable[P, AnswerT], asked: Any) -> Callable[P, AnswerT]:  # noqa: ANN401 - a class
     """Return a function whose errors name options as Python's callers write them: ``by=``."""
 
@@ -80,7 +94,7 @@ def in_keywords(plain: Callable[P, AnswerT], asked: Any) -> Callable[P, AnswerT]
         try:
             return plain(*given, **named)
         except MipauditError as error:
-            spell = partial(as_typed, flags=keywords_of(asked))
+            spell = partial(as_typed, flags={**_IN_ENVIRONMENT, **keywords_of(asked)})
             raise error.reworded(spell) from error.__cause__
 
     call.__wrapped__ = plain  # type: ignore[attr-defined] # as functools has it

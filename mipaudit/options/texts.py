@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+# Two rates, each perhaps in percent, with anything plain between.
+_RATE: Final = r"\s*([0-9]*\.?[0-9]+(?:e-?[0-9]+)?)\s*(%?)\s*"
+_TWO_RATES: Final = re.compile(f"{_RATE}[@:,;/ ]{_RATE}")
+_ALL: Final = 100  # percent
 _WHOLE: Final = "must be a whole number"
 _ONE_OR_TWO: Final = "takes one whole number, or two with a comma between"
 
@@ -148,6 +152,19 @@ def operating_point(given: str | Sequence[float]) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise ValueError(
             "takes a true-positive rate and a false-positive rate, with @ between where typed",
-            "For example 0.02@0.001: at most 2% of members at a false-positive rate of 0.1%.",
+            _meant_point(given)
+            or "For example 0.02@0.001: at most 2% of members at a false-positive rate of 0.1%.",
         ) from None
     return tpr, fpr
+
+
+def _meant_point(given: object) -> str | None:
+    """Return how to write two rates that were written as ``2%@0.1%`` or ``0.02:0.001``."""
+    found = _TWO_RATES.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
+        return None
+    tpr, fpr = (
+        float(number) / (_ALL if percent else 1)
+        for number, percent in (found.group(1, 2), found.group(3, 4))
+    )
+    return f"Write {tpr:.15g}@{fpr:.15g}." if 0 < fpr < tpr < 1 else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST_STEM: Final = 100
+_LONGEST_NAME: Final = 200
 _MODE: Final = 0o666
 _PRIVATE_MODE: Final = 0o600
 _OWN_FILES: Final = Path("/proc/self/fd")
@@ -38,7 +39,7 @@ class Destination(NamedTuple):
 
     path: Path | None
     atomic: bool
-    option: str = "-o"
+    option: str = "`output`"
     name: str = ""
     digest: Destination | None = None
     private: bool = False
@@ -49,7 +50,7 @@ class Destination(NamedTuple):
         name: str | None,
         *,
         inputs: Iterable[str | None] = (),
-        option: str = "-o",
+        option: str = "`output`",
         sha256: bool = False,
         private: bool = False,
     ) -> Self:
@@ -79,7 +80,7 @@ class Destination(NamedTuple):
             path = Path(name).resolve()
             if path.is_symlink():  # from Python 3.13 on, a ring of links is no error above
                 path.stat()
-            refuse_inputs(Path(name), inputs)
+            refuse_inputs(Path(name), inputs, option)
             atomic = _probe(path)
             digest = None
             if sha256 and atomic:
@@ -89,7 +90,7 @@ class Destination(NamedTuple):
             )
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name. RuntimeError: links that go round in a ring.
-            raise _refused(error, option) from None
+            raise _refused(error, name, option) from None
 
     @property
     def leaves_stdout(self) -> bool:
@@ -142,7 +143,7 @@ class Destination(NamedTuple):
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _refused(error, self.option) from None
+            raise _refused(error, self.name, self.option) from None
 
 
 def write_together(
@@ -162,19 +163,22 @@ def write_together(
         BrokenPipeError: the reader of a pipe has gone.
     """
     staged: list[tuple[Path, Path]] = []
+    name = ""
     try:
         for destination, data in parts:
+            name = destination.name
             if destination.path is None or not destination.atomic:
                 destination.write(data)
             else:
                 staged.append((_stage(destination.path, data), destination.path))
         with _withdrawn(outdated):
             for beside, path in staged:
+                name = str(path)
                 beside.replace(path)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _refused(error) from None
+        raise _refused(error, name) from None
     finally:
         for beside, _ in staged:
             beside.unlink(missing_ok=True)
@@ -203,7 +207,7 @@ def _withdrawn(path: Path | None) -> Iterator[None]:
 def _require_stdout() -> None:
     if sys.stdout is None:
         raise OutputError(
-            "no_stdout", "Standard output is closed.", hint="Write to a file with -o FILE."
+            "no_stdout", "Standard output is closed.", hint="Write to a file, with `output`."
         )
 
 
@@ -330,12 +334,18 @@ class _Patient:
         self._stream.flush()
 
 
-def _refused(error: OSError | ValueError | RuntimeError, option: str = "-o") -> OutputError:
+def _refused(
+    error: OSError | ValueError | RuntimeError, name: str, option: str = "`output`"
+) -> OutputError:
+    # Here, since most reports are written without it.
+    from mipaudit.statements.text.printable_names import safe_name
+
     number = error.errno if isinstance(error, OSError) else errno.EINVAL
     reason = os.strerror(number or errno.EIO)
+    what = f"The output {safe_name(name, longest=_LONGEST_NAME)}" if name else "The output"
     return OutputError(
         "unwritable_output",
-        f"The output cannot be written: {reason}.",
+        f"{what} cannot be written: {reason}.",
         hint=f"Choose another file for {option}, in a directory that exists and may be written to.",
     )
 

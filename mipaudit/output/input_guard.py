@@ -11,34 +11,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mipaudit.errors import MipauditError, UsageError
+from mipaudit.statements.text.printable_names import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_HINT: Final = "Choose another file for -o."
+_LONGEST: Final = 200
 
 
-def refuse_inputs(output: Path, inputs: Iterable[str | None]) -> None:
+def refuse_inputs(output: Path, inputs: Iterable[str | None], option: str = "`output`") -> None:
     """Check that writing ``output`` changes no input, of this run or of the next.
 
     Args:
         output: the file, as the user typed it; it need not exist.
         inputs: what is read, as the user typed it: files, directories, globs, ``-``.
+        option: what the user named the file with.
 
     Raises:
         UsageError: ``output_is_input`` or ``output_among_inputs``.
     """
+    name, hint = safe_name(str(output), longest=_LONGEST), f"Choose another file for {option}."
     specs = [_here(spec) for spec in inputs if spec]
     state = _state(output)
     if state and any(os.path.samestat(state, other) for other in _input_states(specs)):
-        raise UsageError("output_is_input", "The output file is one of the inputs.", hint=_HINT)
+        raise UsageError("output_is_input", f"The output {name} is one of the inputs.", hint=hint)
     # The link that is named, and the file that it leads to.
     places = (output.parent.resolve() / output.name, output.resolve())
     if any(_would_join(place, spec) for spec in specs for place in places):
         raise UsageError(
             "output_among_inputs",
-            "The output file would lie among the inputs, and the next run would read it.",
-            hint=_HINT,
+            f"The output {name} would lie among the inputs, and the next run would read it.",
+            hint=hint,
         )
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from mipaudit.statements.reports.any_report import AnyReport
 
 _LARGEST: Final = 1 << 28
+_LONGEST_NAME: Final = 200
 _STDIN: Final = "-"
+_MADE: Final = "Give a file that a command wrote as JSON: mipaudit estimate SCORES -o report.json."
 # A limit in other units is compared in those of the advantage: the last digits can differ.
 _ROUNDING: Final = 1e-9
 
@@ -87,17 +89,24 @@ def _read(path: str) -> bytes:
         reason = os.strerror(number) if number else "it cannot be opened"
         raise InputError(
             "unreadable_report",
-            f"The report cannot be read: {reason}.",
-            hint="Give the file that a command wrote with -f json -o FILE, or - for standard "
-            "input.",
+            f"The report {_shown(path)} cannot be read: {reason}.",
+            hint="Give a file that a command wrote as JSON, or - for standard input.",
         ) from None
     if len(data) > _LARGEST:
         raise InputError(
             "bad_report",
             "The file is over 256 MiB long: no report is.",
-            hint="Give the file that a command wrote with -f json -o FILE.",
+            hint=_MADE,
         )
+    if not data.strip():
+        raise InputError("bad_report", f"{_shown(path)}: the file is empty.", hint=_MADE)
     return data
+
+
+def _shown(path: str) -> str:
+    from mipaudit.statements.text.printable_names import safe_name
+
+    return "standard input" if path == _STDIN else safe_name(path, longest=_LONGEST_NAME)
 
 
 def contradiction(report: Any) -> str | None:  # noqa: ANN401 - of any kind

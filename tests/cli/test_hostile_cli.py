@@ -45,7 +45,7 @@ def test_a_part_of_the_input_is_never_overwritten(mipaudit, parts, source, outpu
     done = mipaudit("estimate", source, "-o", output)
 
     assert done.returncode == 2
-    assert done.stderr.startswith("Error: The output file is one of the inputs.")
+    assert done.stderr.startswith(f"Error: The output {output} is one of the inputs.")
     assert (parts / output).read_text(encoding="utf-8") == ROWS
 
 

@@ -411,3 +411,20 @@ def test_the_attackers_of_a_file_are_those_of_its_limits_on_groups(
     assert done.returncode == (3 if class_ == "any" else 0)  # no upper limit for any attacker
     (write("").parent / "report.json").write_text(done.stdout)
     assert mipaudit("verify", "report.json", "--input", "grouped.csv").returncode == 0
+
+
+def test_a_word_of_another_command_stops_no_command(mipaudit, write, scores):
+    """At the top it is for whoever knows it; in a command's own table it is a mistake."""
+    config = str(write('method = "mace"\n'))
+    asked = ("epsilon", scores, "--design", "independent-runs", "--config", config, "-f", "json")
+
+    alone = mipaudit(*asked)
+
+    assert alone.returncode == 0
+    settings = {one["name"]: one for one in json.loads(alone.stdout)["provenance"]["settings"]}
+    assert settings["method"]["source"] == "default"
+    for text in ('method = "nothing"\n', '[epsilon]\nmethod = "mace"\n'):
+        write(text)
+        done = mipaudit(*asked)
+        assert done.returncode == 2
+        assert "method" in done.stderr

@@ -69,13 +69,13 @@ def test_a_file_address_is_guarded_like_its_file(mipaudit, tmp_path):
     path.write_text("member,loss\n" + "1,0.5\n0,1.5\n" * 30, encoding="utf-8")
     done = mipaudit("estimate", path.as_uri(), "-o", "x.csv")
     assert done.returncode == 2
-    assert "The output file is one of the inputs" in done.stderr
+    assert "The output x.csv is one of the inputs" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ftp://127.0.0.1:9/x.csv",), "allow it with --allow-scheme ftp"),
+        (("ftp://127.0.0.1:9/x.csv",), "name ftp in --allow-scheme"),
         (("ftp://127.0.0.1:9/x.csv", "--allow-scheme", "ftp"), "cannot be reached"),
         (("x.csv", "--allow-scheme", "a b"), "--allow-scheme wants"),
         (("http://127.0.0.1:9/x.csv", "--store-timeout", "-1"), "--store-timeout wants"),

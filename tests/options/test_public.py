@@ -1,17 +1,21 @@
 """The Python function of a command: what it takes by place, by name, and says of both."""
 
 import inspect
+import re
 from collections.abc import Sequence
 from keyword import iskeyword
 from typing import Annotated, Any, Literal
 
 import pytest
 
-from mipaudit import InputError, UsageError
+import mipaudit
+from mipaudit import InputError, MipauditError, UsageError
+from mipaudit.options import spelling
 from mipaudit.options.commands import TABLE
 from mipaudit.options.declare import Option, Options, declared
 from mipaudit.options.public import public, public_of_several
 from mipaudit.options.spelling import unspelled
+from mipaudit.reading.stores.address import ALLOW_SCHEME, STORE_TIMEOUT
 from mipaudit.statements.reports.kinds import named
 
 
@@ -122,3 +126,37 @@ def test_keywords_are_named_as_the_options_that_are_typed():
             flags = [flag for flag in (one.option.flag or "").split("/") if flag[:2] == "--"]
             names = [flag.strip("-").replace("-", "_") for flag in flags]
             assert not names or one.name in names or iskeyword(names[0]), (row.name, one.name)
+
+
+FLAG = re.compile(r"(?<![\w-])--?[a-z]")
+COMMAND = re.compile(r"`?mipaudit .*")  # a command in full is typed with its flags
+PUBLIC = [
+    one for name in mipaudit.__all__ if hasattr(one := getattr(mipaudit, name), "__wrapped__")
+]
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("given", [(), ("sftp://host/x.csv",), ("sftp://host/x.csv",) * 2])
+def test_errors_in_python_hold_no_flags(function, given, tmp_path):
+    heard = []
+    for named_too in ({}, {"output": tmp_path / "none" / "x.parquet"}):
+        try:
+            inspect.signature(function).bind(*given, **named_too)
+        except TypeError:
+            continue
+        if function is mipaudit.validate:
+            continue  # it would run
+        try:
+            function(*given, **named_too)
+        except MipauditError as error:
+            heard.append(str(error))
+
+    assert [text for text in heard if FLAG.search(COMMAND.sub("", text))] == []
+    assert [text for text in heard if "`" in COMMAND.sub("", text)] == []
+
+
+def test_what_python_has_no_keyword_for_is_a_variable():
+    with pytest.raises(UsageError, match="MIPAUDIT_ALLOW_SCHEME"):
+        mipaudit.check("sftp://host/x.csv")
+
+    assert {ALLOW_SCHEME, STORE_TIMEOUT} == {*spelling._IN_ENVIRONMENT.values()}

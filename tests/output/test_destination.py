@@ -55,7 +55,8 @@ def test_an_unwritable_output_is_found_before_the_audit(stand_in, tmp_path, outp
     )
 
     assert done.returncode == 2
-    assert done.stderr.startswith("Error: The output cannot be written: ")
+    assert done.stderr.startswith(f"Error: The output {output[:200]}")
+    assert " cannot be written: " in done.stderr
     assert names(tmp_path) == ["file", "folder"]
 
 

@@ -11,7 +11,7 @@ from mipaudit.options.declare import Option, Options, Range, but
 from mipaudit.options.groups import game
 from mipaudit.options.groups.recorded import Recorded
 from mipaudit.options.groups.shown import CurveOption, Shown
-from mipaudit.options.ranges import SHARE, above
+from mipaudit.options.ranges import SHARE, above, swapped
 from mipaudit.options.texts import operating_point
 
 Question = Literal["guarantee", "target", "attack"]
@@ -166,6 +166,7 @@ class _Target(Options):
             within=Range(
                 lambda point: 0 < point[1] < 1 and point[1] <= point[0] <= 1,
                 "a TPR from the FPR up to 1, the FPR above 0 and below 1",
+                meant=swapped,
             ),
         ),
     ] = None

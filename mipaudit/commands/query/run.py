@@ -93,7 +93,7 @@ def run_query(asked: QueryOptions, shown: QueryShown) -> int:
     form = asked.form
     if form is None:
         raise UsageError(
-            "output", "Say where the scores go.", hint="For example: -o scores.parquet"
+            "output", "Say where the scores go.", hint="For example: `output` scores.parquet"
         )
     scores = Destination.open(asked.output, inputs=asked.inputs(), private=True)
     place = report_beside(shown.report, scores, inputs=asked.inputs())

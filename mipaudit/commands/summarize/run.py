@@ -108,7 +108,7 @@ def run_summarize(asked: SummarizeOptions, shown: SummarizeShown) -> int:
         shown.output is not None,
         "no_output",
         "Say where to write the summary.",
-        "For example: -o part.summary, or -o - for standard output.",
+        "For example: `output` part.summary, or - for standard output.",
     )
     destination = Destination.open(shown.output, inputs=asked.inputs())
     with progress_bar(quiet=shown.quiet) as progress:

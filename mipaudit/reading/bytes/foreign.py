@@ -97,6 +97,14 @@ _TABLE: Final = (
     Foreign("a Stata file", _BY_PANDAS.format("read_stata", ""), (".dta",)),
     Foreign("a SAS file", _BY_PANDAS.format("read_sas", ""), (".sas7bdat", ".xpt")),
     Foreign("an SPSS file", _BY_PANDAS.format("read_spss", ""), (".sav",)),
+    Foreign("a PDF document", "Save its table as CSV.", (".pdf",), (b"%PDF-",)),
+    Foreign(
+        "a web page, not a table",
+        "A page to sign in may have been saved in place of the file: fetch the file itself. A "
+        "report of mipaudit is shown again by mipaudit render {name}.",
+        (".html", ".htm"),
+        (b"<!DOCTYPE html", b"<!doctype html", b"<html", b"<HTML"),
+    ),
     Foreign(
         "JSON, one record a line",
         _BY_PANDAS.format("read_json", ", lines=True"),
@@ -156,5 +164,5 @@ def require_table(name: str, head: bytes, *, numbers: bool = False) -> None:
         raise InputError(
             "zip_file",
             f"{name}: a zip archive, not a table.",
-            hint="Unpack it, and give the files in it.",
+            hint="Unpack it, and give the files in it; .csv.gz is read as it is.",
         )

@@ -307,10 +307,22 @@ def member_rule(
     if len(rules) > 1:
         raise _ambiguous([rule.column for rule in rules])
     if not rules:
-        raise label_error(present[0], len(_survey(parts, present[0], enough=_COUNTED)))
+        count = len(_survey(parts, present[0], enough=_COUNTED))
+        raise _label_error(parts[0].fields, present[0], count)
     if required and len(surveys[rules[0].column]) == 1:
         raise empty_class_error(members=not rules[0].members)
     return rules[0]
+
+
+def _label_error(fields: Sequence[Field], name: str, count: int) -> InputError:
+    kinds = {field.name: field.kind for field in fields}
+    likely = [other for other in candidate_columns(fields) if other != name]
+    return label_error(
+        name,
+        count,
+        measured=kinds[name] == "float",
+        likely=shown_names(likely, fields) if likely else None,
+    )
 
 
 def _has(part: Part, name: str) -> bool:

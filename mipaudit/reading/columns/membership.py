@@ -41,6 +41,9 @@ HOLDOUT_LABELS: Final = frozenset[Label](
     | {"nonmember", "nonmembers", "non_member", "non_members", "not_in_train", "not_member"}
     | {"reference", "val", "valid", "validation"}
 )
+_KNOWN_PAIRS: Final = (
+    "1 and 0, true and false, yes and no, in and out, member and holdout, train and test"
+)
 _TRUE: Final = frozenset({"true", "t", "yes", "y"})
 _FALSE: Final = frozenset({"false", "f", "no", "n"})
 
@@ -213,19 +216,33 @@ def parse_where(text: str) -> Where:
     return Where(column=column, value=value)
 
 
-def label_error(column: str, count: int) -> InputError:
-    """Return the error for a membership column whose labels are not understood."""
+def label_error(
+    column: str, count: int, *, measured: bool = False, likely: str | None = None
+) -> InputError:
+    """Return the error for a membership column whose labels are not understood.
+
+    Args:
+        column: its name.
+        count: how many labels it has.
+        measured: whether it holds floats, as scores do.
+        likely: names of columns that may be meant; None for none.
+    """
     name = quoted_name(column)
     if count > 2:  # noqa: PLR2004
+        meant = "Say with `member_value` which one means member (all others are holdout)."
+        if measured:
+            meant = f"It may be a score. Membership is {_KNOWN_PAIRS}."
+        if likely is not None:
+            meant += f" Named like membership: {likely}; name it with `member_col`."
         return InputError(
             "many_labels",
             f"Membership column {name} has {count} different labels; two are expected.",
-            hint="Say with `member_value` which one means member (all others are holdout).",
+            hint=meant,
         )
     return InputError(
         "unknown_labels",
         f"The labels of membership column {name} do not say which one means member.",
-        hint="Say it with `member_value`.",
+        hint=f"Known are {_KNOWN_PAIRS}; of others, say with `member_value` which one it is.",
     )
 
 

@@ -9,7 +9,7 @@ and is left out all the same is told with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -260,7 +260,7 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
         raise InputError(
             "no_score_column",
             f"No numeric score column among: {shown_names([f.name for f in fields], fields)}.",
-            hint="Name one with `score_col`.",
+            hint=f"{_why_none(fields, reasons)}Name one with `score_col`.",
         )
     first = (kind for kind in ("float", "integer") if kind in {kinds[name] for name in taken})
     others = "named like scores" if any(map(says_score, taken)) else next(first, "bool")
@@ -283,6 +283,18 @@ def select_scores(fields: Sequence[Field], reserved: frozenset[str]) -> Selectio
             or (why in _NAMED_OR_UNREADABLE and (hints_score(name) or is_answer(name, kinds[name])))
         ),
     )
+
+
+def _why_none(fields: Sequence[Field], reasons: Mapping[str, str | None]) -> str:
+    """Return why each column is no score; nothing where their names may be a record's."""
+    if _doubtful(list(reasons), fields):
+        return ""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        if why is not None:
+            by_reason.setdefault(why, []).append(name)
+    told = (f"{shown_names(names)} ({why})" for why, names in by_reason.items())
+    return f"Left out: {'; '.join(told)}. "
 
 
 def _taken(fields: Sequence[Field]) -> frozenset[str]:

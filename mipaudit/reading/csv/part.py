@@ -10,6 +10,7 @@ from typing import Final
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, Format, read_up_to
+from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column import Column, Field, Kind, column_hashes
 from mipaudit.reading.columns.column_cache import (
@@ -51,6 +52,7 @@ class CsvPart(StoredPart):
         self.format: Format = found
         with plain_stream(blob, found) as stream:
             data = read_up_to(stream, SMALL_TEXT + 1)
+        require_table(blob.name, data[:HEAD])
         whole = len(data) <= SMALL_TEXT
         if not whole:
             data = _complete_lines(data[: min(HEAD_BYTES, SMALL_TEXT)], blob.name)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from mipaudit.errors import InputError, OutputError, UsageError
 from mipaudit.options.plain_values import path_of
-from mipaudit.statements.text.printable_names import inert_text
+from mipaudit.statements.text.printable_names import inert_text, safe_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +31,7 @@ SUFFIXES: Final[Mapping[str, RowFormat]] = {
 _COMPRESSION: Final = 6
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _PRIVATE_MODE: Final = 0o600
+_LONGEST_NAME: Final = 200
 
 
 def row_format(name: str) -> RowFormat | None:
@@ -197,7 +198,8 @@ def record_format(
         raise UsageError(
             "output",
             f"The {what} go to a file that ends in .csv, .csv.gz or .parquet.",
-            hint=f"For example: -o {example}.parquet. The report itself goes to standard output.",
+            hint=f"For example: `output` {example}.parquet. The report itself goes to standard "
+            "output.",
         )
     return found  # type: ignore[return-value]
 
@@ -208,7 +210,7 @@ def require_csv(form: RowFormat | None, *, safe_csv: bool) -> None:
         raise UsageError(
             "safe_csv",
             "`safe_csv` is about records in a CSV file, and none is written.",
-            hint="Add -o risks.csv, or leave `safe_csv` out.",
+            hint="Name one with `output`, such as risks.csv, or leave `safe_csv` out.",
         )
 
 
@@ -247,7 +249,11 @@ def record_file(output: Any, *, inputs: Iterable[Any] = ()) -> Iterator[BinaryIO
         beside.replace(path)
     except OSError as error:
         raise OutputError(
-            "unwritable_output", f"The records cannot be written: {os.strerror(error.errno or 5)}."
+            "unwritable_output",
+            f"The output {safe_name(str(path), longest=_LONGEST_NAME)} cannot be written: "
+            f"{os.strerror(error.errno or 5)}.",
+            hint="Choose another file for `output`, in a directory that exists and may be "
+            "written to.",
         ) from None
     finally:
         beside.unlink(missing_ok=True)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from mipaudit.errors import InputError, UsageError
 from mipaudit.reading.bytes.blob import Blob, BoundBlob, blob_format, each_at_once
-from mipaudit.reading.bytes.foreign import HEAD, require_table
 from mipaudit.reading.bytes.paths import FoundBlob, check_different, find_blobs
 from mipaudit.reading.bytes.unpacked import claim_buffers
 from mipaudit.reading.columns.layout import (
@@ -103,9 +102,6 @@ def _open_or_error(blob: Blob) -> Part | InputError:
 def open_part(blob: Blob) -> Part:
     """Open one file by its first bytes."""
     found = blob_format(blob)
-    if found == "csv":
-        with blob.open() as stream:
-            require_table(blob.name, stream.read(HEAD))
     if found == "parquet":
         from mipaudit.reading.parquet.parquet import open_parquet
 

@@ -88,8 +88,8 @@ def parse_address(spec: str) -> Address | None:
         raise UsageError(
             "scheme_not_allowed",
             f"{safe_name(scheme)}:// is not read unless it is allowed.",
-            hint=f"Copy the file here, or allow it with --allow-scheme {safe_name(scheme)}. Read "
-            "as they are: files, s3://, gs://, az://, abfs://, http:// and https://.",
+            hint=f"Copy the file here, or name {safe_name(scheme)} in `allow_scheme`. Read as "
+            "they are: files, s3://, gs://, az://, abfs://, http:// and https://.",
         )
     rest, query = spec[found.end() :], ""
     if store == "http":
@@ -148,8 +148,8 @@ def allowed_schemes() -> frozenset[str]:
     if not all(re.fullmatch(_NAME, one) for one in found):
         raise UsageError(
             "allow_scheme",
-            "--allow-scheme wants the name of a scheme, in letters.",
-            hint="For example: --allow-scheme sftp, without ://.",
+            "`allow_scheme` wants the name of a scheme, in letters.",
+            hint="For example sftp, without ://.",
         )
     return frozenset(one.lower() for one in found)
 
@@ -168,7 +168,7 @@ def store_seconds() -> float:
     if not 0 < seconds <= _MOST_SECONDS:
         raise UsageError(
             "store_timeout",
-            "--store-timeout wants a number of seconds above 0 and at most 86,400.",
-            hint="For example: --store-timeout 120.",
+            "`store_timeout` wants a number of seconds above 0 and at most 86,400.",
+            hint="For example 120.",
         )
     return seconds

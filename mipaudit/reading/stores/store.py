@@ -145,7 +145,7 @@ def store_error(
                 "no_network",
                 f"{name}: the store cannot be reached, or does not answer.",
                 hint=f"Check the network, the proxy and {endpoint}, and try again; a slow one may "
-                "need a longer --store-timeout.",
+                "need a longer `store_timeout`.",
             )
         case _:
             return InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import pickle
 import zipfile
@@ -44,6 +45,9 @@ FILES = {
     "r.json": (b'{"schema": "mipaudit.report/1"}', "JSON", "mipaudit render r.json"),
     "s.jsonl": (b'{"member": 1, "score": 0.5}\n' * 9, "one record a line", "lines=True"),
     "s.h5": (b"\x89HDF\r\n\x1a\n" + bytes(60), "an HDF5 file", "read_hdf"),
+    "s.pdf": (b"%PDF-1.7" + bytes(60), "a PDF document", "as CSV"),
+    "page.csv": (b"<!DOCTYPE html><html><body>sign in", "a web page", "fetch the file itself"),
+    "s.json.gz": (gzip.compress(FRAME.to_json(orient="records").encode()), "JSON", "read_json"),
     "s.sav": (b"$FL2" + bytes(60), "an SPSS file", "read_spss"),
 }
 

@@ -248,7 +248,7 @@ def test_a_server_that_falls_silent(fails, monkeypatch):
         started = time.monotonic()
         error = fails("no_network", f"{place}/x.csv")
         assert time.monotonic() - started < 3
-    assert "--store-timeout" in error.hint
+    assert "`store_timeout`" in error.hint
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "1e9", "soon"])

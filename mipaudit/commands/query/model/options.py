@@ -130,7 +130,7 @@ Examples:
         )
         first = "the members" if self.has_holdout else "the outputs"
         neither = all(one is None for one in self.outputs())
-        require(not neither, "outputs", f"Of {first}, give logits or probabilities.", _EXAMPLE)
+        require(not neither, "outputs", f"Of {first}, give `logits` or `probabilities`.", _EXAMPLE)
         whose = {
             "": first,
             "holdout_": "the holdout",
@@ -138,7 +138,7 @@ Examples:
             "holdout_reference_": "the reference model",
         }
         for prefix, what in whose.items():
-            text = f"Of {what}, give logits or probabilities, not both."
+            text = f"Of {what}, give `{prefix}logits` or `{prefix}probabilities`, not both."
             require(any(one is None for one in self.outputs(prefix)), "outputs", text, _EXAMPLE)
         for prefix in ("", "reference_"):
             members, holdout = self.outputs(prefix), self.outputs(f"holdout_{prefix}")
