@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.formats.document import ATTACKERS, quoted
-from mipaudit.formats.drawing import Interval, intervals
+from mipaudit.formats.drawing import Interval, intervals, marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,12 @@ def attack_pictures(report: AttackReport) -> Iterator[Picture]:
                 what="advantage",
                 caption=f"Attacks on {quoted(score)}, the best attacker first.",
                 ends=(min([report.design.baseline, *_lowest(named)]), 1.0),
+                marks=marks_of(
+                    (one.limit for one in report.policy if one.score == score),
+                    report.design.baseline,
+                ),
             )
 
 
 def _lowest(rows: list[Interval]) -> list[float]:
-    return [x for one in rows for x in one[1:] if x is not None]
+    return [x for one in rows for x in one[1:4] if x is not None]

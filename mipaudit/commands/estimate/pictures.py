@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.estimate.brief import judged_attackers, score_row
 from mipaudit.commands.estimate.sections import Contents
 from mipaudit.evidence.scores.rows import FALSE_POSITIVE_RATES
-from mipaudit.formats.document import ATTACKERS, quoted
+from mipaudit.formats.brief import short_names
+from mipaudit.formats.document import ATTACKERS, quoted, short_class
 from mipaudit.formats.drawing import (
+    BLACK,
     BLUE,
     GREEN,
     GREY,
@@ -19,17 +21,13 @@ from mipaudit.formats.drawing import (
     drawn,
     intervals,
     legend_above,
+    marks_of,
+    spread,
 )
 from mipaudit.formats.policy_blocks import claim_name
 from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.policy import against_phrase
-from mipaudit.statements.text.rounding import (
-    lower_text,
-    number_text,
-    percent_text,
-    upper_text,
-    value_text,
-)
+from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, upper_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.claim import Claim
 
 _MOST_SCORES: Final = 3
+_ALLOWED: Final = {"color": BLACK, "marker": "X", "linestyle": "none", "markersize": 9, "zorder": 5}
 _MOST_SHAPES: Final = 2
 _LOWEST_RATE: Final = 1e-4
 _TICKS: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -60,7 +59,7 @@ def estimate_pictures(report: Report) -> Iterator[Picture]:
         yield claim_picture(report)
     for number, curves in enumerate(report.curves[:_MOST_SHAPES], start=1):
         if curves.roc:
-            yield roc_picture(curves, number)
+            yield roc_picture(curves, number, _allowed_points(report, curves.score))
         yield bins_picture(curves, number)
 
 
@@ -95,25 +94,23 @@ def _attackers_picture(report: Report, contents: Contents) -> Picture:
 
 def _rows(contents: Contents) -> Iterator[Interval]:
     several = len(contents.scores) > 1
+    names = short_names(contents.scores)
     for score in contents.scores[:_MOST_SCORES]:
         for one in contents.limits(score):
             if one.quantity == "advantage" and one.attackers != "noised-query":
                 name = ATTACKERS[one.attackers]
-                name = f"{quoted(score)}: {name}" if several else name
+                name = f'"{names[score]}": {short_class(one.attackers)}' if several else name
                 yield Interval(name, one.lower, one.value, one.upper)
 
 
 def _marks(report: Report) -> list[Mark]:
     """Mark what the policy allows, what a claim allows, and the trivial attacker."""
-    found = [Mark(limit, f"policy {number_text(limit)}") for limit in _policy_limits(report)]
+    found = marks_of(_policy_limits(report))
     for claim in report.claims[:1]:
         if claim.allowed_advantage is not None:
             text = f"claim allows {upper_text(claim.allowed_advantage)}"
             found.append(Mark(claim.allowed_advantage, text, "claim"))
-    if report.design.baseline > 0:
-        text = f"blind guessing {value_text(report.design.baseline)}"
-        found.append(Mark(report.design.baseline, text, "guess"))
-    return found
+    return [*found, *marks_of((), report.design.baseline)]
 
 
 def _policy_limits(report: Report) -> list[float]:
@@ -129,8 +126,23 @@ def _policy_limits(report: Report) -> list[float]:
     return list(found)
 
 
-def roc_picture(curves: ScoreCurves, number: int) -> Picture:
-    """Draw TPR against FPR on logarithmic axes, with the limits of each point."""
+def _allowed_points(report: Report, score: str) -> list[tuple[float, float]]:
+    """Return (FPR, TPR) that the policy allows, of one score."""
+    return [
+        (check.fpr, check.limit)
+        for check in report.policy
+        if check.quantity == "tpr_at_fpr" and check.fpr is not None and check.score == score
+    ]
+
+
+def roc_picture(
+    curves: ScoreCurves, number: int, allowed: Sequence[tuple[float, float]] = ()
+) -> Picture:
+    """Draw TPR against FPR on logarithmic axes, with the limits of each point.
+
+    Between points an upper limit is that of the next, a lower one that of the last: TPR does
+    not fall as FPR rises.
+    """
     shown = [(p.fpr, p.tpr) for p in curves.roc if p.tpr]
     lows = [(p.fpr, p.lower) for p in curves.roc if p.lower]
     highs = _never_falling([(p.fpr, p.upper) for p in curves.roc if p.upper])
@@ -139,10 +151,16 @@ def roc_picture(curves: ScoreCurves, number: int) -> Picture:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.plot([_LOWEST_RATE, 1], [_LOWEST_RATE, 1], color=GREY, linestyle="--", label="chance")
-        lines = (shown, "observed", GREY, ""), (lows, "at least", ORANGE, "^")
-        for points, label, color, marker in (*lines, (highs, "at most", BLUE, "v")):
-            fprs, tprs = zip(*points, strict=True) if points else ((), ())
-            axes.plot(fprs, tprs, color=color, marker=marker, label=label)
+        lines: tuple[tuple[Sequence[tuple[float, float]], str, dict[str, Any]], ...] = (
+            (shown, "observed", {"color": GREY}),
+            (lows, "at least", {"color": ORANGE, "marker": "^", "drawstyle": "steps-post"}),
+            (highs, "at most", {"color": BLUE, "marker": "v", "drawstyle": "steps-pre"}),
+            (allowed, "policy", _ALLOWED),
+        )
+        for points, label, style in lines:
+            if points or label != "policy":
+                fprs, tprs = zip(*points, strict=True) if points else ((), ())
+                axes.plot(fprs, tprs, label=label, **style)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_ticks(_TICKS, labels=[percent_text(tick) for tick in _TICKS])
             axis.set_ticks([], minor=True)
@@ -162,9 +180,17 @@ def roc_picture(curves: ScoreCurves, number: int) -> Picture:
         draw,
         name=f"roc{number}",
         height=4.2,
-        alt=f"ROC of {name} with one threshold, on logarithmic axes. {said or 'No limit'}.",
+        alt=f"ROC of {name} with one threshold, on logarithmic axes. {said or 'No limit'}."
+        f"{_allowed_words(allowed)}",
         caption=f"ROC of {name}: how many members an attacker with one threshold finds, for how "
-        "many false alarms. Each limit holds for its own point.",
+        "many false alarms. Each limit holds for its own point; an upper one that would fall "
+        "is drawn as high as the one before.",
+    )
+
+
+def _allowed_words(points: Sequence[tuple[float, float]]) -> str:
+    return "".join(
+        f" The policy allows {percent_text(tpr)} at FPR {percent_text(fpr)}." for fpr, tpr in points
     )
 
 
@@ -176,46 +202,15 @@ def _never_falling(points: Sequence[tuple[float, float]]) -> list[tuple[float, f
 
 def bins_picture(curves: ScoreCurves, number: int) -> Picture:
     """Draw how members and holdout records spread from the lowest scores to the highest."""
-    members = sum(one.members for one in curves.bins) or 1
-    holdout = sum(one.holdout for one in curves.bins) or 1
-    shares = [(one.members / members, one.holdout / holdout) for one in curves.bins]
-
-    def draw(axes: Axes) -> None:
-        places = range(len(shares))
-        axes.bar(
-            [x - 0.2 for x in places], [m for m, _ in shares], 0.4, color=ORANGE, label="members"
-        )
-        axes.bar(
-            [x + 0.2 for x in places],
-            [h for _, h in shares],
-            0.4,
-            color=BLUE,
-            hatch="///",
-            edgecolor="white",
-            linewidth=0,
-            label="holdout",
-        )
-        axes.set_xticks([])
-        axes.set_xlabel("scores from low to high, in bins of about equal size")
-        axes.set_ylabel("share of the class")
-        legend_above(axes)
-
     name = quoted(curves.score)
-    furthest = max(shares, key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
-    return drawn(
-        draw,
+    return spread(
+        [(one.members, one.holdout) for one in curves.bins],
         name=f"bins{number}",
-        height=2.8,
-        alt=f"Shares of members and of holdout records in {len(shares)} bins of {name}, from low "
-        f"to high. Where they differ most: {_share(furthest[0])} of the members and "
-        f"{_share(furthest[1])} of the holdout.",
+        of=f"{name}, from low to high",
+        axis="scores from low to high, in bins of about equal size",
         caption=f"{name} from low to high: where members and holdout records differ, membership "
         "shows. Small bins are merged.",
     )
-
-
-def _share(share: float) -> str:
-    return percent_text(round(share, 3))
 
 
 def claim_picture(report: Report) -> Picture:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _EXACT: Final = 12
 _FEW: Final = 20
 _UNITS: Final = "Moments of different shapes are in different units; only total errors compare."
-_PROTECTS: Final = {
+PROTECTS: Final = {
     "every-record": "",
     "tested-records": ", tested records",
     "average-record": ", average record",
@@ -77,7 +77,7 @@ def calibrated_sections(measured: Measured) -> Iterator[Section]:
 def _candidate(candidate: NoiseCandidate) -> tuple[str, ...]:
     return (
         "->" if candidate.chosen else "",
-        candidate.calibration + _PROTECTS[candidate.protects],
+        candidate.calibration + PROTECTS[candidate.protects],
         candidate.mechanism,
         candidate.shape,
         upper_figure(candidate.scale),

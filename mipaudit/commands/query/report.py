@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mipaudit.commands.query.search.approximate import ApproximateNeighbours  # noqa: TC001 - the codec reads it
+from mipaudit.evidence.scores.curves import ScoreCurves  # noqa: TC001 - the codec reads it
 from mipaudit.statements.estimate import Finding  # noqa: TC001 - the codec reads it
 from mipaudit.statements.origin import Provenance  # noqa: TC001 - the codec reads it
 from mipaudit.statements.reports.any_report import AnyReport
@@ -104,6 +105,7 @@ class QueryReport(AnyReport):
         skipped: columns that were not compared, as (column, why).
         following: what to run next.
         approximate: how neighbours were searched approximately; None where they were not.
+        curves: how members and holdout records spread over each score.
     """
 
     command: str
@@ -121,6 +123,7 @@ class QueryReport(AnyReport):
     run: QueryRun
     provenance: Provenance
     approximate: ApproximateNeighbours | None = None
+    curves: tuple[ScoreCurves, ...] = ()
     schema: str = schema_of("query")
 
 
@@ -152,6 +155,7 @@ class ModelQueryReport(AnyReport):
         variance: ``fixed`` or ``per-record``, of `query lira`.
         columns: of the file, in order.
         scores: the score columns among them.
+        curves: how members and holdout records spread over each of these.
     """
 
     command: str
@@ -166,4 +170,5 @@ class ModelQueryReport(AnyReport):
     findings: tuple[Finding, ...]
     limitations: tuple[str, ...]
     provenance: Provenance
+    curves: tuple[ScoreCurves, ...] = ()
     schema: str = schema_of("query losses")

@@ -38,6 +38,7 @@ from mipaudit.commands.query.table import (
 )
 from mipaudit.commands.query.words import LIMITATIONS, query_findings, query_says, query_summary
 from mipaudit.errors import InputError, UsageError
+from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.options.groups.scores import ScoreColumns
 from mipaudit.options.public import public
 from mipaudit.options.spelling import flags_of
@@ -255,6 +256,10 @@ def _report(
             approximate=scored.approximate,
         ),
         approximate=scored.approximate,
+        curves=tuple(
+            spread_alone(query.column, scored.columns[query.column], found.member, query.side)
+            for query in asked.queries
+        ),
         limitations=LIMITATIONS,
         following=_following(asked, scores),
         run=QueryRun(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.formats.drawing import Interval, Mark, intervals
-from mipaudit.statements.text.rounding import count_text, number_text
+from mipaudit.formats.drawing import Interval, intervals, marks_of
+from mipaudit.statements.text.rounding import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,16 +19,20 @@ _MOST: Final = 12  # more rows would fill the screen, and say little
 def records_pictures(report: RecordsReport) -> Iterator[Picture]:
     """Yield the risk by group, where there are groups, and by cell of the score."""
     floor = report.design.baseline
-    limits = dict.fromkeys(one.limit for one in report.policy if one.quantity == "risk")
-    marks = [Mark(limit, f"the limit {number_text(limit)}") for limit in limits]
+    limits = [one.limit for one in report.policy if one.quantity == "risk"]
+    allowed = {one.group: one.limit for one in report.policy if one.quantity == "advantage"}
     groups = sorted(report.groups, key=lambda one: -one.lower)
     if groups:
         yield intervals(
-            [Interval(one.group, one.lower, one.value, None) for one in groups],
+            [
+                Interval(one.group, one.lower, one.value, None, allowed.get(one.group))
+                for one in groups
+            ],
             name="groups",
             what="mean risk of a group",
             caption="Each group, the most exposed first.",
             ends=(floor, 1.0),
+            marks=marks_of((), floor),
         )
     # First those that give away who was used, as the page asks; then the others.
     cells = sorted(report.cells, key=lambda one: (one.speaks_for != "member", -one.lower))
@@ -42,7 +46,7 @@ def records_pictures(report: RecordsReport) -> Iterator[Picture]:
             caption="Groups of records with like scores, the most exposed as used first."
             + (f" {count_text(more)} more are in the tables." if more else ""),
             ends=(floor, 1.0),
-            marks=marks,
+            marks=marks_of(limits, floor),
         )
 
 

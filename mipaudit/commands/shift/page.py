@@ -20,7 +20,7 @@ from mipaudit.formats.document import (
     limits,
     short_class,
 )
-from mipaudit.formats.drawing import Interval, intervals
+from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.formats.policy_blocks import (
     check_cases,
     next_step,
@@ -239,6 +239,7 @@ def _copies(report: ShiftReport) -> Section:
 
 def shift_pictures(report: ShiftReport) -> Iterator[Picture]:
     """Yield the blind advantage, by what is done with the columns."""
+    baseline = abs(2 * report.design.prior - 1)
     rows = [
         Interval(ATTACKERS[one.attackers], one.lower, one.value, one.upper)
         for one in report.estimates
@@ -250,5 +251,6 @@ def shift_pictures(report: ShiftReport) -> Iterator[Picture]:
             name="blind",
             what="blind advantage",
             caption="What the records alone give away.",
-            ends=(abs(2 * report.design.prior - 1), 1.0),
+            ends=(baseline, 1.0),
+            marks=marks_of((one.limit for one in report.policy), baseline),
         )

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mipaudit.maths.class_limits.roc_counts import exact_ladder
 from mipaudit.statements.estimate import Side  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mipaudit.evidence.scores.evidence import Evidence
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
@@ -52,7 +55,8 @@ class ScoreCurves:
     Attributes:
         score: its name.
         side: where members are guessed, for the ROC.
-        roc: from the least FPR up; empty for labels, which have no order.
+        roc: from the least FPR up; empty for labels, which have no order, and where nothing
+            is estimated.
         bins: from the lowest scores to the highest, of about equal size, at least 10 records
             each. A description of all rows; no limit rests on them.
     """
@@ -74,11 +78,27 @@ def score_curves(evidence: Evidence, alpha: float) -> ScoreCurves:
         score=evidence.score,
         side=evidence.side if evidence.ordered else None,
         roc=tuple(_point(evidence, fpr, alpha) for fpr in ROC_FPRS) if evidence.ordered else (),
-        bins=tuple(
-            ScoreBin(members=members, holdout=holdout)
-            for members, holdout in _binned(evidence.counts.everyone)
-        ),
+        bins=_bins(evidence.counts.everyone),
     )
+
+
+def spread_alone(
+    score: str, values: NDArray[np.float64], member: NDArray[np.bool_], side: Side | None = None
+) -> ScoreCurves:
+    """Return the counts of a score from low to high, without anything that has limits.
+
+    Args:
+        score: its name.
+        values: no NaN.
+        member: whose they are.
+        side: where members are expected.
+    """
+    ladder = exact_ladder(values[member], values[~member])
+    return ScoreCurves(score=score, side=side, roc=(), bins=_bins(ladder))
+
+
+def _bins(ladder: Ladder) -> tuple[ScoreBin, ...]:
+    return tuple(ScoreBin(members=members, holdout=holdout) for members, holdout in _binned(ladder))
 
 
 def _point(evidence: Evidence, fpr: float, alpha: float) -> RocPoint:

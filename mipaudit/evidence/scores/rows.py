@@ -5,7 +5,7 @@ The exact test of whether the groups differ at all along a score: one row, no li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -68,7 +68,7 @@ def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
         *for_any,
         *(_class_advantage(evidence, share, attackers) for attackers in evidence.classes),
         _auc(evidence, share),
-        *(_tpr(evidence, share, fpr) for fpr in FALSE_POSITIVE_RATES),
+        *_operating_points(evidence, share),
     ]
 
 
@@ -173,10 +173,24 @@ def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
     )
 
 
-def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
+def _operating_points(evidence: Evidence, share: ErrorShare) -> Iterator[Estimate]:
+    """Yield TPR at each FPR, from the least FPR up.
+
+    TPR does not fall as FPR rises, and neither does its upper limit: what would is as wide as
+    the one before, which holds too. To narrow the one before would be to choose the least of
+    limits that hold one by one.
+    """
+    widest = 0.0
+    for fpr in FALSE_POSITIVE_RATES:
+        upper = evidence.tpr_upper(fpr, share.one_sided)
+        if upper < 1:
+            upper = widest = max(widest, upper)
+        yield _tpr(evidence, share, fpr, upper)
+
+
+def _tpr(evidence: Evidence, share: ErrorShare, fpr: float, upper: float) -> Estimate:
     ladder = evidence.one_sided
     point = evidence.tpr(fpr, share.one_sided)
-    upper = evidence.tpr_upper(fpr, share.one_sided)
     needed = fewest_holdout(fpr, share.one_sided)
     short = None
     if point.lower is None:

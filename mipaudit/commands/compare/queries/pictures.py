@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mipaudit.formats.brief import short_names
 from mipaudit.formats.document import quoted
-from mipaudit.formats.drawing import Interval, Mark, intervals
+from mipaudit.formats.drawing import Interval, intervals, marks_of
 from mipaudit.statements.policy import against_phrase
-from mipaudit.statements.text.rounding import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mipaudit.commands.compare.queries.report import CompareReport
     from mipaudit.formats.document import Picture
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def compare_pictures(report: CompareReport) -> Iterator[Picture]:
     """Yield the differences in the class of the ranking, and the advantages in it."""
     against = report.design.against
-    limits = dict.fromkeys(one.limit for one in report.policy)
+    names = short_names(one.score for one in report.advantages)
     differences = [
-        Interval(f"{quoted(one.score)} less {quoted(one.versus or '')}", *_limits(one))
+        Interval(f"{_name(one.score, names)} less {_name(one.versus or '', names)}", *_limits(one))
         for one in report.differences
         if one.attackers == against
     ]
@@ -33,7 +33,7 @@ def compare_pictures(report: CompareReport) -> Iterator[Picture]:
             what="difference of advantage",
             caption=f"Right of 0 the first leaks more, {against_phrase(against)}.",
             ends=(-1.0, 1.0),
-            marks=[Mark(limit, f"policy {number_text(limit)}") for limit in limits],
+            marks=marks_of(one.limit for one in report.policy),
         )
     advantages = [
         Interval(quoted(one.score), *_limits(one))
@@ -47,7 +47,13 @@ def compare_pictures(report: CompareReport) -> Iterator[Picture]:
             what="advantage",
             caption=f"Each query, {against_phrase(against)}.",
             ends=(report.design.trivial, 1.0),
+            marks=marks_of((), report.design.trivial),
         )
+
+
+def _name(score: str, names: Mapping[str, str]) -> str:
+    """Return a name that leaves room for another one beside it."""
+    return f'"{names.get(score, score)}"'
 
 
 def _limits(one: Estimate) -> tuple[float | None, float | None, float | None]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mipaudit.commands.query.report import ModelQueryReport, WrittenScore
 from mipaudit.errors import InputError
+from mipaudit.evidence.scores.curves import spread_alone
 from mipaudit.evidence.scores.findings import size_findings
 from mipaudit.reading.rows.output import RowFormat, table_of, write_rows
 
@@ -122,5 +123,9 @@ def model_query(  # noqa: PLR0913 - what a report of either kind says
         findings=(*size_findings(inside, int(member.size) - inside), *findings),
         limitations=tuple(limitations),
         provenance=provenance,
+        curves=tuple(
+            spread_alone(name, np.asarray(values, dtype=np.float64), member)
+            for name, (_, values) in scores.items()
+        ),
     )
     return ModelQuery(columns=columns, report=report)
