@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import re
 
 import pandas as pd
 import pytest
@@ -144,6 +145,17 @@ def test_the_picture_of_the_answer_is_drawn_and_written(sample, tmp_path):
         picture.save(tmp_path / "a.png")
     with pytest.raises(OutputError):
         picture.save(tmp_path / "none" / "a.svg")
+
+
+def test_what_has_pictures_has_a_plot_and_says_it_in_words(report):
+    if not kind_of(report.command).pictures or "query" in report.command:
+        with pytest.raises(UsageError, match="has no picture"):
+            report.plot()  # saved before queries said how records spread
+        return
+    picture = report.plot()
+    assert picture.svg.startswith("<svg")
+    assert re.search(r"[0-9]", picture.alt)
+    assert picture.svg in report_as(report, "html")
 
 
 def test_what_has_no_picture_says_where_its_figures_are(sample):
