@@ -1,7 +1,7 @@
 """Pictures: the same again, names that are no markup and no formula, limits that never fall."""
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
@@ -47,12 +47,12 @@ def test_equal_rows_are_drawn_equally():
 
 
 def test_limits_and_policy_have_colours_and_words_of_their_own():
-    picture = drawn([Interval("a", 0.11119, 0.2, 0.31111)], marks=[Mark(0.25, "policy 0.25")])
+    picture = drawn([Interval("a", 0.11119, 0.2, 0.31111)], marks=[Mark(0.25, "the limit 0.25")])
 
     assert all(color.lower() in picture.svg.lower() for color in ("currentColor", BLUE, ORANGE))
     assert BLACK not in picture.svg
     assert "a: at least 0.1111, at most 0.3112." in picture.alt
-    assert "The policy allows 0.25." in picture.alt
+    assert "The limit is 0.25." in picture.alt
 
 
 def test_many_rows_are_cut_and_said_to_be():
@@ -98,7 +98,7 @@ def test_at_most_never_falls_in_the_picture(monkeypatch, seed):
     roc_picture(curves, 1)
 
     (highs,) = [args[1] for name, args, more in seen if more.get("label") == "at most"]
-    assert all(before <= after for before, after in zip(highs, highs[1:], strict=False))
+    assert all(before <= after for before, after in pairwise(highs))
     assert all(high >= stated for high, (_, stated) in zip(highs, points, strict=True))
 
 
@@ -165,12 +165,12 @@ def test_colours_stand_out_on_paper_and_in_the_dark(color, paper):
 def test_a_row_says_what_it_alone_is_allowed():
     picture = drawn([Interval("a", 0.1, 0.2, 0.3, 0.25), Interval("b", 0.1, 0.2, 0.3)])
 
-    assert "a: at least 0.1000, at most 0.3000, the policy's limit 0.25; b: at least" in picture.alt
-    assert picture.alt.count("policy") == 1
+    assert "a: at least 0.1000, at most 0.3000, the limit 0.25; b: at least" in picture.alt
+    assert picture.alt.count("the limit") == 1
 
 
 def test_marks_are_said_once_and_blind_guessing_where_it_is_not_0():
-    assert [one.text for one in marks_of([0.2, 0.2, 0.3])] == ["policy 0.2", "policy 0.3"]
+    assert [one.text for one in marks_of([0.2, 0.2, 0.3])] == ["the limit 0.2", "the limit 0.3"]
     assert [one.text for one in marks_of((), 0.4)] == ["blind guessing 0.4000"]
 
 

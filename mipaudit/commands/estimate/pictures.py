@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mipaudit.commands.estimate.brief import judged_attackers, score_row
 from mipaudit.commands.estimate.sections import Contents
-from mipaudit.evidence.scores.rows import FALSE_POSITIVE_RATES
+from mipaudit.evidence.scores.evidence import FALSE_POSITIVE_RATES
 from mipaudit.formats.brief import short_names
 from mipaudit.formats.document import ATTACKERS, quoted, short_class
 from mipaudit.formats.drawing import (
@@ -155,10 +155,10 @@ def roc_picture(
             (shown, "observed", {"color": GREY}),
             (lows, "at least", {"color": ORANGE, "marker": "^", "drawstyle": "steps-post"}),
             (highs, "at most", {"color": BLUE, "marker": "v", "drawstyle": "steps-pre"}),
-            (allowed, "policy", _ALLOWED),
+            (allowed, "the limit", _ALLOWED),
         )
         for points, label, style in lines:
-            if points or label != "policy":
+            if points or label != "the limit":
                 fprs, tprs = zip(*points, strict=True) if points else ((), ())
                 axes.plot(fprs, tprs, label=label, **style)
         for axis in (axes.xaxis, axes.yaxis):
@@ -190,7 +190,7 @@ def roc_picture(
 
 def _allowed_words(points: Sequence[tuple[float, float]]) -> str:
     return "".join(
-        f" The policy allows {percent_text(tpr)} at FPR {percent_text(fpr)}." for fpr, tpr in points
+        f" The limit at FPR {percent_text(fpr)} is {percent_text(tpr)}." for fpr, tpr in points
     )
 
 

@@ -50,6 +50,7 @@ _WEIGHT_BLOCKS: Final = MICRO_BLOCKS // 4
 # Shares of the noncentrality limit's error for the mass of values that the burn-in lacks.
 _UNSEEN_SHARE: Final = 0.05
 BINS: Final = 16
+FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)  # of the tables
 CLASSES: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4", "bins-16")
 _ORDERED: Final[tuple[Attackers, ...]] = ("thresholds", "intervals-1", "intervals-4")
 _INTERVALS: Final = (1, 4)
@@ -256,14 +257,41 @@ class Evidence:
     def tpr_upper(self, fpr: float, alpha: float) -> float:
         """Return an upper limit of TPR at an FPR over both sides, one-sided alpha.
 
-        The better side is one fixed side, so the larger limit needs no sharing of
-        the error; all rows count.
+        TPR does not fall as FPR rises, and neither does its limit: what would is as wide as
+        at the lower rates of the tables. To narrow those instead would be to choose the least
+        of limits that hold one by one.
         """
-        ladder = self.counts.everyone
-        sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
-        return max(
-            tpr_upper(side, fpr, alpha=alpha, rng=LateGenerator([self.seed, 3])) for side in sides
-        )
+        return max(self._tpr_uppers(fpr, alpha))
+
+    def tpr_widened(self, fpr: float, alpha: float) -> bool:
+        """Tell whether the upper limit of TPR at an FPR is that at a lower one."""
+        alone, *before = self._tpr_uppers(fpr, alpha)
+        return any(one > alone for one in before)
+
+    @cached_property
+    def _tpr_limits(self) -> dict[tuple[float, float], float]:
+        return {}
+
+    def _tpr_uppers(self, fpr: float, alpha: float) -> list[float]:
+        """Return the limit at an FPR alone, and those below 1 at lower rates of the tables."""
+        rates = (fpr, *(one for one in FALSE_POSITIVE_RATES if one < fpr))
+        alone, *before = (self._tpr_upper(one, alpha) for one in rates)
+        return [alone, *(one for one in before if one < 1)]
+
+    def _tpr_upper(self, fpr: float, alpha: float) -> float:
+        """Return the limit at this FPR by itself: all rows count.
+
+        The better side is one fixed side, so the larger limit needs no sharing of the error.
+        """
+        known = self._tpr_limits
+        if (fpr, alpha) not in known:
+            ladder = self.counts.everyone
+            sides = [ladder, ladder.reversed()] if self.member_side is None else [self.one_sided]
+            known[fpr, alpha] = max(
+                tpr_upper(side, fpr, alpha=alpha, rng=LateGenerator([self.seed, 3]))
+                for side in sides
+            )
+        return known[fpr, alpha]
 
     def bin_ends(self, bins: int) -> NDArray[np.intp]:
         """Return the last cell of each of at most ``bins`` equal-mass bins but the last."""

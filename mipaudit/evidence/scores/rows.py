@@ -5,11 +5,11 @@ The exact test of whether the groups differ at all along a score: one row, no li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from mipaudit.evidence.scores.evidence import BINS, Evidence
+from mipaudit.evidence.scores.evidence import BINS, FALSE_POSITIVE_RATES, Evidence
 from mipaudit.maths.chance import MOST_ROWS, difference_p_value
 from mipaudit.maths.class_limits.threshold_limits import fewest_holdout
 from mipaudit.statements.estimate import Attackers, Estimate, Validity
@@ -17,7 +17,6 @@ from mipaudit.statements.estimate import Attackers, Estimate, Validity
 if TYPE_CHECKING:
     from mipaudit.maths.class_limits.roc_counts import Ladder
 
-FALSE_POSITIVE_RATES: Final = (0.001, 0.01, 0.1)
 _NO_CLASS_LOWER: Final = "the lower limit stands in the row of any attacker"
 _NO_UPPER: Final = (
     "a continuous score has no upper limit for all attackers; see the classes of attackers"
@@ -68,7 +67,7 @@ def score_estimates(evidence: Evidence, share: ErrorShare) -> list[Estimate]:
         *for_any,
         *(_class_advantage(evidence, share, attackers) for attackers in evidence.classes),
         _auc(evidence, share),
-        *_operating_points(evidence, share),
+        *(_tpr(evidence, share, fpr) for fpr in FALSE_POSITIVE_RATES),
     ]
 
 
@@ -173,24 +172,10 @@ def _auc(evidence: Evidence, share: ErrorShare) -> Estimate:
     )
 
 
-def _operating_points(evidence: Evidence, share: ErrorShare) -> Iterator[Estimate]:
-    """Yield TPR at each FPR, from the least FPR up.
-
-    TPR does not fall as FPR rises, and neither does its upper limit: what would is as wide as
-    the one before, which holds too. To narrow the one before would be to choose the least of
-    limits that hold one by one.
-    """
-    widest = 0.0
-    for fpr in FALSE_POSITIVE_RATES:
-        upper = evidence.tpr_upper(fpr, share.one_sided)
-        if upper < 1:
-            upper = widest = max(widest, upper)
-        yield _tpr(evidence, share, fpr, upper)
-
-
-def _tpr(evidence: Evidence, share: ErrorShare, fpr: float, upper: float) -> Estimate:
+def _tpr(evidence: Evidence, share: ErrorShare, fpr: float) -> Estimate:
     ladder = evidence.one_sided
     point = evidence.tpr(fpr, share.one_sided)
+    upper = evidence.tpr_upper(fpr, share.one_sided)
     needed = fewest_holdout(fpr, share.one_sided)
     short = None
     if point.lower is None:
@@ -210,7 +195,9 @@ def _tpr(evidence: Evidence, share: ErrorShare, fpr: float, upper: float) -> Est
         upper=upper if upper < 1 else None,
         upper_reason="the holdout is too small for a limit below 1" if upper >= 1 else None,
         confidence=share.confidence,
-        selection=_side_selection(evidence) + "; upper limit over both sides on all rows",
+        selection=_side_selection(evidence)
+        + "; upper limit over both sides on all rows"
+        + (", as wide as at a lower FPR" if evidence.tpr_widened(fpr, share.one_sided) else ""),
         validity="finite-sample",
         n_members=ladder.n_members,
         n_holdout=ladder.n_holdout,

@@ -148,6 +148,10 @@ class VectorEvidence(Evidence):
         """Return an upper limit of TPR at an FPR of thresholds on the learned score."""
         return self._learned.tpr_upper(fpr, alpha)
 
+    def tpr_widened(self, fpr: float, alpha: float) -> bool:
+        """Tell whether that limit is the one at a lower FPR."""
+        return self._learned.tpr_widened(fpr, alpha)
+
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR of thresholds on the learned score, one-sided alpha."""
         return self._learned.tpr(fpr, alpha)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mipaudit.evidence.judgement.statistic_judgement import tpr_check
+from mipaudit.evidence.scores.evidence import FALSE_POSITIVE_RATES
 from mipaudit.evidence.scores.findings import (
     constant,
     crossing_findings,
@@ -16,14 +18,9 @@ from mipaudit.evidence.scores.findings import (
     score_findings,
     size_findings,
 )
-from mipaudit.evidence.scores.rows import (
-    FALSE_POSITIVE_RATES,
-    ErrorShare,
-    any_difference,
-    joint_p_value,
-    score_estimates,
-)
+from mipaudit.evidence.scores.rows import ErrorShare, any_difference, joint_p_value, score_estimates
 from mipaudit.maths.class_limits.roc_counts import Ladder
+from mipaudit.statements.policy import Limit
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +59,26 @@ def test_rows_of_a_score(evidence):
     short = found["tpr_at_fpr", "thresholds", 0.001]
     assert short.value is short.lower is None
     assert "not estimable" in short.value_reason
+
+
+def test_at_most_of_tpr_never_falls_in_tables_nor_in_verdicts(evidence_from):
+    """With few members, or many ties, the limit of one FPR is often below that of a lower one."""
+    share, widened = ErrorShare(confidence=0.95, columns=1), 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        members, holdout = (rng.integers(0, 2, size).astype(float) for size in (60, 5000))
+        evidence = evidence_from(members, holdout, prior=0.5, seed=seed)
+        rows = [one for one in score_estimates(evidence, share) if one.quantity == "tpr_at_fpr"]
+        uppers = [one.upper for one in rows if one.upper is not None]
+        assert uppers == sorted(uppers)
+        for at, row in enumerate(rows):
+            wider = "as wide as at a lower FPR" in row.selection
+            assert wider == (row.upper in [one.upper for one in rows[:at] if one.upper])
+            widened += wider
+            limit = Limit(quantity="tpr_at_fpr", max=0.5, fpr=row.fpr)
+            check = tpr_check(evidence, limit, share.one_sided, share.one_sided)
+            assert check.upper == (1.0 if row.upper is None else row.upper)
+    assert widened
 
 
 def test_the_four_ways_to_say_the_advantage(evidence):
