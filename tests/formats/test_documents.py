@@ -234,7 +234,7 @@ def test_pictures_are_said_in_words_and_are_the_same_again(reports):
         assert picture.svg.startswith("<svg")
         assert picture.svg.endswith("</svg>")
     at_least = f"{report.policy[0].limit:g}"
-    assert f"The policy allows {at_least}." in pictures[0].alt
+    assert f"The limit is {at_least}." in pictures[0].alt
     assert page_of(report).seen["figure"] == 4
     assert "figure" not in page_of(report, illustrated=False).seen
 
@@ -262,8 +262,8 @@ def test_a_limit_at_another_prior_is_not_on_the_axis_of_this_one():
 
     alts = [value for name, value in page_of(report).attributes if name == "aria-label"]
 
-    assert any("The policy allows 0.3." in one for one in alts)
-    assert not any("The policy allows 0.95." in one for one in alts)
+    assert any("The limit is 0.3." in one for one in alts)
+    assert not any("The limit is 0.95." in one for one in alts)
 
 
 def test_the_axis_of_advantages_begins_at_blind_guessing():

@@ -50,7 +50,7 @@ def test_limits_and_policy_have_colours_and_words_of_their_own():
     picture = drawn([Interval("a", 0.11119, 0.2, 0.31111)], marks=[Mark(0.25, "the limit 0.25")])
 
     assert all(color.lower() in picture.svg.lower() for color in ("currentColor", BLUE, ORANGE))
-    assert BLACK not in picture.svg
+    assert picture.svg.count(BLACK) == 1  # where the page has no ink of its own
     assert "a: at least 0.1111, at most 0.3112." in picture.alt
     assert "The limit is 0.25." in picture.alt
 
