@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
@@ -14,6 +15,7 @@ import mipaudit
 from mipaudit.formats.brief import Axis, Brief, brief_text, short_name
 from mipaudit.formats.document import Grid
 from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
+from mipaudit.statements.estimate import Finding
 from mipaudit.statements.reports.codec import from_json
 from tests.places import REPORTS
 
@@ -420,3 +422,12 @@ def test_how_far_another_seed_moves_the_limit_is_what_was_measured():
         gap = np.mean([one.value - one.lower for one in found])
         ratios.append(np.std([one.lower for one in found], ddof=1) / gap)
     assert 0.125 <= np.median(ratios) <= 0.5
+
+
+def test_what_is_not_met_takes_more_than_the_summary_of_a_missing_site():
+    missing = Finding(code="sites_missing", text="One is missing.", serious=True)
+    for limit, page in ((0.02, "choose-a-limit"), (0.4, "scale")):
+        report = report_on(6, max_advantage=limit)
+        found = dataclasses.replace(report, findings=(*report.findings, missing))
+        (line,) = [one for one in brief_report(found, width=80).splitlines() if "Next:" in one]
+        assert line.endswith(f"mipaudit help {page}.")

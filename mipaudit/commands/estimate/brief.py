@@ -314,7 +314,9 @@ def _notes(report: Report) -> Iterator[str]:
 
 def _next(report: Report) -> str:
     """Return what to look at where the limits are not met or open."""
-    if any(one.code == SITES_MISSING for one in report.findings):
+    # What leaks among the sites that are here leaks whatever the others have.
+    undecided = report.verdict.status == "inconclusive"
+    if undecided and any(one.code == SITES_MISSING for one in report.findings):
         missing = "the summaries of the missing sites"
         return next_step(report.verdict, report.policy, helps=missing, topic="scale")
     return next_step(report.verdict, report.policy)
