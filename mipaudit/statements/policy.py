@@ -288,7 +288,15 @@ def settling_words(check: PolicyCheck) -> str:
     """Say how many records would settle an open check."""
     if check.records_to_settle is None:
         return "the best estimate is too close to the limit to promise that more records settle it"
-    return f"about {check.records_to_settle:,} records in all would settle it"
+    return f"about {check.records_to_settle:,} records in all would settle this one"
+
+
+def unpromised(check: PolicyCheck) -> PolicyCheck:
+    """Return a check that promises nothing of more records."""
+    reason = check.reason
+    if check.records_to_settle is not None:
+        reason = reason.removesuffix(f": {settling_words(check)}")
+    return replace(check, records_to_settle=None, reason=reason)
 
 
 def against_phrase(attackers: Attackers) -> str:

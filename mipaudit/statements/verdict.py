@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mipaudit.statements.estimate import Finding
 from mipaudit.statements.origin import Setting  # noqa: TC001 - the codec reads it
-from mipaudit.statements.policy import EVERY_GROUP, CheckStatus, OnInconclusive, PolicyCheck, Waiver
+from mipaudit.statements.policy import (
+    EVERY_GROUP,
+    CheckStatus,
+    OnInconclusive,
+    PolicyCheck,
+    Waiver,
+    unpromised,
+)
 from mipaudit.statements.text.printable_names import quoted_name, safe_text
 from mipaudit.statements.text.rounding import percent_text
 
@@ -111,6 +118,12 @@ def waive(checks: Sequence[PolicyCheck], waivers: Sequence[Waiver], today: date)
             for finding in _remarks(number, waiver, checks)
         ),
     )
+
+
+def promised(checks: Sequence[PolicyCheck], findings: Sequence[Finding]) -> tuple[PolicyCheck, ...]:
+    """Return the checks; where a site is missing more records of the others settle none of them."""
+    missing = any(found.code == SITES_MISSING for found in findings)
+    return tuple(unpromised(check) if missing else check for check in checks)
 
 
 def covers(waiver: Waiver, check: PolicyCheck) -> bool:

@@ -10,7 +10,7 @@ import pytest
 import mipaudit
 from mipaudit.commands.estimate.page import estimate_document, headline
 from mipaudit.errors import UsageError
-from mipaudit.formats.policy_blocks import policy_section
+from mipaudit.formats.policy.blocks import policy_section
 from mipaudit.reading.report_file import contradiction
 from mipaudit.statements.reports.codec import from_json, to_json
 from tests.places import ROOT

@@ -17,7 +17,7 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, best, limits
-from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy.judged import judged_brief
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -39,30 +39,26 @@ _NARROW: Final = 12  # characters of an interval beside the name of its score
 
 def attack_brief(report: AttackReport) -> Brief:
     """Return how well the best attacker and each named one do, with what each has at least."""
-    answer, mood = _answer(report)
-    return Brief(
+    answer, mood = _found(report)
+    brief = Brief(
         answer=answer,
         mood=mood,
         about=_about(report),
         tables=(_attacks(report),),
         notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy, alone=True),
-        following=next_step(report.verdict, report.policy),
     )
+    scores = report.design.score_columns
+    only = scores[0] if len(scores) == 1 else None
+    return judged_brief(report, brief, score=only, alone=True)
 
 
-def _answer(report: AttackReport) -> tuple[str, Mood]:
-    design = report.design
-    if report.policy:
-        only = design.score_columns[0] if len(design.score_columns) == 1 else None
-        answer = verdict_answer(report.verdict, report.policy, score=only, alone=True)
-        return answer, policy_mood(report.verdict)
+def _found(report: AttackReport) -> tuple[str, Mood]:
     shown = _shown(report)
     if shown is not None:
         return f"{shown} {NO_VERDICT}", "bad"
     return (
         "No leak is shown: neither the best attacker nor a named attack surely beats blind "
-        f"guessing ({value_text(design.baseline)}). {NO_VERDICT}"
+        f"guessing ({value_text(report.design.baseline)}). {NO_VERDICT}"
     ), "plain"
 
 

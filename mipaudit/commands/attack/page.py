@@ -24,7 +24,7 @@ from mipaudit.formats.document import (
     limits,
     short_class,
 )
-from mipaudit.formats.policy_blocks import stated_document
+from mipaudit.formats.policy.blocks import stated_document
 from mipaudit.statements.named_limit import StatedCheck
 from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import (

@@ -25,20 +25,14 @@ from mipaudit.formats.document import (
     AT_MOST,
     Document,
     Grid,
-    Mood,
     Note,
     Paragraph,
     Section,
     best,
     limits,
 )
-from mipaudit.formats.policy_blocks import (
-    next_step,
-    policy_mood,
-    stated_document,
-    verdict_again,
-    verdict_answer,
-)
+from mipaudit.formats.policy.blocks import stated_document
+from mipaudit.formats.policy.judged import judged_brief
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,
@@ -208,28 +202,19 @@ def _values(report: AttributeReport) -> Section:
 
 def attribute_brief(report: AttributeReport) -> Brief:
     """Return how much better the attribute is guessed of members, in all and of each value."""
-    answer, mood = _answer(report)
+    found, leaks = _found(report)
     design = report.design
     values = len(report.by_value)
-    return Brief(
-        answer=answer,
-        mood=mood,
+    brief = Brief(
+        answer=f"{found} {NO_VERDICT}",
+        mood="bad" if leaks else "plain",
         about=f"'{safe_name(design.attribute_column)}' ({count_text(design.n_values)} values), "
         f"guessed by '{safe_name(design.guess_column)}' of {count_text(design.n_members)} members "
         f"and {count_text(design.n_holdout)} holdout records; {percent_text(design.confidence)} "
         "confidence.",
         tables=(_drawn(report), *([_drawn_values(report)] if values else [])),
-        again=verdict_again(report.verdict, report.policy, alone=True),
-        following=next_step(report.verdict, report.policy),
     )
-
-
-def _answer(report: AttributeReport) -> tuple[str, Mood]:
-    if report.policy:
-        answer = verdict_answer(report.verdict, report.policy, alone=True)
-        return answer, policy_mood(report.verdict)
-    text, leaks = _found(report)
-    return f"{text} {NO_VERDICT}", "bad" if leaks else "plain"
+    return judged_brief(report, brief, alone=True)
 
 
 def _found(report: AttributeReport) -> tuple[str, bool]:

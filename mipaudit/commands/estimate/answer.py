@@ -43,7 +43,7 @@ from mipaudit.statements.copies import copy_checks
 from mipaudit.statements.estimate import Design, Estimate
 from mipaudit.statements.provenance import waiver_day
 from mipaudit.statements.text.printable_names import safe_name
-from mipaudit.statements.verdict import led, reach_verdict, settled, waive
+from mipaudit.statements.verdict import led, promised, reach_verdict, settled, waive
 from mipaudit.summaries.cells.vector_cells import MOST_COORDINATES
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def audit(
 
         excess = tuple(score_excess(one, blind, share.one_sided) for one in evidence)
         blind = replace(blind, excess=excess)
-    judged = waive(judgement.checks, asked.judged.policy.waivers, waiver_day())
+    found = promised(judgement.checks, source.findings())
+    judged = waive(found, asked.judged.policy.waivers, waiver_day())
     checks = (*copy_checks(asked.judged.policy.max_copies, source.copies), *judged.checks)
     incomplete = bool(source.left_out)
     verdict = settled(

@@ -20,7 +20,7 @@ from mipaudit.formats.brief import (
     short_names,
 )
 from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid, limits
-from mipaudit.formats.policy_blocks import next_step, verdict_again, verdict_answer
+from mipaudit.formats.policy.judged import SETTLES, judged_brief
 from mipaudit.statements.claim import gravest_claim
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import quoted_name
@@ -28,6 +28,7 @@ from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
     percent_text,
+    span_text,
     upper_text,
     value_text,
 )
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from mipaudit.statements.policy import PolicyCheck
 
 _HEIGHT: Final = 24
+_NARROW: Final = 12  # characters of an interval: the limits of AUC and TPR stand beside it
 _SHOWN_FPR: Final = 0.01
 # Limits on these are limits on the advantage, in other units.
 _SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
@@ -53,27 +55,29 @@ def estimate_brief(report: Report) -> Brief:
     """Return the verdict, a line for each score, and what else a reader must know."""
     contents = Contents.of(report)
     against = judged_attackers(report, contents)
-    return Brief(
+    scores = report.design.score_columns
+    brief = Brief(
         answer=_answer(report),
         mood=mood(report),
         about=_about(report),
         tables=(_scores(report, contents, against), *_metrics(report, contents)),
-        notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy),
-        following=_next(report),
+        notes=tuple(_notes(report, against)),
         moves=_moves(report.estimates[0]),
         height=_HEIGHT,
+    )
+    return judged_brief(
+        report,
+        brief,
+        unshown=_unshown(report, against),
+        score=scores[0] if len(scores) == 1 else None,
+        settles=_settles(report),
     )
 
 
 def _answer(report: Report) -> str:
-    design, verdict = report.design, report.verdict
-    if verdict.status != "no_policy":
-        alone = design.score_columns[0] if len(design.score_columns) == 1 else None
-        return verdict_answer(verdict, report.policy, score=alone)
     if report.claims:
         claim = gravest_claim(report.claims)
-        return f"{STATUS[claim.status]}{verdict_note(verdict)}: {claim.reason}."
+        return f"{STATUS[claim.status]}{verdict_note(report.verdict)}: {claim.reason}."
     return f"{_found(report)} {NO_VERDICT}"
 
 
@@ -179,18 +183,19 @@ def _about(report: Report) -> str:
 
 def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
     asked = [one for one in report.policy if one.quantity == "advantage" and one.prior is None]
-    judged = {one.score: one for one in asked if one.against == against and one.group is None}
+    judged = {one.score: one for one in report.policy if _drawn(one, against)}
     rows = [
         _as_judged(score_row(contents, score, against), judged.get(score))
         for score in contents.scores
     ]
     marks = [one.limit for one in asked]
     mark = marks[0] if marks else None
-    axis = Axis.over(rows, marks, start=report.design.baseline)
+    axis = Axis.over(rows, marks, start=report.design.baseline, width=_NARROW)
     names = short_names(contents.scores)
     return Grid(
         caption=f"Membership advantage, {advantage_ends(report.design.baseline)}. At most: "
-        f"{against_phrase(against)}.{'' if mark is None else ' ┃ is the limit.'}",
+        f"{against_phrase(against)}.{'' if mark is None else ' ┃ is the limit.'} AUC, TPR at FPR "
+        f"{percent_text(_SHOWN_FPR)}: limits, one threshold.",
         head=("score", axis.head, AT_LEAST, "best", AT_MOST, "AUC", "TPR 1%"),
         rows=tuple(
             (
@@ -203,6 +208,19 @@ def _scores(report: Report, contents: Contents, against: Attackers) -> Grid:
         ),
         words=2,
     )
+
+
+def _drawn(check: PolicyCheck, against: Attackers) -> bool:
+    """Tell whether a limit is that of the table of the scores."""
+    where = check.quantity, check.against, check.prior, check.group
+    return where == ("advantage", against, None, None)
+
+
+def _unshown(report: Report, against: Attackers) -> tuple[PolicyCheck, ...]:
+    """Return the checks, where another than those that the table of the scores draws matters."""
+    met = report.verdict.status == "met"
+    matters = [one for one in report.policy if met or one.status != "met"]
+    return () if all(_drawn(one, against) for one in matters) else report.policy
 
 
 def _metrics(report: Report, contents: Contents) -> Iterator[Grid]:
@@ -277,18 +295,24 @@ def _as_judged(row: Estimate, check: PolicyCheck | None) -> Estimate:
 
 
 def _detail(contents: Contents, score: str) -> tuple[str, str]:
+    """Return the limits of the AUC and of the TPR at a low FPR: the figures alone say too much."""
     auc = contents.auc(score)
     tpr = next(
         (e for e in contents.limits(score) if e.quantity == "tpr_at_fpr" and e.fpr == _SHOWN_FPR),
         None,
     )
-    return (
-        "-" if auc is None or auc.value is None else f"{auc.value:.2f}",
-        "-" if tpr is None or tpr.value is None else f"{100 * tpr.value:.1f}%",
-    )
+    return _span(auc), _span(tpr, percent=True)
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _span(row: Estimate | None, *, percent: bool = False) -> str:
+    """Return between what a rate lies; a limit that there is not is that of any rate."""
+    if row is None or (row.lower is None and row.upper is None):
+        return "-"
+    lower, upper = row.lower or 0.0, 1.0 if row.upper is None else row.upper
+    return span_text(lower, upper, percent=percent)
+
+
+def _notes(report: Report, against: Attackers) -> Iterator[str]:
     p = joint_p_value(report.estimates)
     if p is not None:
         shows = p <= 1 - report.design.confidence
@@ -297,29 +321,35 @@ def _notes(report: Report) -> Iterator[str]:
             f"{'A' if shows else 'No'} difference of the groups (membership, or another) shows: "
             f"p = {upper_text(p)}{over}."
         )
-    undecided = report.verdict.status == "inconclusive"  # else no number of records helps
-    open_ones = [
-        one
-        for one in report.policy
-        if undecided and one.status == "inconclusive" and one.waived is None
-    ]
-    settling = [one.records_to_settle for one in open_ones if one.records_to_settle is not None]
-    if len(open_ones) > 1 and settling:
-        whole = len(settling) == len(open_ones)
-        which = "every open limit" if whole else f"{len(settling)} of {len(open_ones)} open limits"
-        yield f"About {count_text(max(settling))} records in all would settle {which}."
+    yield from _settling(report, against)
     if report.blind is not None:
         yield f"The records alone: {blind_line(report.blind)}."
 
 
-def _next(report: Report) -> str:
-    """Return what to look at where the limits are not met or open."""
+def _settling(report: Report, against: Attackers) -> Iterator[str]:
+    """Say how many records would settle several open limits, and of which no number is known."""
+    if report.verdict.status != "inconclusive":
+        return  # no number of records helps
+    if _unshown(report, against):
+        return  # each stands beside its own number
+    open_ones = [
+        one for one in report.policy if one.status == "inconclusive" and one.waived is None
+    ]
+    settling = [one.records_to_settle for one in open_ones if one.records_to_settle is not None]
+    if len(open_ones) > 1 and settling:
+        rest = len(open_ones) - len(settling)
+        more = f"{len(settling)} of {len(open_ones)} open limits; the rest may stay open with more"
+        which = more if rest else f"each of the {len(open_ones)} open limits"
+        yield f"About {count_text(max(settling))} records in all would settle {which}."
+
+
+def _settles(report: Report) -> tuple[str, str]:
+    """Return what may settle an answer that is open, and the page on it."""
     # What leaks among the sites that are here leaks whatever the others have.
     undecided = report.verdict.status == "inconclusive"
     if undecided and any(one.code == SITES_MISSING for one in report.findings):
-        missing = "the summaries of the missing sites"
-        return next_step(report.verdict, report.policy, helps=missing, topic="scale")
-    return next_step(report.verdict, report.policy)
+        return ("the summaries of the missing sites", "scale")
+    return SETTLES
 
 
 def _moves(first: Estimate) -> str:

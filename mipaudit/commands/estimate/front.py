@@ -19,7 +19,7 @@ from mipaudit.formats.page import (
     member_words,
     only_tried,
 )
-from mipaudit.formats.policy_blocks import limit_name
+from mipaudit.formats.policy.blocks import limit_name
 from mipaudit.statements.policy import against_phrase, restatement, settling_words
 from mipaudit.statements.text.guesses import (
     advantage_words,

@@ -24,7 +24,7 @@ from mipaudit.formats.drawing import (
     marks_of,
     spread,
 )
-from mipaudit.formats.policy_blocks import claim_name
+from mipaudit.formats.policy.blocks import claim_name
 from mipaudit.maths.privacy.approximate import ApproximateDP, TwoStepDP, advantage_bound
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.rounding import lower_text, number_text, percent_text, upper_text

@@ -36,7 +36,7 @@ _LIMITS: Final = {
 max_advantage = 0.1
 
 # What is neither shown to be kept nor to be broken fails: a release is not an experiment. With
-# too few records nothing can be shown; the report says how many would settle it.
+# too few records nothing can be shown; the report says how many would settle each limit, if any.
 on_inconclusive = "fail"
 
 # Synthetic records: nobody's record may be released word for word. It needs scores that

@@ -18,7 +18,7 @@ from mipaudit.formats.document import (
     framed,
     plain,
 )
-from mipaudit.formats.policy_blocks import no_policy
+from mipaudit.formats.policy.blocks import no_policy
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, number_text, percent_text
 

@@ -14,7 +14,7 @@ from mipaudit.formats.brief import (
     blind_guessing,
     short_names,
 )
-from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits
 from mipaudit.formats.page import (
     ALIKE,
     NEITHER,
@@ -24,7 +24,8 @@ from mipaudit.formats.page import (
     member_words,
     only_tried,
 )
-from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.policy.blocks import policy_mood
+from mipaudit.formats.policy.judged import judged_brief
 from mipaudit.statements.text.guesses import compared, guess_words, right_at_least, scale_words
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -49,10 +50,10 @@ _NARROW: Final = 12  # characters of an interval beside many columns
 
 def records_brief(report: RecordsReport) -> Brief:
     """Return the largest risk, how many records have what risk, and the most exposed groups."""
-    answer, mood = _answer(report)
-    return Brief(
-        answer=answer,
-        mood=mood,
+    found, leaks = _found(report)
+    brief = Brief(
+        answer=f"{found} {NO_VERDICT}",
+        mood="bad" if leaks else "plain",
         about=_about(report),
         tables=(
             _bands(report),
@@ -61,9 +62,9 @@ def records_brief(report: RecordsReport) -> Brief:
             *([_cells(report)] if report.cells and not report.groups else []),
         ),
         notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy),
-        following=next_step(report.verdict, report.policy),
     )
+    score = report.design.score_column
+    return judged_brief(report, brief, unshown=report.policy, score=score)
 
 
 def records_front(report: RecordsReport, brief: Brief) -> Front:
@@ -157,15 +158,6 @@ def _apart(report: RecordsReport) -> Iterator[str]:
             better = "better" if one.differs == "higher" else "worse"
             yield f"One attack does surely {better} in '{safe_name(one.group)}' than in the rest."
             return
-
-
-def _answer(report: RecordsReport) -> tuple[str, Mood]:
-    if report.policy:
-        score = report.design.score_column
-        answer = verdict_answer(report.verdict, report.policy, score=score)
-        return answer, policy_mood(report.verdict)
-    text, leaks = _found(report)
-    return f"{text} {NO_VERDICT}", "bad" if leaks else "plain"
 
 
 def _found(report: RecordsReport) -> tuple[str, bool]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from mipaudit.commands.records.report import GroupRisk, RecordsDesign, RecordsReport
 from mipaudit.formats.document import Document, Grid, Note, Paragraph, Section, framed, limits
-from mipaudit.formats.policy_blocks import check_cases, policy_headline, policy_mood, policy_section
+from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood, policy_section
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
     count_text,

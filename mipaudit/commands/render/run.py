@@ -25,6 +25,7 @@ from mipaudit.statements.verdict import (
     Rejudged,
     is_rejudged_words,
     led,
+    promised,
     reach_verdict,
     rejudged_words,
     settled,
@@ -143,7 +144,8 @@ def _rejudged(report: Report, asked: RejudgeOptions) -> Report:
         side_given=_recorded(report, "member_side") in {"high", "low"},
         allowance=allowance,
     )
-    waived = waive(judge_stored(stored, limits), limits.waivers, waiver_day())
+    found = promised(judge_stored(stored, limits), report.findings)
+    waived = waive(found, limits.waivers, waiver_day())
     checks = (*copy_checks(limits.max_copies, report.copies), *waived.checks)
     incomplete = any(found.code == SKIPPED for found in report.findings)
     verdict = settled(

@@ -21,14 +21,8 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
-from mipaudit.formats.policy_blocks import (
-    check_cases,
-    next_step,
-    policy_headline,
-    policy_mood,
-    verdict_again,
-    verdict_answer,
-)
+from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood
+from mipaudit.formats.policy.judged import SETTLES, judged_brief
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, percent_text, upper_text
@@ -75,20 +69,17 @@ def _outcome(report: ShiftReport) -> tuple[str, Mood]:
 
 def shift_brief(report: ShiftReport) -> Brief:
     """Return whether members and holdout are told apart by the records alone, and by what."""
-    return Brief(
+    brief = Brief(
         answer=_answer(report),
         mood=_outcome(report)[1],
         about=_about(report),
         tables=(_drawn(report), *_telling(report)),
         notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy),
-        following=next_step(report.verdict, report.policy, topic="members-and-holdout"),
     )
+    return judged_brief(report, brief, settles=(SETTLES[0], "members-and-holdout"))
 
 
 def _answer(report: ShiftReport) -> str:
-    if report.policy:
-        return verdict_answer(report.verdict, report.policy)
     outcome = _outcome(report)[0].removesuffix(".")
     differing = report.differing()
     lower, most = report.estimates[0].lower or 0.0, widest(report.estimates)

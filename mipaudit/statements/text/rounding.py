@@ -67,6 +67,14 @@ def percent_text(share: float) -> str:
     return f"{_plain(Decimal(repr(share)) * 100)}%"
 
 
+def span_text(lower: float, upper: float, *, percent: bool = False) -> str:
+    """Return two limits as a span, rounded outward: ``0.64-0.71``, or ``5.5-16.8%``."""
+    scale, step, sign = (100, Decimal("0.1"), "%") if percent else (1, Decimal("0.01"), "")
+    first = (Decimal(repr(lower)) * scale).quantize(step, rounding=ROUND_FLOOR)
+    last = (Decimal(repr(upper)) * scale).quantize(step, rounding=ROUND_CEILING)
+    return f"{first + 0:f}-{last + 0:f}{sign}"
+
+
 def number_text(number: float) -> str:
     """Return a number that the user chose, as short as it goes: ``0.1``, ``1e-5``."""
     if 0 < abs(number) < _TINY or abs(number) >= _HUGE:

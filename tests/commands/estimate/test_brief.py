@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,6 +66,115 @@ def test_what_is_met_is_said_by_what_is_closest_to_its_limit():
     assert report.verdict.status == "met"
     assert answer(report).startswith("MET (2 of 2 limits): TPR at FPR 0.01 is at most")
     assert shown(report).splitlines()[-1].startswith("MET (2 of 2 limits). ")
+
+
+def limit_lines(text):
+    """Return the lines below the caption of the limits."""
+    lines = text.splitlines()
+    start = next(
+        at for at, line in enumerate(lines) if "imit" in line and "  limit " in lines[at + 1]
+    )
+    return list(itertools.takewhile(str.strip, lines[start + 2 :]))
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.2])
+@pytest.mark.parametrize("leaks", [(0.9,), (0.9, 0.5), (0.9, 0.6, 0.3)])
+def test_every_limit_that_is_not_kept_has_a_line_with_its_own_limits(limit, leaks):
+    report = mipaudit.estimate(
+        table(leaks, rows=2000), max_advantage=limit, max_tpr_at_fpr=(0.03, 0.01), max_eta=0.4
+    )
+    lines = limit_lines(shown(report, height=24))
+    failing = [one for one in report.policy if one.status != "met"]
+    assert len(lines) == len(failing) > 1
+    for check in failing:
+        what = "TPR" if check.quantity == "tpr_at_fpr" else check.quantity
+        own = [
+            line for line in lines if line.startswith(f"  {what} ") and f" {check.score} " in line
+        ]
+        (line,) = own
+        assert f" {lower_text(check.lower)} " in line
+        assert f" {upper_text(check.upper)}" in line
+        assert check.against in line
+
+
+def test_more_limits_than_fit_are_counted_and_the_gravest_stay():
+    report = mipaudit.estimate(
+        table((1.5, *[0.3] * 7)), max_advantage=0.1, max_tpr_at_fpr=(0.02, 0.01), max_eta=0.06
+    )
+    text = brief_report(report, width=80)
+    failing = [one for one in report.policy if one.status != "met"]
+    *lines, more = limit_lines(text)
+    assert len(text.splitlines()) <= 24
+    assert len(lines) == 3
+    surely = sum(one.status == "not_met" for one in failing)
+    assert [" not met " in line for line in lines] == [at < surely for at in range(3)]
+    assert more == f"  and {len(failing) - 3} more: --full"
+
+
+def test_of_limits_that_are_all_met_each_is_shown_at_the_score_that_comes_closest():
+    report = mipaudit.estimate(
+        table((0.5, 0.1), rows=4000), max_advantage=0.9, max_tpr_at_fpr=(0.2, 0.01)
+    )
+    assert report.verdict.status == "met"
+    lines = limit_lines(shown(report, height=24))
+    assert len(lines) == 2
+    for what, quantity in (("advantage", "advantage"), ("TPR", "tpr_at_fpr")):
+        (line,) = [one for one in lines if one.startswith(f"  {what} ")]
+        most = max(one.upper for one in report.policy if one.quantity == quantity)
+        assert line.endswith(upper_text(most))
+
+
+def test_one_limit_that_the_scores_are_drawn_beside_is_not_listed_again():
+    text = shown(mipaudit.estimate(table((0.9, 0.6)), max_advantage=0.05), height=24)
+    assert "Limits that" not in text
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3, 1.2])
+@pytest.mark.parametrize("rows", [100, 1000])
+def test_auc_and_tpr_stand_between_their_limits_and_never_alone(leak, rows):
+    report = mipaudit.estimate(table((leak,), rows=rows))
+    (line,) = [
+        one for one in brief_report(report, width=80).splitlines() if one.startswith("  s0 ")
+    ]
+    found = {}
+    for name, cell in zip(("tpr_at_fpr", "auc"), line.split()[:-3:-1], strict=True):
+        if cell != "-":
+            scale = 100 if cell.endswith("%") else 1
+            low, high = (float(one) / scale for one in cell.removesuffix("%").split("-"))
+            (row,) = [
+                one for one in report.estimates if one.quantity == name and one.fpr in {None, 0.01}
+            ]
+            assert (row.lower or 0.0) - 0.01 < low <= (row.lower or 0.0)
+            assert (1.0 if row.upper is None else row.upper) <= high < (row.upper or 1.0) + 0.01
+            found[name] = cell
+    assert "auc" in found
+
+
+def open_report(**options):
+    """Return an inconclusive report on scores, the first without a number of records."""
+    report = mipaudit.estimate(table((0.4, 0.3, 0.2), rows=2000), max_advantage=0.2, **options)
+    first, *rest = report.policy
+    assert first.status == report.verdict.status == "inconclusive"
+    return replace(report, policy=(replace(first, records_to_settle=None), *rest))
+
+
+def test_records_that_settle_some_limits_are_not_said_to_settle_all():
+    report = open_report()
+    numbers = [one.records_to_settle for one in report.policy if one.status == "inconclusive"]
+    known = [one for one in numbers if one is not None]
+    assert 0 < len(known) < len(numbers)
+    said = f"{len(known)} of {len(numbers)} open limits; the rest may stay open with more."
+    assert said in " ".join(shown(report).split())
+
+
+def test_beside_limits_of_several_kinds_each_has_its_own_number_of_records():
+    report = open_report(max_tpr_at_fpr=(0.03, 0.01))
+    text = shown(report, height=24)
+    assert "open limits" not in text
+    found = sorted(line.split()[-1] for line in limit_lines(text))
+    planned = [one.records_to_settle for one in report.policy if one.status == "inconclusive"]
+    assert found == sorted("-" if one is None else f"{one:,}" for one in planned)
+    assert "-" in found
 
 
 @pytest.mark.parametrize("until", ["2999-01-01", "2020-01-01"])

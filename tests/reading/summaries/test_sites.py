@@ -10,7 +10,7 @@ import pytest
 
 import mipaudit
 from mipaudit.errors import InputError, UsageError
-from mipaudit.formats.documents import answer_of, brief_report, report_text
+from mipaudit.formats.documents import answer_of, brief_report, report_as, report_text
 from mipaudit.reading.report_file import contradiction
 from mipaudit.reading.summaries.file import SiteRows
 from mipaudit.statements.reports.codec import from_json, to_json
@@ -64,6 +64,25 @@ def test_no_policy_is_met_without_a_site(summaries, missing):
             assert "are missing" in text.replace("\n", " ") or "is missing" in text
         for name in missing:
             assert f"'{name}' (900 members, 800 holdout records)" in answer_of(report)
+
+
+def test_more_records_of_the_others_are_not_said_to_settle_it(summaries):
+    whole, part = [*summaries.values()][:2], summaries["north"]
+    tpr = (0.03, 0.01)
+    for limits in ({"max_advantage": 0.08}, {"max_advantage": 0.08, "max_tpr_at_fpr": tpr}):
+        found = mipaudit.estimate(part, **limits)
+        assert found.verdict.status == "inconclusive"
+        assert {one.records_to_settle for one in found.policy} == {None}
+        report = mipaudit.estimate(whole, without_site="west", **limits)
+        assert any(one.records_to_settle for one in report.policy)
+        assert "settle" in report_as(report, "junit")
+        again = mipaudit.rejudge(found, **limits)
+        assert again.policy
+        for one in (found, again):
+            for form in ("html", "markdown", "junit"):
+                assert "records in all" not in report_as(one, form)
+            assert "records in all" not in brief_report(one, width=80)
+            assert "records in all" not in report_text(one, width=100)
 
 
 def test_what_leaks_among_the_others_leaks_all_the_same(summaries):

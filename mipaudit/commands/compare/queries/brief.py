@@ -15,8 +15,8 @@ from mipaudit.formats.brief import (
     blind_guessing,
     short_names,
 )
-from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, limits
-from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, limits
+from mipaudit.formats.policy.judged import judged_brief
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -35,22 +35,14 @@ if TYPE_CHECKING:
 
 def compare_brief(report: CompareReport) -> Brief:
     """Return what is certain of the order, each query's place, and how far they are apart."""
-    answer, mood = _answer(report)
-    return Brief(
-        answer=answer,
-        mood=mood,
+    brief = Brief(
+        answer=f"{_found(report)}{_leaking(report)} {NO_VERDICT}",
+        mood="plain",
         about=_about(report),
         tables=(_ranking(report), *_differences(report)),
         notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy),
-        following=next_step(report.verdict, report.policy, helps="more records, other attackers"),
     )
-
-
-def _answer(report: CompareReport) -> tuple[str, Mood]:
-    if report.policy:
-        return verdict_answer(report.verdict, report.policy), policy_mood(report.verdict)
-    return f"{_found(report)}{_leaking(report)} {NO_VERDICT}", "plain"
+    return judged_brief(report, brief)
 
 
 def _leaking(report: CompareReport) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from mipaudit.commands.compare.queries.report import CompareDesign, CompareReport, RankedQuery
 from mipaudit.formats.document import Document, Grid, Paragraph, Section, class_grids, limits
-from mipaudit.formats.policy_blocks import judged_document
+from mipaudit.formats.policy.blocks import judged_document
 from mipaudit.statements.estimate import Estimate
 from mipaudit.statements.policy import against_phrase, class_words
 from mipaudit.statements.text.printable_names import safe_name

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from mipaudit.commands.compare.reports.page import CHANGED, change_of, listed
 from mipaudit.formats.brief import NO_VERDICT, Brief, short_name, short_names
-from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, Mood, best
-from mipaudit.formats.policy_blocks import next_step, policy_mood, verdict_again, verdict_answer
+from mipaudit.formats.document import AT_LEAST, AT_MOST, Grid, best
+from mipaudit.formats.policy.judged import SETTLES, judged_brief
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (
@@ -27,23 +27,15 @@ _PAIR: Final = 2  # an old report and a new one
 
 def compare_reports_brief(report: ReportComparison) -> Brief:
     """Return whether it surely leaks more than before, and the change of each score."""
-    answer, mood = _answer(report)
-    return Brief(
-        answer=answer,
-        mood=mood,
+    brief = Brief(
+        answer=f"{_found(report)} {NO_VERDICT}",
+        mood="plain",
         warnings=tuple(_not_compared(report)),
         about=_about(report),
         tables=tuple(_changes(report)),
         notes=tuple(_notes(report)),
-        again=verdict_again(report.verdict, report.policy),
-        following=next_step(report.verdict, report.policy, helps="the score files themselves"),
     )
-
-
-def _answer(report: ReportComparison) -> tuple[str, Mood]:
-    if report.policy:
-        return verdict_answer(report.verdict, report.policy), policy_mood(report.verdict)
-    return f"{_found(report)} {NO_VERDICT}", "plain"
+    return judged_brief(report, brief, settles=("the score files themselves", SETTLES[1]))
 
 
 def _found(report: ReportComparison) -> str:

@@ -25,7 +25,7 @@ from mipaudit.formats.document import (
     class_grids,
     short_class,
 )
-from mipaudit.formats.policy_blocks import judged_document
+from mipaudit.formats.policy.blocks import judged_document
 from mipaudit.statements.policy import against_phrase
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import (

@@ -7,8 +7,6 @@ A policy's checks as what a pipeline waits for, and the verdict as a headline.
 The policy as blocks: every limit beside what was found, and who waived which.
 
 Limits on named attackers as blocks, and as what a pipeline waits for.
-
-The verdict as the first line of a terminal, and as its last.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from mipaudit.formats.document import (
     quoted,
 )
 from mipaudit.statements.policy import CheckStatus, PolicyCheck, checked_name, checked_where
-from mipaudit.statements.text.printable_names import quoted_name, safe_name, safe_text
+from mipaudit.statements.text.printable_names import safe_name, safe_text
 from mipaudit.statements.text.rounding import (
     count_text,
     lower_text,
@@ -92,7 +90,7 @@ CASE_STATUS: Final[Mapping[str, CaseStatus]] = {
     "inconclusive": "open",
 }
 _MOODS: Final[Mapping[str, Mood]] = {"met": "good", "not_met": "bad", "inconclusive": "open"}
-_ALONE: Final = ", by these attackers alone"
+ALONE: Final = ", by these attackers alone"
 
 
 def check_limits(check: PolicyCheck) -> tuple[str, str]:
@@ -140,85 +138,6 @@ def policy_headline(
 def policy_mood(verdict: Verdict) -> Mood:
     """Return how the verdict is shown."""
     return _MOODS.get(verdict.status, "plain")
-
-
-def verdict_answer(
-    verdict: Verdict, checks: Sequence[Check], *, score: str | None = None, alone: bool = False
-) -> str:
-    """Return the verdict in a sentence, with what decided it; of one that is met, what is closest.
-
-    Args:
-        verdict: over the checks.
-        checks: of the policy.
-        score: the only one that was audited, which need not be named.
-        alone: whether limits that are met are so by the attackers named, and no others.
-    """
-    deciding = [one for one in checks if getattr(one, "waived", None) is None]
-    reason = verdict.reasons[0]
-    if verdict.status == "met" and deciding:
-        reason = verdict.reasons[max(range(len(deciding)), key=lambda at: _used(deciding[at]))]
-    if score is not None:
-        reason = reason.removeprefix(f"score {quoted_name(score)}: ")
-    reason = reason.removeprefix("score ")
-    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {reason}."
-
-
-def verdict_again(verdict: Verdict, checks: Sequence[Check], *, alone: bool = False) -> str:
-    """Return the verdict in few words; empty where no limit was given."""
-    if not checks:
-        return ""
-    count = verdict.waived
-    waived = f", with {count} waiver{'s' * (count > 1)}" if count else ""
-    return f"{_state(verdict, checks, alone=alone)}{waived}."
-
-
-def next_step(
-    verdict: Verdict,
-    checks: Sequence[Check],
-    *,
-    helps: str = "more records",
-    topic: str = "choose-a-limit",
-) -> str:
-    """Return what to look at where a limit is not met or open, in a line; empty for neither.
-
-    Args:
-        verdict: over the checks.
-        checks: of the policy.
-        helps: what may settle a limit between two others.
-        topic: the page on it.
-    """
-    deciding = [one for one in checks if one.status == verdict.status]
-    copies = any(getattr(one, "quantity", None) == "copies" for one in deciding)
-    match verdict.status:
-        case "not_met" if copies:
-            what, topic = "leave the copies out of the release", "synthetic-data"
-        case "not_met":
-            what = "more records do not help; what may"
-        case "inconclusive" if any(getattr(one, "blind", None) is not None for one in deciding):
-            what, topic = "what the records explain", "members-and-holdout"
-        case "inconclusive" if any(one.upper is None for one in deciding):
-            what = "what may settle it"
-        case "inconclusive":
-            what = helps
-        case _:
-            return ""
-    return f"Next: {what}: mipaudit help {topic}."
-
-
-def _state(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
-    """Return the status, of whom it speaks, and how many of several limits came out so."""
-    late = [getattr(one, "expired", None) is not None for one in checks]
-    states: list[str] = [
-        "not_met" if old else one.status for old, one in zip(late, checks, strict=True)
-    ]
-    alike = states.count(verdict.status)
-    of = f" ({alike} of {len(checks)} limits)" if alike and len(checks) > 1 else ""
-    return f"{STATUS[verdict.status]}{_ALONE if alone and verdict.status == 'met' else ''}{of}"
-
-
-def _used(check: Check) -> float:
-    """Return how much of a limit that is kept is used up."""
-    return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
 
 
 def check_cases(
@@ -391,4 +310,4 @@ def _stated_headline(
     if verdict.status != "met":
         return policy_headline(checks, verdict, findings)
     line = policy_headline(checks, verdict).removesuffix(".")
-    return f"{line}{_ALONE}{left_out_note(findings)}."
+    return f"{line}{ALONE}{left_out_note(findings)}."

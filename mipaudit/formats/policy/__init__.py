@@ -1,0 +1,1 @@
+"""Policies and verdicts, as blocks of a report and in a screenful."""

@@ -1,0 +1,170 @@
+"""The verdict in a screenful: first in a sentence, then limit by limit, last in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mipaudit.formats.brief import short_names
+from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
+from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
+from mipaudit.statements.text.printable_names import quoted_name
+from mipaudit.statements.text.rounding import count_text
+from mipaudit.statements.verdict import Verdict, verdict_note
+
+if TYPE_CHECKING:
+    from mipaudit.formats.brief import Brief
+    from mipaudit.formats.policy.blocks import Check, Judged
+    from mipaudit.statements.policy import PolicyCheck
+
+# What settles an answer that is open, and the page on it, where a report says nothing else.
+SETTLES: Final = ("more records", "choose-a-limit")
+_SAID: Final = {"not_met": "not met", "inconclusive": "open", "met": "met"}
+_GRAVEST_FIRST: Final = tuple(_SAID)
+
+
+def judged_brief(
+    report: Judged[Check],
+    brief: Brief,
+    *,
+    unshown: Sequence[PolicyCheck] = (),
+    score: str | None = None,
+    alone: bool = False,
+    settles: tuple[str, str] = SETTLES,
+) -> Brief:
+    """Return the few lines of a report with its verdict; without one as they are.
+
+    Args:
+        report: with a policy, or without.
+        brief: what it says where no limit was given.
+        unshown: checks of which its tables do not tell.
+        score: the only one that was audited, which need not be named.
+        alone: whether limits that are met are so by the attackers named, and no others.
+        settles: what may settle an answer that is open, and the page on it.
+    """
+    verdict, checks = report.verdict, report.policy
+    if verdict.status == "no_policy":
+        return brief
+    return brief._replace(
+        answer=_answer(verdict, checks, score=score, alone=alone),
+        mood=policy_mood(verdict),
+        tables=(*brief.tables[:1], *_limits(verdict, unshown), *brief.tables[1:]),
+        again=_again(verdict, checks, alone=alone),
+        following=_next(verdict, checks, *settles),
+    )
+
+
+def _limits(verdict: Verdict, checks: Sequence[PolicyCheck]) -> Iterator[Grid]:
+    """Yield a line for each limit that is not kept; where all are, for each the closest score.
+
+    Nothing where there is one alone, which the answer names.
+    """
+    shown = sorted((one for one in checks if one.status != "met"), key=_place)
+    if verdict.status == "met":
+        nearest = sorted(checks, key=lambda one: (one.status != "met", _used(one)))
+        shown = [*{limit_name(one): one for one in nearest}.values()][::-1]
+    if len(shown) > 1:
+        yield _lines(verdict, shown)
+
+
+def _lines(verdict: Verdict, checks: Sequence[PolicyCheck]) -> Grid:
+    """Return a line for each limit, of one that is open with what would settle it."""
+    several = len(set(map(_is, checks))) > 1
+    known = any(one.records_to_settle is not None for one in checks)
+    plans = known and verdict.status == "inconclusive"
+    names = short_names(one.score for one in checks)
+    caption = f"Limits that are {'not met or open' if several else _is(checks[0])}."
+    if verdict.status == "met":
+        caption = "Each limit, and the score that comes closest to it."
+    if plans:
+        caption += " Records: about how many in all would settle each."
+    return Grid(
+        caption=caption,
+        head=(
+            *("limit", "score", *["is"] * several, "against", AT_LEAST, AT_MOST),
+            *["records"] * plans,
+        ),
+        rows=tuple(
+            (
+                *(limit_name(one), names[one.score], *[_is(one)] * several, one.against),
+                *(*check_limits(one), *[_planned(one)] * plans),
+            )
+            for one in checks
+        ),
+        words=3 + several,
+    )
+
+
+def _planned(check: PolicyCheck) -> str:
+    return "-" if check.records_to_settle is None else count_text(check.records_to_settle)
+
+
+def _place(check: PolicyCheck) -> tuple[bool, int]:
+    """Return where a check stands among others, the gravest first."""
+    return check.waived is not None, _GRAVEST_FIRST.index(_status(check))
+
+
+def _is(check: PolicyCheck) -> str:
+    """Return in a word or two whether a limit is kept, and whether a waiver bears on it."""
+    said = _SAID[check.status]
+    if check.waived is not None:
+        return f"{said}, waived"
+    return f"{said}, waiver expired" if check.expired is not None else said
+
+
+def _status(check: Check) -> str:
+    """Return what a check does to the verdict: with a waiver that has expired it fails."""
+    return "not_met" if getattr(check, "expired", None) is not None else check.status
+
+
+def _answer(verdict: Verdict, checks: Sequence[Check], *, score: str | None, alone: bool) -> str:
+    """Return the verdict, and what decided it; of one that is met, what is closest."""
+    deciding = [one for one in checks if getattr(one, "waived", None) is None]
+    reason = verdict.reasons[0]
+    if verdict.status == "met" and deciding:
+        reason = verdict.reasons[max(range(len(deciding)), key=lambda at: _used(deciding[at]))]
+    if score is not None:
+        reason = reason.removeprefix(f"score {quoted_name(score)}: ")
+    reason = reason.removeprefix("score ")
+    return f"{_state(verdict, checks, alone=alone)}{verdict_note(verdict)}: {reason}."
+
+
+def _again(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
+    """Return the verdict in few words; empty where no limit was given."""
+    if not checks:
+        return ""
+    count = verdict.waived
+    waived = f", with {count} waiver{'s' * (count > 1)}" if count else ""
+    return f"{_state(verdict, checks, alone=alone)}{waived}."
+
+
+def _next(verdict: Verdict, checks: Sequence[Check], helps: str, topic: str) -> str:
+    """Return what to look at where a limit is not met or open, in a line; empty for neither."""
+    deciding = [one for one in checks if one.status == verdict.status]
+    copies = any(getattr(one, "quantity", None) == "copies" for one in deciding)
+    match verdict.status:
+        case "not_met" if copies:
+            what, topic = "leave the copies out of the release", "synthetic-data"
+        case "not_met":
+            what = "more records do not help; what may"
+        case "inconclusive" if any(getattr(one, "blind", None) is not None for one in deciding):
+            what, topic = "what the records explain", "members-and-holdout"
+        case "inconclusive" if any(one.upper is None for one in deciding):
+            what = "what may settle it"
+        case "inconclusive":
+            what = helps
+        case _:
+            return ""
+    return f"Next: {what}: mipaudit help {topic}."
+
+
+def _state(verdict: Verdict, checks: Sequence[Check], *, alone: bool) -> str:
+    """Return the status, of whom it speaks, and how many of several limits came out so."""
+    alike = [_status(one) for one in checks].count(verdict.status)
+    of = f" ({alike} of {len(checks)} limits)" if alike and len(checks) > 1 else ""
+    return f"{STATUS[verdict.status]}{ALONE if alone and verdict.status == 'met' else ''}{of}"
+
+
+def _used(check: Check) -> float:
+    """Return how much of a limit that is kept is used up."""
+    return 0.0 if check.upper is None or not check.limit else check.upper / check.limit
