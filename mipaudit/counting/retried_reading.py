@@ -47,8 +47,10 @@ def _load(loads: Sequence[Load], *, workers: Workers) -> None:
         BadPartsError: parts that cannot be read, all of them.
     """
     names = [one.part.name for one in loads]
-    large: dict[int, CsvPart] = {} if min(len(loads), workers.threads) == 1 else _large(loads)
+    large: dict[int, CsvPart] = {} if workers.threads == 1 else _large(loads)
     if len(large) < 2:  # noqa: PLR2004 - nothing to share
+        for part in large.values():
+            part.threads = workers.threads
         each_loaded(names, [one.here for one in loads])
         return
     apart = {at: part for at, part in large.items() if _worth(loads[at], part, workers)}

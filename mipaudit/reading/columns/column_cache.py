@@ -40,7 +40,8 @@ class ChunkStore:
         """Start empty."""
         self.rows: list[int] = []
         self._chunks: list[dict[str, tuple[Column, tuple[_OnDisk | None, ...]]]] = []
-        self._left = IN_MEMORY_BYTES if in_memory is None else in_memory
+        self._in_memory = IN_MEMORY_BYTES if in_memory is None else in_memory
+        self._left = self._in_memory
         self._file: IO[bytes] | None = None
         self._end = 0
 
@@ -53,6 +54,11 @@ class ChunkStore:
         """Return the named columns of chunk ``at``."""
         chunk = self._chunks[at]
         return {name: self._take(*chunk[name]) for name in names}
+
+    def clear(self) -> None:
+        """Forget every chunk, to begin again."""
+        self.close()
+        self._file, self._end, self._left = None, 0, self._in_memory
 
     def close(self) -> None:
         """Give memory and disk space back."""

@@ -115,6 +115,9 @@ def needs_text(values: NDArray[np.float64], *, extreme: bool) -> bool:
         extreme: whether exponents or numbers were seen that may be out of range.
     """
     size = np.abs(values)
+    # Two reductions serve nearly always; NaN passes neither.
+    if size.size and size.min() >= _LEAST and size.max() < EXACT:
+        return False
     if extreme and bool(((size < _LEAST) | (size == np.inf)).any()):
         return True
     return bool(((size >= EXACT) & (size < np.inf)).any())

@@ -1,34 +1,25 @@
-"""CSV files of any size, by pandas in blocks.
+"""CSV files of any size: by Arrow where the text is plain, else by pandas in blocks.
 
-pandas is the fastest reader here, but fills short rows with nulls and ignores
-cells beyond the last column. Three cheap sums catch both; only when they do not
-add up are the rows walked one by one.
+pandas fills short rows with nulls and ignores cells beyond the last column. Three cheap
+sums catch both; only when they do not add up are the rows walked one by one.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mipaudit.errors import InputError
 from mipaudit.reading.bytes.unpacked import plain_stream
-from mipaudit.reading.columns.column import (
-    Column,
-    Kind,
-    Labels,
-    Numbers,
-    Vocabulary,
-    column_hashes,
-    column_missing,
-)
+from mipaudit.reading.columns.column import Column, Kind, Labels, Numbers, Vocabulary, column_hashes
 from mipaudit.reading.columns.column_cache import (
     ChunkStore,
     column_arrays,
@@ -36,16 +27,10 @@ from mipaudit.reading.columns.column_cache import (
     slice_column,
 )
 from mipaudit.reading.columns.layout import merged_kind
-from mipaudit.reading.csv.cells import (
-    FALSE,
-    MISSING,
-    TRUE,
-    column_kind,
-    needs_text,
-    parse_keys,
-    parse_numbers,
-)
+from mipaudit.reading.csv.cells import MISSING, column_kind, needs_text, parse_keys, parse_numbers
+from mipaudit.reading.csv.conversion import categories, exact_numbers, from_numbers, spread
 from mipaudit.reading.csv.dialect import Dialect, csv_rows, diagnose_csv
+from mipaudit.reading.csv.plain import NotPlainError, Piece, PlainReader, in_order, pieces
 from mipaudit.reading.csv.stream import CountedStream
 from mipaudit.reading.source.part import CHUNK_ROWS
 from mipaudit.statements.text.printable_names import quoted_name
@@ -91,7 +76,8 @@ class LargeCsv:
 
     ``kinds`` are those of its first rows. ``exact`` columns are read as text first, and then as
     numbers, which tells what a float64 takes from them. ``keys`` name records, persons or groups,
-    as `parse_keys` reads them. ``row_bytes`` is about the length of a row, at least 1.
+    as `parse_keys` reads them. ``row_bytes`` is about the length of a row, at least 1. ``threads``
+    parse plain text.
     """
 
     blob: Blob
@@ -101,6 +87,7 @@ class LargeCsv:
     exact: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     row_bytes: int = 1
+    threads: int = 1
     _wanted: list[str] = field(init=False, default_factory=list)
     _hashed: Collection[str] = field(init=False, default=())
     _rows: int = field(init=False, default=0)
@@ -108,7 +95,6 @@ class LargeCsv:
     _found: dict[str, set[Kind]] = field(init=False, default_factory=dict)
     _doubtful: set[str] = field(init=False, default_factory=set)
     _forms: dict[str, set[str]] = field(init=False, default_factory=dict)
-    _stream: CountedStream | None = field(init=False, default=None)
 
     def parse(
         self, store: ChunkStore, names: Collection[str], hashed: Collection[str]
@@ -121,6 +107,66 @@ class LargeCsv:
         """
         self._wanted = [name for name in self.dialect.names if name in names]
         self._hashed = hashed
+        lines: list[bytes] | None = None
+        with suppress(NotPlainError):
+            lines = self._parse_plain(store)
+        if lines is None:
+            store.clear()
+            lines = self._parse_any(store)
+        self._refuse_mixed()
+        self._doubt_lines(lines)
+        words = frozenset(name for name, forms in self._forms.items() if len(forms) > 1)
+        if words or self._doubtful - self.exact:
+            raise SeenLateError(frozenset(self._doubtful), words)
+        return {name: merged_kind(kinds) for name, kinds in self._found.items()}
+
+    def _begin(self) -> None:
+        self._found = {name: set() for name in self._wanted}
+        self._doubtful, self._forms = set(), {}
+
+    def _parse_plain(self, store: ChunkStore) -> list[bytes]:
+        """Parse everything with Arrow; return some of the lines.
+
+        Raises:
+            NotPlainError: it must be read otherwise.
+        """
+        if "empty" in map(self.kinds.get, self._wanted):
+            raise NotPlainError
+        self._begin()
+        plain = PlainReader(
+            names=self.dialect.names,
+            delimiter=self.dialect.delimiter,
+            wanted={name: self.kinds[name] for name in self._wanted},
+            words=frozenset(name for name in self._wanted if self._dtype(name) == "object"),
+        )
+        lines: list[bytes] = []
+        with plain_stream(self.blob, self.format) as stream:
+            stream.read(self.dialect.header_bytes)
+            work = partial(self._piece, plain)
+            for rows, columns, some in in_order(work, pieces(stream), self.threads):
+                _append(store, columns, rows)
+                lines += some
+        return lines
+
+    def _piece(
+        self, plain: PlainReader, piece: Piece
+    ) -> tuple[int, dict[str, Column], list[bytes]]:
+        rows, cells = plain.columns(piece)
+        breaking = "\n" if len(self.dialect.names) == 1 else self.dialect.delimiter
+        extreme = partial(piece.extreme, breaking)
+        try:
+            columns = {name: self._column(name, cells[name], extreme) for name in self._wanted}
+        except ValueError:
+            raise NotPlainError from None
+        return rows, columns, piece.lines()
+
+    def _parse_any(self, store: ChunkStore) -> list[bytes]:
+        """Parse everything with pandas; return some of the lines.
+
+        Raises:
+            InputError: every fault that ``diagnose_csv`` knows.
+        """
+        self._begin()
         width = len(self.dialect.names)
         with plain_stream(self.blob, self.format) as stream:
             stream.read(self.dialect.header_bytes)
@@ -132,12 +178,7 @@ class LargeCsv:
             self._diagnose(certain=True)
         if self._last_missing or counted.delimiters != self._rows * (width - 1):
             self._diagnose(certain=False)
-        self._refuse_mixed()
-        self._doubt_lines(counted.lines)
-        words = frozenset(name for name, forms in self._forms.items() if len(forms) > 1)
-        if words or self._doubtful - self.exact:
-            raise SeenLateError(frozenset(self._doubtful), words)
-        return {name: merged_kind(kinds) for name, kinds in self._found.items()}
+        return counted.lines
 
     def _understood(self, counted: CountedStream, store: ChunkStore) -> bool:
         """Parse everything; return False on something that does not fit.
@@ -159,18 +200,14 @@ class LargeCsv:
         return True
 
     def _parse(self, counted: CountedStream, store: ChunkStore) -> None:
-        self._found = {name: set() for name in self._wanted}
-        self._stream = counted
         for frame in self._frames(counted):
             counted.in_block = 0
-            columns = {name: self._column(frame, name) for name in self._wanted}
-            rows = len(frame)
-            for start in range(0, rows, CHUNK_ROWS):
-                stop = min(start + CHUNK_ROWS, rows)
-                store.append(
-                    {n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start
-                )
-            self._rows += rows
+            columns = {
+                name: self._column(name, self._cells(frame, name), lambda: counted.extreme)
+                for name in self._wanted
+            }
+            _append(store, columns, len(frame))
+            self._rows += len(frame)
             last = frame[len(self.dialect.names) - 1]
             self._last_missing = self._last_missing or bool(last.isna().any())
 
@@ -217,49 +254,58 @@ class LargeCsv:
                 # pandas' categories become numbers where all of a block look so: 007 and 7 one.
                 return "object"
 
-    def _column(self, frame: pd.DataFrame, name: str) -> Column:
+    def _cells(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         series = frame[self.dialect.names.index(name)]
-        column: Column
-        if name in self.keys and self.kinds[name] in _NUMBERS:
-            column = self._key(series, name)
-        elif name in self.exact and self.kinds[name] in _NUMBERS:
-            column = _exact_numbers(series)
-        elif self.kinds[name] not in _NUMBERS:
-            column = _categories(series, boolean=self.kinds[name] == "bool")
-        else:
-            numbers = _from_numbers(series.to_numpy(), self.kinds[name])
-            self._doubt(name, numbers)
-            column = numbers
+        if self._dtype(name) != "object":
+            return from_numbers(series.to_numpy(), self.kinds[name])
+        import pandas as pd
+
+        codes, words = pd.factorize(series)
+        return Labels(codes=codes, vocabulary=Vocabulary(tuple(str(word) for word in words)))
+
+    def _column(self, name: str, cells: Column, extreme: Callable[[], bool]) -> Column:
+        """Return a column of some rows as it is kept; several threads may ask at once.
+
+        Args:
+            name: of the column.
+            cells: numbers, or the words that are to become some.
+            extreme: tells whether numbers out of the range of floats may be among these rows.
+        """
+        column = cells
+        numeric = self.kinds[name] in _NUMBERS
+        if isinstance(cells, Labels):
+            if not numeric:
+                column = categories(cells, boolean=self.kinds[name] == "bool")
+            else:
+                column = self._key(cells, name) if name in self.keys else exact_numbers(cells)
+        elif isinstance(cells, Numbers) and self._doubts(name, cells, extreme):
+            self._doubtful.add(name)
         if self.kinds[name] != "float" or name in self.keys:
             self._found[name].add(column_kind(column))
         else:
             self._found[name].add("float")
         return column_hashes(column) if name in self._hashed else compact_column(column)
 
-    def _key(self, series: pd.Series[Any], name: str) -> Column:
+    def _key(self, cells: Labels, name: str) -> Column:
         """Return keys that were numbers so far, and note in which form they are."""
-        import pandas as pd
-
-        codes, words = pd.factorize(series)
-        table = parse_keys([str(word) for word in words])
+        table = parse_keys(cells.vocabulary.words)
         kind = column_kind(table)
         if kind == "empty":
-            return Numbers(values=np.zeros(len(codes), np.int64), missing=codes < 0)
+            missing = cells.codes < 0
+            return Numbers(values=np.zeros(missing.size, np.int64), missing=missing)
         forms = self._forms.setdefault(name, set())
         forms.add(kind)
         if isinstance(table, Labels):
             # The rows before were read as numbers.
             forms.add("late")
-        return _spread(table, codes)
+        return spread(table, cells.codes)
 
-    def _doubt(self, name: str, column: Numbers) -> None:
-        """Note a column of which only the text says what a float64 takes from it."""
+    def _doubts(self, name: str, column: Numbers, extreme: Callable[[], bool]) -> bool:
+        """Tell whether only the text says what a float64 takes from a column."""
         values, _, _ = column_arrays(column)
         if values.dtype.kind != "f" or name in self._doubtful:
-            return
-        extreme = self._stream is not None and self._stream.extreme
-        if needs_text(values, extreme=extreme):
-            self._doubtful.add(name)
+            return False
+        return needs_text(values, extreme=True) and needs_text(values, extreme=extreme())
 
     def _doubt_lines(self, lines: Sequence[bytes]) -> None:
         """Note the columns that lose digits in some of the lines."""
@@ -314,64 +360,7 @@ def _exact_floats(version: str) -> dict[str, Any]:
     return {} if exact else {"float_precision": "round_trip"}
 
 
-def _from_numbers(values: NDArray[Any], kind: Kind) -> Numbers:
-    """Return what pandas parsed without labels.
-
-    Raises:
-        ValueError: the block holds something else than numbers.
-    """
-    if values.dtype.kind not in "iuf":
-        raise ValueError
-    numbers = Numbers(values=values)
-    if kind == "float" or values.dtype.kind != "f":
-        return numbers
-    return _whole_again(numbers)
-
-
-def _whole_again(numbers: Numbers) -> Numbers:
-    """Return integers that became floats because some are missing as integers."""
-    missing = column_missing(numbers)
-    if missing is None:
-        return numbers
-    filled = np.where(missing, 0.0, numbers.values)
-    whole = np.abs(filled).max(initial=0.0) < 2.0**53 and bool((np.floor(filled) == filled).all())
-    return Numbers(values=filled.astype(np.int64) if whole else filled, missing=missing)
-
-
-def _exact_numbers(series: pd.Series[Any]) -> Column:
-    """Return numbers that were read as text, and which of them lose digits.
-
-    Raises:
-        ValueError: a cell is no number.
-    """
-    import pandas as pd
-
-    codes, words = pd.factorize(series)
-    table = parse_numbers([str(word) for word in words])
-    if table is None:
-        raise ValueError
-    return _spread(table, codes)
-
-
-def _spread(table: Column, codes: NDArray[np.intp]) -> Column:
-    """Return the column whose distinct cells are ``table``; a negative code is a null."""
-    if isinstance(table, Labels):
-        places = np.append(table.codes, -1)
-        return Labels(codes=places[codes], vocabulary=table.vocabulary)
-    missing = codes < 0
-    numbers, _, lost = column_arrays(table)
-    values = np.append(numbers, numbers.dtype.type(0))[codes]
-    rounded = None if lost is None else np.append(lost, np.zeros(1, dtype=np.uint8))[codes]
-    return Numbers(values=values, missing=missing if missing.any() else None, rounded=rounded)
-
-
-def _categories(series: pd.Series[Any], *, boolean: bool) -> Column:
-    import pandas as pd
-
-    codes, found = pd.factorize(series)
-    words = tuple(str(word) for word in found)
-    if not boolean or not set(words) <= TRUE | FALSE:
-        return Labels(codes=codes, vocabulary=Vocabulary(words))
-    values = np.array([*(word in TRUE for word in words), False], dtype=np.bool_)[codes]
-    missing = codes < 0
-    return Numbers(values=values, missing=missing if missing.any() else None)
+def _append(store: ChunkStore, columns: Mapping[str, Column], rows: int) -> None:
+    for start in range(0, rows, CHUNK_ROWS):
+        stop = min(start + CHUNK_ROWS, rows)
+        store.append({n: slice_column(c, start, stop) for n, c in columns.items()}, stop - start)

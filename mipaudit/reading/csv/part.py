@@ -40,7 +40,11 @@ class ParsedCsv:
 
 
 class CsvPart(StoredPart):
-    """A CSV file, plain or compressed."""
+    """A CSV file, plain or compressed.
+
+    Attributes:
+        threads: that may parse a large one.
+    """
 
     def __init__(self, blob: Blob, found: Format) -> None:
         """Read the header and the first rows.
@@ -72,6 +76,7 @@ class CsvPart(StoredPart):
         self._fields: tuple[Field, ...] | None = None
         self._store = ChunkStore()
         self._words: frozenset[str] = frozenset()
+        self.threads = 1
 
     def _first_rows(self, data: bytes, *, whole: bool) -> CsvText:
         try:
@@ -163,13 +168,13 @@ class CsvPart(StoredPart):
             exact=self._exact - self._words - keys,
             keys=keys - self._words,
             row_bytes=self._row_bytes,
+            threads=self.threads,
         )
         try:
             self._kinds |= large.parse(self._store, names, hashed)
         except SeenLateError as late:
             # What a column holds was seen too late for the rows before.
-            self._store.close()
-            self._store = ChunkStore()
+            self._store.clear()
             again = replace(
                 large,
                 exact=large.exact | late.exact,

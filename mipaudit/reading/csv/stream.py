@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mipaudit.reading.bytes.unpacked import largest_text, too_large
 
 # Lines kept of each block that pandas asks for, and after so many one of each.
-_LINES: Final = 64
+LINES: Final = 64
 _MOST_LINES: Final = 1 << 16
 _SPARSE: Final = 97
 _SPREAD: Final = 7919
@@ -83,35 +83,61 @@ class CountedStream:
         found = np.frombuffer(block, dtype=np.uint8)
         counted = found == self._delimiter
         self.delimiters += int(np.count_nonzero(counted))
-        self._sample(block, found)
+        many = LINES if len(self.lines) < _MOST_LINES else 1
+        self.lines += some_lines(block, found, many)
         if not self.extreme:
             breaks = counted if self._break == self._delimiter else found == self._break
             self.extreme = _has_long_cell(breaks) or self._has_exponent(block)
         return block
 
-    def _sample(self, block: bytes, found: NDArray[np.uint8]) -> None:
-        """Keep lines at places that the block itself decides, so that no order evades them."""
-        many = _LINES if len(self.lines) < _MOST_LINES else 1
-        step = max(1, len(block) // many)
-        first = int(found[::_SPARSE].sum(dtype=np.uint64)) * _SPREAD % step
-        for place in range(first, len(block), step):
-            start = block.find(b"\n", place) + 1
-            end = block.find(b"\n", start)
-            if start and end > 0:
-                self.lines.append(block[start:end])
-
     def _has_exponent(self, block: bytes) -> bool:
         """Tell whether an exponent of three digits is in sight, of whatever column."""
         if b"e" not in block and b"E" not in block and not self._end:
             return False
-        text = np.frombuffer(self._end + block, dtype=np.uint8)
+        text = self._end + block
         self._end = block[-_EXPONENT:]
-        at = np.flatnonzero((text[:-_EXPONENT] | _LOWER) == _E)
-        after = [text[at + 1 + step] for step in range(_EXPONENT)]
-        signed = (after[0] == _PLUS) | (after[0] == _MINUS)
-        digits = [(one - _ZERO).astype(np.uint8) < _TEN for one in after]
-        second = digits[1] & digits[2]
-        return bool((second & (digits[0] | (signed & digits[3]))).any())
+        return _has_exponent(text)
+
+
+def some_lines(block: bytes, found: NDArray[np.uint8], many: int) -> list[bytes]:
+    """Return lines at places that the block itself decides, so that no order evades them.
+
+    Args:
+        block: text.
+        found: the same as numbers.
+        many: about how many lines.
+    """
+    lines = []
+    step = max(1, len(block) // many)
+    first = int(found[::_SPARSE].sum(dtype=np.uint64)) * _SPREAD % step
+    for place in range(first, len(block), step):
+        start = block.find(b"\n", place) + 1
+        end = block.find(b"\n", start)
+        if start and end > 0:
+            lines.append(block[start:end])
+    return lines
+
+
+def may_be_extreme(text: bytes, breaking: str) -> bool:
+    """Tell whether a number out of the range of floats may be among the cells of whole lines.
+
+    Args:
+        text: whole lines.
+        breaking: ends a cell, of all but the last column where there are several.
+    """
+    breaks = np.frombuffer(text, dtype=np.uint8) == ord(breaking)
+    # Room for an exponent at the end, of which only digits count.
+    return _has_long_cell(breaks) or _has_exponent(text + b"\n" * (_EXPONENT + 1))
+
+
+def _has_exponent(text: bytes) -> bool:
+    found = np.frombuffer(text, dtype=np.uint8)
+    at = np.flatnonzero((found[:-_EXPONENT] | _LOWER) == _E)
+    after = [found[at + 1 + step] for step in range(_EXPONENT)]
+    signed = (after[0] == _PLUS) | (after[0] == _MINUS)
+    digits = [(one - _ZERO).astype(np.uint8) < _TEN for one in after]
+    second = digits[1] & digits[2]
+    return bool((second & (digits[0] | (signed & digits[3]))).any())
 
 
 def _has_long_cell(breaks: NDArray[np.bool_]) -> bool:

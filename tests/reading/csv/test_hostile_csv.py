@@ -18,6 +18,7 @@ from mipaudit.reading.bytes.unpacked import plain_stream
 from mipaudit.reading.columns.column_cache import ChunkStore
 from mipaudit.reading.csv import large as csv_large
 from mipaudit.reading.csv import part as csv_part
+from mipaudit.reading.csv import plain as csv_plain
 from mipaudit.reading.csv.large import LargeCsv
 from mipaudit.reading.csv.part import CsvPart
 
@@ -66,6 +67,7 @@ def test_exact_floats_are_asked_for_where_they_are_not_the_default(version, opti
 @pytest.mark.parametrize("options", [{}, {"score_columns": ("flag",)}])
 def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypatch, options):
     monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
+    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     rows[4000][1] = "topsecret"
     error = fails("mixed_column", write(text("member,flag", rows)), **options)
@@ -75,6 +77,7 @@ def test_booleans_and_text_in_blocks_of_their_own(fails, write, large, monkeypat
 
 def test_booleans_in_every_block_are_booleans(read, write, large, monkeypatch):
     monkeypatch.setattr(csv_large, "_BLOCK_ROWS", 1000)
+    monkeypatch.setattr(csv_plain, "PIECE_BYTES", 5000)
     rows = [[at % 2, at % 3 == 0] for at in range(ROWS)]
     everything = read(write(text("member,flag", rows)))
     assert everything.kinds == ["bool"]
@@ -173,6 +176,13 @@ def large_csv(blob, *, kind="csv"):
     return LargeCsv(blob=blob, format=kind, dialect=part._dialect, kinds=part._kinds)
 
 
+def quoted():
+    """Return a text with a quote in it, so that pandas reads it."""
+    rows = scored()
+    rows[-1][0] = f'"{rows[-1][0]}"'
+    return text("member,score", rows)
+
+
 def parse(csv):
     return csv.parse(ChunkStore(), {"member", "score"}, ())
 
@@ -182,7 +192,7 @@ def parse(csv):
     [KeyboardInterrupt(), OSError(errno.EIO, "Input/output error"), MemoryError(), SystemExit(3)],
 )
 def test_failure_below_pandas_stays_what_it_was(large, monkeypatch, failure):
-    csv = large_csv(MemoryBlob(name="x", data=text("member,score", scored()).encode()))
+    csv = large_csv(MemoryBlob(name="x", data=quoted().encode()))
 
     def read(self, size):
         raise failure
@@ -194,7 +204,7 @@ def test_failure_below_pandas_stays_what_it_was(large, monkeypatch, failure):
 
 
 def test_control_c_between_pandas_and_our_read(large, monkeypatch):
-    csv = large_csv(MemoryBlob(name="x", data=text("member,score", scored()).encode()))
+    csv = large_csv(MemoryBlob(name="x", data=quoted().encode()))
 
     def read(self, size):
         signal.raise_signal(signal.SIGINT)
