@@ -96,6 +96,28 @@ def test_no_recipe_takes_an_earlier_report_for_its_own(shell, script):
     assert not [one for one in written if one.exists() and one.read_text()]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code", "shown"),
+    [
+        ("# The next day", "", 0, "The report AGREES."),
+        ("max_advantage = 0.5 ", "max_advantage = 0.1 ", 1, "NOT MET"),
+        ("sha256sum -c", 'sed -i \'s/"met"/"not_met"/\' report.json #', 1, "DIFFERS in "),
+        ("# The next day", "echo >> report.json", 1, "FAILED"),
+        ("cat > mipaudit.toml", "cat > /dev/null", 2, ""),
+    ],
+)
+def test_the_whole_pipeline_stops_where_it_should(shell, old, new, code, shown):
+    (script,) = [text for _, text in SHELL_BLOCKS if "mipaudit verify" in text]
+    assert old in script
+
+    done = shell.run(script.replace(old, new))
+
+    assert done.returncode == code, done.stderr
+    assert shown in done.stdout
+    # Where there is a report there is a page.
+    assert (shell.folder / "report.html").exists() == (code != 2)
+
+
 def test_the_container_has_no_rights_and_no_network(shell):
     (shell.folder / "Containerfile").write_text(block("containerfile"), encoding="utf-8")
     (script,) = [text for _, text in SHELL_BLOCKS if "podman run" in text]

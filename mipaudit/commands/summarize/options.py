@@ -41,7 +41,12 @@ class _Site(Options):
         ),
     ] = ()
     cuts_only: Annotated[
-        bool, Option("--cuts-only", "Write where the scores lie, and no counts.")
+        bool,
+        Option(
+            "--cuts-only",
+            "Write where scores of a sample lie, in few round cells; all rows are counted later, "
+            "with `cuts`.",
+        ),
     ] = False
     site: Annotated[
         str | None,
@@ -79,7 +84,8 @@ Examples:
   mipaudit summarize --plan 5
       The commands for each of 5 sites and for the centre, to paste.
   mipaudit summarize a.csv --site a --cuts-only -o a.cuts
-      What site a tells the others: round cut points and counts of 10 records or more.
+      What site a tells the others: round cut points, how many records of a sample lie
+      between two of them, where these are 10 or more, and how many records it has.
   mipaudit summarize a.csv --site a --cuts a.cuts --cuts b.cuts -o a.summary
       Site a counts by the cuts of both; b likewise, with its name. Then:
       mipaudit estimate a.summary b.summary

@@ -13,7 +13,7 @@ from mipaudit.options.plain_values import path_of, require
 from mipaudit.options.spelling import flags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mipaudit.options.declare import Declared
 
@@ -22,6 +22,21 @@ _WIDTH: Final = 78
 _NEXT_LINE: Final = " \\\n  "
 # What only the cuts say: who counts has it from them.
 _OF_CUTS: Final = frozenset({"min_cell", "discrete", "seed"})
+
+_AGREED: Final = (
+    "Before anybody looks, all agree on the limit (mipaudit help choose-a-limit), on the attackers "
+    "that it is against, and on the score columns: others take new cuts of every site."
+)
+_DROPPED: Final = (
+    "If a site drops out, no limit is met without its summary: its records may be in the release. "
+    "If none of them is, the centre says so (mipaudit estimate ... --without-site NAME). Else the "
+    "others count again without its cuts, before anybody looks, and the answer says nothing of its "
+    "records."
+)
+_CENTRE: Final = (
+    "3. The centre, with the summaries of all. Add the limit that was agreed on, such as "
+    "mipaudit estimate ... --max-advantage X, or a policy file."
+)
 
 
 def plan_text(asked: SummarizeOptions, sites: int) -> str:
@@ -53,6 +68,7 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     )
     if asked.min_cell is not None:
         lines += _said(f"{rows_enough(asked.min_cell)}.")
+    lines += ["", *_said(_AGREED if asked.score_col else f"{_AGREED} {_named(flags)}")]
     lines += ["", *_said("1. Each site says where its scores lie, and sends its .cuts to all.")]
     for name in names:
         every = [words for _, words in given]
@@ -67,10 +83,14 @@ def plan_text(asked: SummarizeOptions, sites: int) -> str:
     for name in names:
         own = [*scores, f"{site} {name}", *told, *cuts, f"{output} {name}.summary"]
         lines += [f"# At {name}:", _command("mipaudit summarize", own)]
-    lines += ["", *_said("3. The centre, with the summaries of all. Your policy may be added.")]
+    lines += ["", *_said(_DROPPED), "", *_said(_CENTRE)]
     prior = [words for one, words in given if one.name == "prior"]
     lines += [_command("mipaudit estimate", [*(f"{name}.summary" for name in names), *prior])]
     return "\n".join(lines) + "\n"
+
+
+def _named(flags: Mapping[str, str]) -> str:
+    return f"Here every site finds its own: name them in all commands with {flags['score_col']}."
 
 
 def _scores(asked: SummarizeOptions) -> list[str]:

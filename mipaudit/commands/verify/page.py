@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from mipaudit.commands.verify.report import VerifiedPart, VerifyReport
 
+_FEW: Final = 4  # parts that the headline names
 _WORDS: Final = {"agrees": "agrees", "differs": "DIFFERS", "noted": "noted"}
 _CASES: Final[Mapping[str, Literal["passed", "failed", "skipped"]]] = {
     "agrees": "passed",
@@ -39,7 +40,7 @@ def verify_document(report: VerifyReport) -> Document:
     )
     return Document(
         title="mipaudit verify",
-        headline=f"The report {'AGREES' if report.agrees else 'DIFFERS'}.",
+        headline=_headline(report),
         mood="good" if report.agrees else "bad",
         summary=report.summary,
         sections=(
@@ -50,6 +51,15 @@ def verify_document(report: VerifyReport) -> Document:
         cases=cases,
         created=report.provenance.created,
     )
+
+
+def _headline(report: VerifyReport) -> str:
+    """Return whether the report agrees, and which parts do not: the line is all that some see."""
+    if report.agrees:
+        return "The report AGREES."
+    failed = [one.part for one in report.parts if one.status == "differs"]
+    more = f" and {count_text(len(failed) - _FEW)} more" if len(failed) > _FEW else ""
+    return f"The report DIFFERS in {', '.join(failed[:_FEW])}{more}."
 
 
 def _row(one: VerifiedPart) -> tuple[str, ...]:

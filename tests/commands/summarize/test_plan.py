@@ -82,6 +82,30 @@ def test_the_plan_goes_into_a_file_and_says_how_many_rows(mipaudit, tmp_path):
     assert text.count("--min-cell 10") == 2
 
 
+def test_the_plan_says_what_is_agreed_on_first_and_what_if_a_site_drops_out(mipaudit):
+    def said(*given):
+        done = mipaudit("summarize", "--plan", "3", *given)
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stdout.replace("#", "").split())
+
+    text = said()
+    first = text.index("1. Each site")
+    assert text.index("agree on the limit") < text.index("the score columns") < first
+    assert text.index("name them in all commands with --score-col") < first
+    assert "--score-col NAME" not in text
+    assert text.index("If a site drops out, no limit is met") > text.index("2. With the .cuts")
+    assert "--without-site NAME" in text
+    named = said("--score-col", "loss")
+    assert "name them in all commands" not in named
+    assert named.count("--score-col loss") == 6
+
+
+def test_help_says_the_same_of_cuts_in_every_place(mipaudit):
+    text = " ".join(mipaudit("summarize", "--help").stdout.split())
+    assert "no counts" not in text
+    assert "all rows are counted later, with --cuts" in text
+
+
 def test_the_number_of_rows_that_is_enough_is_said_with_the_cuts(mipaudit, tmp_path):
     write_scores(tmp_path / "a", "scores.parquet", 0, 60_000)
     given = ("summarize", "a/scores.parquet", "--site", "a", "--cuts-only", "-o", "a.cuts")

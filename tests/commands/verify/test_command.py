@@ -40,6 +40,18 @@ def test_it_differs(mipaudit, audited):
     assert mipaudit("verify", "r.json", "--input", "s.csv", "--exit-zero").returncode == 0
 
 
+def test_the_line_alone_names_the_parts_that_differ(mipaudit, audited):
+    fields = json.loads(audited.read_bytes())
+    fields["estimates"][0]["lower"] = 0.0
+    fields["verdict"]["status"] = "not_met"
+    audited.write_text(json.dumps(fields))
+
+    done = mipaudit("verify", "r.json", "--input", "s.csv", "-q")
+
+    assert done.stdout == "The report DIFFERS in estimates, verdict.\n"
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize(
     "arguments", [(), ("--input", "absent.csv"), ("--members", "s.csv"), ("--input", "r.json")]
 )
