@@ -105,8 +105,9 @@ def _found(report: Report) -> str:
     p = joint_p_value(report.estimates)
     if p is not None and p <= 1 - report.design.confidence:
         return (
-            f"{beside}No limit shows a leak, but an exact test shows a difference "
-            f"(p = {upper_text(p)})."
+            f"{beside}Members and holdout differ (an exact test, p = {upper_text(p)}), and no "
+            "limit shows how much that tells. This is not 'no leak': more records may size it, and "
+            "mipaudit shift says whether the records differ without the release."
         )
     metrics = any(one.quantity == "metric" for one in report.estimates)
     shown = "The advantage shows no leak" if metrics else "No leak is shown"

@@ -301,7 +301,8 @@ def _second(report: Report) -> Iterator[str]:
     if p is not None and p <= 1 - report.design.confidence:
         yield (
             "But a second, exact test finds that scores of members and holdout differ (p = "
-            f"{upper_text(p)}): because members were used, or because the groups differ otherwise."
+            f"{upper_text(p)}): because members were used, or because the groups differ otherwise. "
+            "How much can be told from it is open: do not read this page as 'nothing leaks'."
         )
     elif strongest_implication(report.estimates, report.design.prior) is not None:
         yield "But another figure below is above chance, at a confidence of its own."

@@ -359,7 +359,8 @@ def _tested(
     over = "" if len(design.score_columns) == 1 else ", over all scores"
     return (
         f"{but} exact test finds that members and holdout records differ (p = "
-        f"{upper_text(joint)}{over}): membership, or another difference of the groups."
+        f"{upper_text(joint)}{over}): membership, or another difference of the groups. How much "
+        "leaks is open, and this is not 'no leak'."
     )
 
 

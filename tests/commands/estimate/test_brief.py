@@ -52,6 +52,22 @@ def test_copies_stand_in_the_answer_where_no_score_shows_a_leak():
     assert answer(mipaudit.estimate(frame)).startswith("Exact copies stand in the release.")
 
 
+def test_a_difference_that_no_limit_sizes_says_what_to_conclude():
+    report = mipaudit.estimate(table(rows=60))
+    tested = replace(
+        report,
+        estimates=tuple(
+            replace(one, value=0.001) if one.quantity == "any_difference" else one
+            for one in report.estimates
+        ),
+    )
+    assert answer(report).startswith("No leak is shown")
+    said = answer(tested)
+    assert said.startswith("Members and holdout differ (an exact test, p = 0.0010)")
+    assert "This is not 'no leak'" in said
+    assert "mipaudit shift" in said
+
+
 def test_a_metric_that_was_asked_for_has_a_line():
     text = shown(mipaudit.estimate(table((0.5, 1.0)), metric=("ppv", "f1")), height=24)
     assert [line.split()[1] for line in text.splitlines() if "ppv" in line or "f1" in line] == [

@@ -141,6 +141,7 @@ def test_a_second_test_that_disagrees_is_in_the_box():
     assert not any("second" in one for one in front(report).also)
     assert any("a second, exact test finds" in one for one in front(tested).also)
     assert any("(p = 0.0010)" in one for one in front(tested).also)
+    assert any("do not read this page as 'nothing leaks'" in one for one in front(tested).also)
 
 
 @pytest.mark.parametrize(("shift", "says"), [(1.0, "can guess whose"), (0.0, "is not shown")])
