@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binom, norm
 
 from mipaudit.maths.binomial import mover_lower
+from mipaudit.maths.class_limits.area_limits import area_of
 from mipaudit.maths.class_limits.roc_counts import exact_ladder
-from mipaudit.maths.class_limits.threshold_limits import area_of, tpr_at_fpr, tpr_upper
+from mipaudit.maths.class_limits.threshold_limits import tpr_at_fpr, tpr_upper
 from mipaudit.maths.class_limits.upper import (
     noncentrality_upper,
     noncentrality_weights,
@@ -135,7 +136,7 @@ def test_auc_limits_with_rare_extremes_in_the_small_class() -> None:
     for _ in range(draws):
         members = np.where(rng.random(n_members) < rare, -9.0, 0.0)
         ladder = exact_ladder(members, rng.normal(size=n_holdout))
-        area = area_of(ladder).limits(lower_alpha=alpha / 2, upper_alpha=alpha / 2)
+        area = area_of(ladder).limits(alpha / 2)
         missed_below += area.lower > truth
         missed_above += area.upper < truth
     assert binom.sf(missed_above - 1, draws, alpha / 2) > 1e-3

@@ -19,9 +19,8 @@ def auc_check(
     evidence: Evidence, limit: Limit, lower_error: float, upper_error: float
 ) -> PolicyCheck:
     """Judge the AUC of the better side, which the upper limit does not take as known."""
-    low = evidence.auc(lower_error)
-    high = evidence.auc(upper_error)
-    upper = evidence.auc_upper(upper_error)
+    low, high = evidence.auc(lower_error), evidence.auc(upper_error)
+    upper = high.upper
     status = check_status(limit.max, low.lower, upper)
     needed = None
     if status == "inconclusive":

@@ -21,16 +21,10 @@ from numpy.typing import NDArray
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts, held_out
 from mipaudit.maths.binomial import clopper_pearson_upper
+from mipaudit.maths.class_limits.area_limits import Area, Auc, area_of, better_side
 from mipaudit.maths.class_limits.best_attackers import best_ordered, best_sets
 from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.maths.class_limits.threshold_limits import (
-    Area,
-    Auc,
-    OperatingPoint,
-    area_of,
-    tpr_at_fpr,
-    tpr_upper,
-)
+from mipaudit.maths.class_limits.threshold_limits import OperatingPoint, tpr_at_fpr, tpr_upper
 from mipaudit.maths.class_limits.upper import (
     noncentrality_upper,
     noncentrality_weights,
@@ -233,22 +227,11 @@ class Evidence:
     def auc(self, alpha: float) -> Auc:
         """Return the AUC with two limits, one-sided alpha each.
 
-        A side that was searched costs the lower limit half of its error, since either
-        side could be stated falsely. The upper limit keeps all of it: it is above 1/2,
-        so it can be wrong on the truly better side alone.
+        Of a side that was searched the limits are those of the better side: the lower one is
+        that of the side found, or 1/2, and the upper one does not take the side as known.
         """
         area, _ = self.area
-        searched = self.member_side is None
-        return area.limits(lower_alpha=alpha / 2 if searched else alpha, upper_alpha=alpha)
-
-    def auc_upper(self, alpha: float) -> float:
-        """Return an upper limit of the AUC of the given side, else of either, one-sided alpha.
-
-        The better side is one fixed side, so the larger limit needs no sharing of the error.
-        """
-        area, _ = self.area
-        sides = [area] if self.member_side is not None else [area, area.turned()]
-        return max(one.limits(lower_alpha=alpha, upper_alpha=alpha).upper for one in sides)
+        return area.limits(alpha) if self.member_side is not None else better_side(area, alpha)
 
     def tpr(self, fpr: float, alpha: float) -> OperatingPoint:
         """Return TPR at an FPR with its lower limit, one-sided alpha."""

@@ -18,8 +18,9 @@ from mipaudit.evidence.scores.prequential import HeldOut, held_out_together
 
 if TYPE_CHECKING:
     from mipaudit.evidence.vectors.derived_scores import Derivation, Form
+    from mipaudit.maths.class_limits.area_limits import Area
     from mipaudit.maths.class_limits.roc_counts import Ladder
-    from mipaudit.maths.class_limits.threshold_limits import Area, OperatingPoint
+    from mipaudit.maths.class_limits.threshold_limits import OperatingPoint
     from mipaudit.statements.estimate import Attackers, Side
     from mipaudit.summaries.tally import ColumnCounts
 

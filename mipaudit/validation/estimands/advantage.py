@@ -127,24 +127,42 @@ class AdvantageBins(Estimand):
 
 
 class Auc(Estimand):
-    """P(member above holdout) + P(tie)/2, or below it on the low side; ``args`` is (side,)."""
+    """P(member above holdout) + P(tie)/2, or below it on the low side.
+
+    ``args`` is (side,), the side ``either`` for the better one.
+    """
 
     name = "auc"
-    meaning = "area under the ROC curve on the chosen side"
+    meaning = "area under the ROC curve of the better side"
     statements = frozenset({("auc", "thresholds")})
     takes = ((str,),)
 
     def _value(self, law: Law, prior: float, side: str) -> float | None:  # noqa: ARG002
-        return {"high": law.auc(), "low": 1 - law.auc()}.get(side)
+        high = law.auc()
+        return {"high": high, "low": 1 - high, "either": max(high, 1 - high)}.get(side)
 
     def baseline(self, prior: float, args: Args) -> float:  # noqa: ARG002
         """Return one half."""
         return 0.5
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return the AUC as stated."""
+        """Return the lower limit on the side that it is stated of, and the upper one for both.
+
+        A lower limit of 1/2 is one of the better side, whichever that is.
+        """
         for estimate in audited.stated("auc", "thresholds"):
-            yield self.interval_of(estimate, args=(str(estimate.side),))
+            nominal, lower = one_sided(estimate.confidence), estimate.lower
+            shown = lower is not None and lower > self.baseline(0.5, ())
+            yield self.interval(
+                lower,
+                None,
+                nominal=nominal,
+                value=estimate.value,
+                args=(str(estimate.side) if shown else "either",),
+            )
+            yield self.interval(
+                None, estimate.upper, nominal=nominal, args=("either",), label="auc, either side"
+            )
 
 
 class TprAtFpr(Estimand):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mipaudit.evidence.scores.evidence import CLASSES, _by_noncentrality
-from mipaudit.maths.class_limits.roc_counts import Ladder
-from mipaudit.maths.class_limits.threshold_limits import Area
+from mipaudit.maths.class_limits.area_limits import area_of, better_side
+from mipaudit.maths.class_limits.roc_counts import Ladder, exact_ladder
 from mipaudit.maths.class_limits.upper import (
     noncentrality_upper,
     noncentrality_weights,
@@ -298,36 +298,40 @@ def test_the_auc_is_of_all_rows_on_the_better_side(evidence_from):
 def test_limits_of_the_better_side_by_enumeration(evidence_from, sizes, alpha):
     n1, n2 = sizes
     shape = (n1 + 1, n2 + 1)
-    truth_high = np.zeros(shape, dtype=bool)
+    high = np.zeros(shape, dtype=bool)
     lower, upper = np.zeros(shape), np.zeros(shape)
     for x in range(n1 + 1):
         for y in range(n2 + 1):
-            if x * n2 >= y * n1:  # the high side is at least as good
-                area = Area(
-                    value=0.5 + (x / n1 - y / n2) / 2,
-                    variance=x * (n1 - x) / (4 * n1**2 * (n1 - 1))
-                    + y * (n2 - y) / (4 * n2**2 * (n2 - 1)),
-                    fewest=min(sizes),
-                    bracket=0.0,
-                )
-                found = area.limits(lower_alpha=alpha / 2, upper_alpha=alpha)
-                truth_high[x, y], lower[x, y], upper[x, y] = True, found.lower, found.upper
-                # The low side of the mirrored file has the same limits.
-                if x * n2 > y * n1:
-                    lower[n1 - x, n2 - y], upper[n1 - x, n2 - y] = found.lower, found.upper
+            area = area_of(
+                exact_ladder(np.repeat([0.0, 1], [n1 - x, x]), np.repeat([0.0, 1], [n2 - y, y]))
+            )
+            high[x, y] = area.value >= 0.5
+            found = better_side(area if high[x, y] else area.turned(), alpha)
+            lower[x, y], upper[x, y] = found.lower, found.upper
     evidence = evidence_from([1.0] * 3 + [0.0] * (n1 - 3), [1.0] + [0.0] * (n2 - 1))
     assert evidence.auc(alpha).lower == pytest.approx(lower[3, 1])
     assert evidence.auc(alpha).upper == pytest.approx(upper[3, 1])
     worst = [0.0, 0.0]
     for p in np.linspace(0, 1, 41):
         for q in np.linspace(0, 1, 41):
-            truth = np.where(truth_high, 0.5 + (p - q) / 2, 0.5 - (p - q) / 2)
+            truth = 0.5 + (p - q) / 2
+            # Where it says more than 1/2 it is a limit of the side that is named.
+            named = np.where(lower > 0.5, np.where(high, truth, 1 - truth), 0.5)
             chance = np.outer(
                 stats.binom.pmf(np.arange(n1 + 1), n1, p), stats.binom.pmf(np.arange(n2 + 1), n2, q)
             )
-            worst[0] = max(worst[0], float(chance[lower > truth + 1e-12].sum()))
-            worst[1] = max(worst[1], float(chance[upper < truth - 1e-12].sum()))
+            worst[0] = max(worst[0], float(chance[lower > named + 1e-12].sum()))
+            worst[1] = max(worst[1], float(chance[upper < max(truth, 1 - truth) - 1e-12].sum()))
     assert max(worst) <= alpha
+
+
+def test_a_given_side_has_limits_of_its_own(evidence_from):
+    rng = np.random.default_rng(13)
+    members, holdout = rng.normal(0.1, 1, 90), rng.normal(0, 1, 90)
+    area = area_of(exact_ladder(members, holdout))
+    given_low = evidence_from(members, holdout, member_side="low").auc(0.025)
+    assert given_low == area.turned().limits(0.025)
+    assert given_low.lower < 0.5
 
 
 def scattered(size, strength):
