@@ -160,9 +160,7 @@ class Auc(Estimand):
                 value=estimate.value,
                 args=(str(estimate.side) if shown else "either",),
             )
-            yield self.interval(
-                None, estimate.upper, nominal=nominal, args=("either",), label="auc, either side"
-            )
+            yield self.interval(None, estimate.upper, nominal=nominal, args=("either",))
 
 
 class TprAtFpr(Estimand):
