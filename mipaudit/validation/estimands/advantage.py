@@ -146,21 +146,13 @@ class Auc(Estimand):
         return 0.5
 
     def intervals(self, audited: AuditedFile) -> Iterator[Interval]:
-        """Return the lower limit on the side that it is stated of, and the upper one for both.
+        """Return the AUC of the side that its lower limit is stated of.
 
         A lower limit of 1/2 is one of the better side, whichever that is.
         """
         for estimate in audited.stated("auc", "thresholds"):
-            nominal, lower = one_sided(estimate.confidence), estimate.lower
-            shown = lower is not None and lower > self.baseline(0.5, ())
-            yield self.interval(
-                lower,
-                None,
-                nominal=nominal,
-                value=estimate.value,
-                args=(str(estimate.side) if shown else "either",),
-            )
-            yield self.interval(None, estimate.upper, nominal=nominal, args=("either",))
+            shown = estimate.lower is not None and estimate.lower > self.baseline(0.5, ())
+            yield self.interval_of(estimate, args=(str(estimate.side) if shown else "either",))
 
 
 class TprAtFpr(Estimand):
