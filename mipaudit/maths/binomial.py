@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_FOLDS: Final = 16
+_FOLDED_CLOSE: Final = 1e-9
 
 
 def clopper_pearson_lower(
@@ -119,3 +122,71 @@ def mover_lower(
     slack = math.hypot(prior * (tpr - tpr_lower), (1 - prior) * (fpr_upper - fpr))
     linear = prior * tpr - (1 - prior) * fpr - slack
     return max(abs(2 * prior - 1), min(1.0, 1 - 2 * prior + 2 * linear))
+
+
+class MeanRate(NamedTuple):
+    """A rate in [0, 1] that is a weighted mean over rows.
+
+    Attributes:
+        value: of it.
+        variance: of it, at least 0.
+        squares: sum of the squared weights, whose sum is 1: 1/n for n equal ones; 0 for none.
+    """
+
+    value: float
+    variance: float
+    squares: float
+
+    @property
+    def cautious(self) -> float:
+        """Return a variance that is above 0 at rates of 0 and 1, too."""
+        return max(self.variance, self.squares**2 / 2) if self.squares else 1.0
+
+    def falls(self, z: float, error: float) -> float:
+        """Return how far the rate may lie below its value: the score limit.
+
+        Args:
+            z: normal quantile of the one-sided error.
+            error: the one-sided error.
+        """
+        slope = self.value * self.squares * max(1.0, 1.06 * math.log(1 / error) / (z * z))
+        half = slope * z / 2
+        return min(self.value, half * z + z * math.sqrt(self.variance + half * half))
+
+    def rises(self, z: float, error: float) -> float:
+        """Return how far the rate may lie above its value."""
+        return self._replace(value=1 - self.value).falls(z, error)
+
+
+def folded_lower(tpr: MeanRate, fpr: MeanRate, *, prior: float, alpha: float) -> float:
+    """Return a lower limit of the advantage of attackers who were chosen by its sign.
+
+    Where next to nothing leaks, an attacker and its opposite are equally likely to be chosen,
+    and a mean over many choices is as large on either side: the limit is the truth that would
+    have shown so much, on either side, with probability alpha.
+
+    Args:
+        tpr: of members.
+        fpr: of holdout records.
+        prior: p in (0, 1).
+        alpha: one-sided error in (0, 1/2).
+
+    Returns:
+        A limit in [|2p-1|, 1].
+    """
+    from scipy.special import ndtr, ndtri
+
+    baseline = abs(2 * prior - 1)
+    excess = 1 - 2 * prior + 2 * (prior * tpr.value - (1 - prior) * fpr.value) - baseline
+    if excess <= 0 or not (tpr.squares and fpr.squares):
+        return baseline
+    limit, error = 0.0, alpha / 2
+    for _ in range(_FOLDS):
+        z = -float(ndtri(error))
+        slack = 2 * math.hypot(prior * tpr.falls(z, error), (1 - prior) * fpr.rises(z, error))
+        higher = excess - slack
+        if higher <= limit + _FOLDED_CLOSE:
+            break
+        limit = higher
+        error = alpha - float(ndtr(-z * (excess + limit) / slack))
+    return min(1.0, baseline + limit)

@@ -17,6 +17,8 @@ ScoreKind = Literal["float", "integer", "bool", "string"]
 
 EXACT_ROWS: Final = 1 << 21  # what keeps the whole run under 400 MiB
 _EXACT_VALUES: Final = 1 << 23
+# Draws of up to so many rows.
+_DRAWS: Final = {1 << 12: 4, 1 << 17: 2}
 _LEAST_CELLS: Final = 512
 _MOST_CELLS: Final = 4096
 _ROWS_PER_CELL: Final = 1 << 18
@@ -47,12 +49,14 @@ class Plan:
         burn_in: micro-blocks that only train.
         seed: of the row assignment.
         exact: the scores are kept, so that threshold statistics are exact.
+        draws: how often the rows are assigned to micro-blocks, at least 1.
     """
 
     columns: tuple[ColumnPlan, ...]
     burn_in: int
     seed: int
     exact: bool
+    draws: int = 1
 
 
 def kept_exactly(rows: int, columns: int) -> bool:
@@ -98,7 +102,18 @@ def make_plan(
                 members, holdout, kind, prior=prior, discrete=discrete, rows=rows, exact=exact
             )
         )
-    return Plan(columns=tuple(columns), burn_in=burn_in, seed=seed, exact=exact)
+    return Plan(
+        columns=tuple(columns),
+        burn_in=burn_in,
+        seed=seed,
+        exact=exact,
+        draws=_draws(rows) if exact else 1,
+    )
+
+
+def _draws(rows: int) -> int:
+    """Return how many draws keep luck small: one hardly moves the answer of many rows."""
+    return next((draws for most, draws in _DRAWS.items() if rows <= most), 1)
 
 
 def column_plan(

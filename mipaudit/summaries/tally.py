@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 
 from mipaudit.maths.class_limits.roc_counts import Ladder, ladder_of_rows
 from mipaudit.summaries.cells.codes import CellCodes, CodeCounter, Workspace
-from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS, micro_labels, rank_bytes
+from mipaudit.summaries.identity.row_rank import (
+    MICRO_BLOCKS,
+    micro_blocks,
+    micro_labels,
+    rank_bytes,
+)
+from mipaudit.summaries.ranked_rows import RankedRows, ranked
 from mipaudit.summaries.sample import BurnInSample
 
 if TYPE_CHECKING:
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
 
 # Rows whose codes are widened for counting at once.
 _AT_ONCE: Final = 1 << 18
+# Added to the seed for each further draw.
+_NEXT_DRAW: Final = 0x5EC0_5EC0_5EC0_5EC1
 _INT64: Final = np.dtype(np.int64)
 
 
@@ -47,6 +55,7 @@ class ColumnCounts:
         evaluated: ladder of the rows outside the burn-in.
         infinite: number of infinite scores.
         discrete: whether every burn-in value is a cell of its own.
+        ranked: the rows themselves, for more than one assignment to blocks; None for many.
     """
 
     blocks: NDArray[np.int64]
@@ -56,6 +65,7 @@ class ColumnCounts:
     evaluated: Ladder
     infinite: int
     discrete: bool
+    ranked: RankedRows | None = None
 
     @cached_property
     def trained(self) -> NDArray[np.int64]:
@@ -77,8 +87,10 @@ class ColumnTally(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
-        """Take in a batch; for the labels see `Tally.take`."""
+    def add(
+        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
+    ) -> None:
+        """Take in a batch; for the labels and the further draws see `Tally.take`."""
 
     @abstractmethod
     def merge(self, other: Self) -> None:
@@ -97,11 +109,13 @@ class KeptColumn(ColumnTally):
     def __init__(self, plan: ColumnPlan) -> None:
         """Start empty."""
         self._plan = plan
-        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8]]] = []
+        self._kept: list[tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]]] = []
 
-    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+    def add(
+        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
+    ) -> None:
         """Keep a batch; the arrays must not change afterwards."""
-        self._kept.append((scores, labels))
+        self._kept.append((scores, labels, further))
 
     def merge(self, other: Self) -> None:
         """Add the rows of another part."""
@@ -113,7 +127,7 @@ class KeptColumn(ColumnTally):
         One sort serves the cells and both ladders: rows in order of score are cut
         into cells by looking up the edges, not the rows.
         """
-        scores, labels = self._in_order()
+        scores, labels, further = self._in_order()
         cells = self._plan.cells
         member = labels & np.uint8(1)
         late = np.flatnonzero(labels >= 2 * burn_in)
@@ -129,20 +143,24 @@ class KeptColumn(ColumnTally):
                 - np.searchsorted(scores, np.inf, side="left")
             ),
             discrete=self._plan.discrete,
+            ranked=ranked(scores, labels, further, discrete=self._plan.discrete),
         )
 
-    def _in_order(self) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    def _in_order(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]]:
         """Return the scores in increasing order with their labels, and let go of the rows."""
         if len(self._kept) == 1:
-            ((scores, labels),) = self._kept
+            ((scores, labels, further),) = self._kept
         else:
-            scores = np.concatenate([part for part, _ in self._kept])
-            labels = np.concatenate([part for _, part in self._kept])
+            scores = np.concatenate([part for part, _, _ in self._kept])
+            labels = np.concatenate([part for _, part, _ in self._kept])
+            further = np.concatenate([part for _, _, part in self._kept])
         self._kept.clear()
         if (scores[1:] >= scores[:-1]).all():  # as rows in canonical order are
-            return scores, labels
+            return scores, labels, further
         order = np.argsort(scores)
-        return scores[order], labels[order]
+        return scores[order], labels[order], further[order]
 
 
 class CountedColumn(ColumnTally):
@@ -161,8 +179,11 @@ class CountedColumn(ColumnTally):
         self._fine = CodeCounter(cells.count * 4)
         self._infinite = 0
 
-    def add(self, scores: NDArray[np.float64], labels: NDArray[np.uint8]) -> None:
+    def add(
+        self, scores: NDArray[np.float64], labels: NDArray[np.uint8], further: NDArray[np.uint8]
+    ) -> None:
         """Count a batch."""
+        del further
         codes, searched = self._codes(scores, self._room)
         shift = self._codes.shift
         index = self._room.array("place", scores.size, _INT64)
@@ -260,12 +281,17 @@ class Tally:
     def take(self, rows: Rows, top: NDArray[np.uint8]) -> None:
         """Count a batch, given the rows' top rank bytes.
 
-        A row's label is 2 * micro-block + member.
+        A row's label is 2 * micro-block + member; the micro-blocks of further draws, shape
+        (n, draws - 1), are for rows that are assigned more than once.
         """
         labels = micro_labels(top)
         labels |= rows.member.view(np.uint8)
+        further = np.empty((labels.size, self._plan.draws - 1), dtype=np.uint8)
+        for draw in range(further.shape[1]):
+            seed = self._plan.seed + (draw + 1) * _NEXT_DRAW
+            further[:, draw] = micro_blocks(rank_bytes(rows, seed))
         for tally, scores in zip(self.columns, rows.scores, strict=True):
-            tally.add(scores, labels)
+            tally.add(scores, labels, further)
 
     def merge(self, other: Self) -> None:
         """Add the counts of another part; exactly associative and commutative."""

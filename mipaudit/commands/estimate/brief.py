@@ -48,7 +48,7 @@ _SHOWN_FPR: Final = 0.01
 _SAME: Final = frozenset({"advantage", "excess", "eta", "accuracy"})
 # The standard deviation over seeds, as a share of what is between limit and best estimate: the
 # median over laws, from 300 to 10,000 rows.
-_SEED_SHARE: Final = 0.25
+_SEED_SHARE: Final = 0.1
 
 
 def estimate_brief(report: Report) -> Brief:

@@ -120,7 +120,7 @@ class LinearEvidence(MetricEvidence):
     @property
     def method(self) -> str:
         """Name the method of the lower limit."""
-        return "exact blocks" if self.evidence.strict else "prequential with MOVER"
+        return self._advantage.held_out.method
 
     @property
     def class_method(self) -> str:

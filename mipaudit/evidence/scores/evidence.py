@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mipaudit.evidence.scores.averaged import Averaged, averaged
 from mipaudit.evidence.scores.exact_blocks import ExactBlocks, exact_blocks
 from mipaudit.evidence.scores.prequential import HeldOut, equal_mass_starts, held_out
 from mipaudit.maths.binomial import clopper_pearson_upper
@@ -148,11 +149,13 @@ class Evidence:
         return CLASSES if self.ordered else ()
 
     @cached_property
-    def held_out(self) -> HeldOut | ExactBlocks:
+    def held_out(self) -> HeldOut | Averaged | ExactBlocks:
         """Return the held-out guesses of attackers that learn on the past."""
         blocks, burn_in = self.counts.blocks, self.counts.burn_in
         if self.strict:
             return exact_blocks(blocks, burn_in, self.prior, self._rng(0))
+        if self.counts.ranked is not None:
+            return averaged(self.counts.ranked, self.prior)
         return held_out(blocks, burn_in, self.prior)
 
     @cached_property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ _MEMBER, _HOLDOUT = 1, 0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactBlocks:
     """Right guesses out of a fixed number of trials."""
+
+    method: ClassVar[str] = "exact blocks"
 
     correct: int
     trials: int

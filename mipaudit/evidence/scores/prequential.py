@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,6 @@ def _interval(
     after: Differences, before: Differences, cells: NDArray[np.int32], chosen: Sets
 ) -> None:
     """Set the best single interval of cells, from the running totals (Kadane)."""
-    # fmin: there is no NaN, and not looking for one is faster.
     least = np.fmin.accumulate(before, axis=1)
     stop = (after - least).argmax(axis=1)
     lowest = least[np.arange(stop.size), stop]
@@ -168,6 +167,8 @@ class HeldOut:
         n_holdout: effective number of holdout records.
         prior: p in (0, 1).
     """
+
+    method: ClassVar[str] = "prequential with MOVER"
 
     tpr: float
     fpr: float

@@ -86,7 +86,7 @@ def _any_advantage(evidence: Evidence, share: ErrorShare) -> Estimate:
     return Estimate(
         quantity="advantage",
         score=evidence.score,
-        method="exact blocks" if strict else "prequential with MOVER",
+        method=evidence.held_out.method,
         attackers="any",
         value=evidence.held_out.value,
         lower=evidence.lower(share.one_sided),

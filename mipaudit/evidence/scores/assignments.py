@@ -1,0 +1,151 @@
+"""Rows in many assignments: which of them only train, in which block the others are, and cells.
+
+An assignment says which rows are the burn-in and in which block every other row is scored.
+There are several draws, each turned by every eighth of a turn, so that every row trains and
+counts as often as any other. Each assignment cuts the scores into cells by its own burn-in.
+
+Everything is counted in whole numbers, so that no processor and no batch moves an answer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mipaudit.summaries.identity.row_rank import MICRO_BLOCKS
+from mipaudit.summaries.sample import burn_in_blocks
+
+if TYPE_CHECKING:
+    from mipaudit.summaries.ranked_rows import RankedRows
+
+TURNS: Final = 8
+BLOCKS: Final = 6
+HALVES: Final = 2
+HOLDOUT, MEMBER = 0, 1
+# The burn-in of one assignment is longer than where there is only one.
+_LONGER: Final = 1.5
+_MOST_CELLS: Final = 512
+_FEWEST_CELLS: Final = 4
+# The mass of a burn-in is below this power of two, in whole numbers.
+_WHOLE_BITS: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Assigned:
+    """Rows of both classes in S assignments.
+
+    Attributes:
+        member: shape (n,).
+        place: where each row is counted: an index of the flat `counts`, shape (S, n).
+        counts: rows by half of the burn-in or block after it, class and cell, as whole
+            numbers in float32, shape (S, HALVES + BLOCKS, 2, K).
+    """
+
+    member: NDArray[np.bool_]
+    place: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+
+def assigned(rows: RankedRows, prior: float) -> Assigned:
+    """Return the rows in all their assignments.
+
+    Args:
+        rows: of both classes, fewer than 2^24.
+        prior: p in (0, 1): the classes' weights where cells have equal mass.
+    """
+    labels = rows.micro_blocks.astype(np.intp) * 2
+    labels += rows.member
+    totals = [np.bincount(one, minlength=2 * MICRO_BLOCKS) for one in labels]
+    sizes = totals[0].reshape(-1, 2).sum(axis=0)
+    burn_in = math.ceil(_LONGER * burn_in_blocks(int(sizes[MEMBER]), int(sizes[HOLDOUT])))
+    if rows.discrete:
+        cells = power_of_two(2 * int(rows.rank[-1]) + 1)
+        cell = rows.rank.astype(np.int32)
+    else:
+        cells = min(power_of_two(rows.member.size * burn_in // MICRO_BLOCKS), _MOST_CELLS)
+        weights = _weights(np.array(totals).reshape(-1, MICRO_BLOCKS, 2), burn_in, prior)
+        cell = _cells(rows.rank, _looked_up(weights, labels), cells)
+    place = _looked_up(_places(len(labels), burn_in, cells), labels)
+    place += cell
+    shape = (len(place), HALVES + BLOCKS, 2, cells)
+    counts = np.bincount(place.ravel(), minlength=math.prod(shape))
+    return Assigned(
+        member=rows.member, place=place, counts=counts.astype(np.float32).reshape(shape)
+    )
+
+
+def power_of_two(most: int) -> int:
+    """Return the greatest power of two that is at most this, but no less than 4."""
+    return max(_FEWEST_CELLS, (1 << most.bit_length()) >> 1)
+
+
+def _turned(tables: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return each table by micro-block, (..., 64, 2), turned by each eighth of a turn."""
+    step = MICRO_BLOCKS // TURNS
+    return np.stack([np.roll(tables, -turn * step, axis=-2) for turn in range(TURNS)], axis=-3)
+
+
+def _looked_up(tables: NDArray[np.int32], labels: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return what the tables of each draw, (draws, TURNS, 64, 2), say of its rows, (S, n)."""
+    found = np.empty((*tables.shape[:2], labels.shape[1]), dtype=tables.dtype)
+    for table, label, out in zip(tables, labels, found, strict=True):
+        # Every label is in range: to clip is quicker than to ask.
+        table.reshape(TURNS, -1).take(label, axis=1, out=out, mode="clip")
+    return found.reshape(-1, labels.shape[1])
+
+
+@lru_cache(maxsize=64)
+def _places(draws: int, burn_in: int, cells: int) -> NDArray[np.int32]:
+    """Return the first index in `counts` of rows by draw, turn, micro-block and class."""
+    late = np.arange(MICRO_BLOCKS - burn_in)
+    group = np.concatenate([np.arange(burn_in) % HALVES, HALVES + late * BLOCKS // late.size])
+    table = _turned((group[:, None] * 2 + np.arange(2)).astype(np.int32))
+    first = np.arange(draws * TURNS, dtype=np.int32).reshape(draws, TURNS, 1, 1)
+    return (table + first * np.int32(2 * (HALVES + BLOCKS))) * np.int32(cells)
+
+
+def _weights(totals: NDArray[np.intp], burn_in: int, prior: float) -> NDArray[np.int32]:
+    """Return the mass of each row in whole numbers, by draw, turn, micro-block and class.
+
+    Rows of the burn-in alone have any; the classes have p and 1 - p of it.
+
+    Args:
+        totals: rows by draw, micro-block and class, shape (draws, 64, 2).
+        burn_in: micro-blocks that only train.
+        prior: p in (0, 1).
+    """
+    burned = _burned(burn_in)
+    trained = (totals[:, None] * burned).sum(axis=2, keepdims=True)
+    each = ((1 << _WHOLE_BITS) - 1) * np.array([1 - prior, prior]) / np.maximum(trained, 1)
+    return np.asarray(each.astype(np.int32) * burned)
+
+
+@lru_cache(maxsize=64)
+def _burned(burn_in: int) -> NDArray[np.int32]:
+    """Return 1 for the micro-blocks that only train, by turn and class, else 0."""
+    return _turned(
+        np.repeat(np.arange(MICRO_BLOCKS)[:, None] < burn_in, 2, axis=1).astype(np.int32)
+    )
+
+
+def _cells(rank: NDArray[np.int64], mass: NDArray[np.int32], count: int) -> NDArray[np.int32]:
+    """Return the cell of each row in each assignment, shape (S, n).
+
+    A value's cell is the mass of the burn-in below it, with half of its own: cells of equal
+    mass, and those of a frequent value hold nothing else.
+    """
+    up_to = np.cumsum(mass, axis=1, dtype=np.int32)
+    last = np.flatnonzero(np.diff(rank, append=-1))
+    tied = last.size < rank.size
+    if tied:
+        up_to = up_to[:, last]
+        mass = np.diff(up_to, axis=1, prepend=np.int32(0))
+    mass >>= 1
+    up_to -= mass
+    up_to >>= _WHOLE_BITS - (count.bit_length() - 1)
+    return up_to[:, rank] if tied else up_to

@@ -1,0 +1,216 @@
+"""The lower limit for any attacker from rows in memory: many assignments of them, averaged.
+
+Attackers are fitted on the past and judged on the next block, so that the mean of each
+assignment is at most the optimum (after Luedtke and van der Laan 2016). The answer must not
+hang on one of them: it is the mean over all. Later blocks, whose attackers have seen more,
+weigh more.
+
+The mean is what each row adds to it: its variance is that of these shares, at least what one
+attacker who was fixed beforehand and judged on all rows would have, and at most that of one
+assignment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, HOLDOUT, MEMBER, Assigned, assigned
+from mipaudit.evidence.scores.soft_attackers import (
+    Family,
+    Floats,
+    Lessons,
+    Places,
+    Singles,
+    families,
+)
+from mipaudit.maths.binomial import MeanRate, folded_lower
+
+if TYPE_CHECKING:
+    from mipaudit.summaries.ranked_rows import RankedRows
+
+# Standard errors that the choice of an attacker takes off what it gained: for 1,000 rows,
+# for ten times as many, and within what bounds.
+_CAUTION: Final = (0.5, 1.5)
+_CAUTION_WITHIN: Final = (0.5, 3.0)
+_CONSTANTS: Final = 2
+# Cells of audits that learn together: some megabytes of tables.
+_CELLS_AT_ONCE: Final = 1 << 9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Averaged:
+    """Rates of attackers fixed before the rows that they are judged on, over all assignments."""
+
+    tpr: MeanRate
+    fpr: MeanRate
+    prior: float
+    assignments: int
+
+    @property
+    def method(self) -> str:
+        """Name the method of the lower limit."""
+        return f"prequential, {self.assignments} assignments averaged, folded score limit"
+
+    @property
+    def value(self) -> float:
+        """Return the estimate, clipped at the baseline: biased downward."""
+        p = self.prior
+        value = 1 - 2 * p + 2 * (p * self.tpr.value - (1 - p) * self.fpr.value)
+        return max(abs(2 * p - 1), value)
+
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error of the value; above 0 at rates of 0 and 1, too."""
+        p = self.prior
+        spread = (p * p * self.tpr.cautious, (1 - p) ** 2 * self.fpr.cautious)
+        return min(1.0, 2 * math.sqrt(sum(spread)))
+
+    def lower(self, alpha: float) -> float:
+        """Return the lower limit at one-sided error alpha, at least the baseline."""
+        return folded_lower(self.tpr, self.fpr, prior=self.prior, alpha=alpha)
+
+
+def averaged(rows: RankedRows, prior: float) -> Averaged:
+    """Return the mean held-out rates over all assignments.
+
+    Args:
+        rows: of both classes.
+        prior: p in (0, 1).
+    """
+    return averaged_each([rows], prior)[0]
+
+
+def averaged_each(audits: Sequence[RankedRows], prior: float) -> list[Averaged]:
+    """Return the mean held-out rates of many audits, each as if it were alone.
+
+    Audits that have as many cells learn together: one call does for all.
+    """
+    runs = [assigned(rows, prior) for rows in audits]
+    alike: dict[tuple[int, bool], list[int]] = {}
+    for index, (rows, run) in enumerate(zip(audits, runs, strict=True)):
+        alike.setdefault((run.counts.shape[-1], rows.discrete), []).append(index)
+    found: dict[int, Averaged] = {}
+    for (cells, discrete), indices in alike.items():
+        for together in _stacks(indices, cells):
+            stacked = [runs[index] for index in together]
+            means = _together(stacked, prior, discrete=discrete)
+            found.update(zip(together, means, strict=True))
+    return [found[index] for index in range(len(audits))]
+
+
+def _stacks(indices: list[int], cells: int) -> Iterator[list[int]]:
+    """Yield as many at once as stay in the processor's cache."""
+    step = max(1, _CELLS_AT_ONCE // cells)
+    for first in range(0, len(indices), step):
+        yield indices[first : first + step]
+
+
+def _together(runs: list[Assigned], prior: float, *, discrete: bool) -> list[Averaged]:
+    counts = np.concatenate([run.counts for run in runs])
+    sizes = counts.sum(axis=-1, dtype=np.float64)
+    caution = np.concatenate([np.full(len(run.counts), _caution(run)) for run in runs])
+    lessons = Lessons(counts=counts, prior=prior, discrete=discrete)
+    guesses, weights = _chosen(lessons, sizes, caution)
+    ends = np.cumsum([len(run.counts) for run in runs])[:-1]
+    split = (np.split(one, ends) for one in (sizes, guesses, weights))
+    return [
+        _mean(run, size, guess, weight, prior)
+        for run, size, guess, weight in zip(runs, *split, strict=True)
+    ]
+
+
+def _caution(run: Assigned) -> float:
+    """Return how many standard errors the choice of an attacker takes off its gain."""
+    n_members = int(np.count_nonzero(run.member))
+    n_holdout = run.member.size - n_members
+    rows = 4 / (1 / max(n_holdout, 1) + 1 / max(n_members, 1))
+    start, growth = _CAUTION
+    low, high = _CAUTION_WITHIN
+    return min(max(start + growth * math.log10(rows / 1000), low), high)
+
+
+def _chosen(lessons: Lessons, sizes: Floats, caution: Floats) -> tuple[Floats, Floats]:
+    """Return what is guessed in each block, (Z, BLOCKS, K), and its weight, (Z, BLOCKS)."""
+    found = list(families(lessons))
+    precision = _precision(sizes, lessons.prior)
+    best = _best(found, precision, sizes, caution, lessons.prior)
+    guesses = np.empty((len(best), BLOCKS, lessons.counts.shape[-1]))
+    first = 0
+    for family in found:
+        count = family.hits.shape[2]
+        z, b = np.nonzero((best >= first) & (best < first + count))
+        if z.size:
+            guesses[z, b] = family.values(best[z, b] - first, z, b + HALVES)
+        first += count
+    weights = precision[:, HALVES:] * ((np.arange(BLOCKS) + 0.5) / BLOCKS) ** 2
+    total = weights.sum(axis=1, keepdims=True)
+    return guesses, weights / np.where(total > 0, total, 1)
+
+
+def _precision(sizes: Floats, prior: float) -> Floats:
+    """Return the precision of each block, common to both classes; 0 where one is missing."""
+    rows = np.maximum(sizes, 1)
+    variance = prior**2 / rows[..., MEMBER] + (1 - prior) ** 2 / rows[..., HOLDOUT]
+    return np.where((sizes > 0).all(axis=-1), 1 / variance, 0.0)
+
+
+def _best(
+    found: list[Family], precision: Floats, sizes: Floats, caution: Floats, prior: float
+) -> Places:
+    """Return which attacker had the best past before each block: gain less standard errors.
+
+    A constant one is taken only where no other has gained more than it.
+    """
+    weight = precision[..., None, None] / np.maximum(sizes, 1)[:, :, None]
+    total = np.maximum(_running(precision.copy()), 1e-12)[..., None, None]
+
+    def past(sums: list[Singles]) -> Floats:
+        return _running(weight * np.concatenate(sums, axis=2)) / total
+
+    rates = past([family.hits for family in found])
+    spread = past([family.squares for family in found]) - rates * rates
+    rows = _running(np.maximum(sizes, 1))[:, :, None]
+    shares = np.array([1 - prior, prior])
+    doubt = (np.maximum(spread, 0) + 0.5 / rows) / rows @ (shares * shares)
+    gain = prior * rates[..., MEMBER] - (1 - prior) * rates[..., HOLDOUT]
+    careful = gain - caution[:, None, None] * np.sqrt(doubt)
+    picked = careful[..., _CONSTANTS:].argmax(axis=-1) + _CONSTANTS
+    gained = np.take_along_axis(gain, picked[..., None], axis=-1)[..., 0]
+    constant = gain[..., :_CONSTANTS]
+    best = np.where(gained < constant.max(axis=-1), constant.argmax(axis=-1), picked)
+    return np.asarray(best[:, HALVES - 1 : -1])
+
+
+def _running(blocks: Floats) -> Floats:
+    """Return the sums up to and with each block, in place: along the second axis."""
+    for block in range(1, blocks.shape[1]):
+        blocks[:, block] += blocks[:, block - 1]
+    return blocks
+
+
+def _mean(run: Assigned, sizes: Floats, guesses: Floats, weights: Floats, prior: float) -> Averaged:
+    """Return the mean rates, from what each row adds to them."""
+    each = np.zeros(sizes.shape)
+    each[:, HALVES:] = weights[..., None] / np.maximum(sizes[:, HALVES:], 1) / len(weights)
+    table = np.zeros(run.counts.shape)
+    np.multiply(guesses[:, :, None], each[:, HALVES:, :, None], out=table[:, HALVES:])
+    added = table.ravel()[run.place].sum(axis=0)
+    counted = each.ravel()[run.place // run.counts.shape[-1]].sum(axis=0)
+    table[:, HALVES:] *= guesses[:, :, None]
+    squares = np.einsum("sbck,sbck->c", table, run.counts)
+    one = (weights[..., None] ** 2 / np.maximum(sizes[:, HALVES:], 1)).sum(axis=1).mean(axis=0)
+    rates = []
+    for side, rows in ((MEMBER, run.member), (HOLDOUT, ~run.member)):
+        share, part = added[rows], counted[rows]
+        value = float(min(share.sum(), 1.0))
+        left = share - part * value
+        seen = share.size / max(share.size - 1, 1) * float(left @ left)
+        within = max(float(squares[side]) - value * value, 0.0)
+        variance = min(max(seen, within / max(share.size, 1)), within * float(one[side]))
+        rates.append(MeanRate(value=value, variance=variance, squares=float(part @ part)))
+    return Averaged(tpr=rates[0], fpr=rates[1], prior=prior, assignments=len(weights))

@@ -1,0 +1,158 @@
+"""Many assignments averaged, against loops over rows, and for coverage where laws are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from mipaudit.evidence.scores.assignments import BLOCKS, HALVES, TURNS, assigned
+from mipaudit.evidence.scores.averaged import averaged, averaged_each
+from mipaudit.evidence.scores.soft_attackers import Lessons, families
+from mipaudit.maths.binomial import MeanRate, folded_lower
+from mipaudit.summaries.ranked_rows import RankedRows
+from mipaudit.validation.laws.catalogue import law
+
+
+def _ranked(scores, member, seed, *, discrete=False, draws=2):
+    order = np.lexsort((member, scores))
+    scores, member = scores[order], member[order]
+    rank = np.concatenate([[0], np.cumsum(scores[1:] != scores[:-1])])
+    blocks = np.random.default_rng(seed).integers(0, 64, (draws, scores.size), dtype=np.uint8)
+    return RankedRows(rank=rank, member=member, micro_blocks=blocks, discrete=discrete)
+
+
+def _drawn(name, n_members, n_holdout, seed, **how):
+    rng = np.random.default_rng([seed, n_members, n_holdout])
+    members, holdout = law(name).sample(rng, n_members, n_holdout)
+    member = np.repeat([True, False], [n_members, n_holdout])
+    return _ranked(np.concatenate([members, holdout]), member, seed, **how)
+
+
+def _lessons(rows, prior=0.5):
+    run = assigned(rows, prior)
+    return Lessons(counts=run.counts, prior=prior, discrete=rows.discrete)
+
+
+def test_every_row_trains_as_often_as_any_other():
+    run = assigned(_drawn("gauss-shift-0.5", 150, 90, 1), 0.5)
+    cells = run.counts.shape[-1]
+    group = run.place // (2 * cells) % (HALVES + BLOCKS)
+    for draw in np.split(group, len(group) // TURNS):
+        trained = (draw < HALVES).sum(axis=0)
+        assert trained.max() - trained.min() <= 1
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.9])
+def test_counts_are_of_the_rows(prior):
+    rows = _drawn("two-valued", 80, 50, 2, discrete=True)
+    run = assigned(rows, prior)
+    for s, counts in enumerate(run.counts):
+        again = np.zeros(run.counts.shape, dtype=int).ravel()
+        for place in run.place[s]:
+            again[place] += 1
+        assert (again.reshape(run.counts.shape)[s] == counts).all()
+    by_class = run.counts.sum(axis=(1, 3))
+    assert (by_class == [50, 80]).all()
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
+def test_what_is_counted_of_attackers_is_what_they_guess(discrete, prior):
+    name = "zipf-leak-1000" if discrete else "gauss-scale-2"
+    lessons = _lessons(_drawn(name, 400, 300, 3, discrete=discrete), prior)
+    z, g = (one.ravel() for one in np.indices(lessons.counts.shape[:2]))
+    for family in families(lessons):
+        for e in range(family.hits.shape[2]):
+            guess = family.values(np.full(z.shape, e), z, g)
+            assert (guess >= 0).all()
+            assert (guess <= 1).all()
+            seen = lessons.counts[z, g].astype(float)
+            hits = np.einsum("nk,nck->nc", guess, seen)
+            squares = np.einsum("nk,nck->nc", guess**2, seen)
+            assert family.hits[z, g, e] == pytest.approx(hits, abs=1e-3)
+            assert family.squares[z, g, e] == pytest.approx(squares, abs=1e-3)
+
+
+def test_no_attacker_sees_the_block_that_it_is_judged_on():
+    lessons = _lessons(_drawn("gauss-shift-1", 300, 300, 4))
+    later = lessons.counts.copy()
+    block = HALVES + 2
+    later[:, block:] = np.random.default_rng(4).permuted(later[:, block:], axis=-1)[..., ::-1]
+    other = Lessons(counts=later, prior=0.5, discrete=False)
+    z = np.arange(len(later))
+    for family, again in zip(families(lessons), families(other), strict=True):
+        for e in range(family.hits.shape[2]):
+            at = np.full(z.shape, e), z, np.full(z.shape, block)
+            assert (family.values(*at) == again.values(*at)).all()
+
+
+def test_many_audits_at_once_are_as_each_alone():
+    audits = [
+        _drawn("gauss-shift-1", 300, 300, 5),
+        _drawn("two-valued", 40, 400, 6, discrete=True),
+        _drawn("gauss-shift-0.25", 310, 290, 7),
+        _drawn("gauss-scale-2", 30, 30, 8, draws=4),
+    ]
+    assert averaged_each(audits, 0.5) == [averaged(one, 0.5) for one in audits]
+
+
+def test_the_limit_is_what_shows_on_either_side_with_the_error():
+    tpr, fpr = (MeanRate(value=v, variance=1e-4, squares=1e-9) for v in (0.53, 0.5))
+    limit = folded_lower(tpr, fpr, prior=0.5, alpha=0.05)
+    shown, error = 0.03, math.sqrt(2e-4)
+    tails = norm.sf((shown - limit) / error) + norm.sf((shown + limit) / error)
+    assert 0 < limit < shown
+    assert tails == pytest.approx(0.05, abs=1e-4)
+
+
+def test_far_from_chance_the_limit_is_one_sided():
+    tpr, fpr = (MeanRate(value=v, variance=1e-4, squares=1e-9) for v in (0.7, 0.3))
+    limit = folded_lower(tpr, fpr, prior=0.5, alpha=0.025)
+    assert limit == pytest.approx(0.4 - norm.isf(0.025) * math.sqrt(2e-4), abs=1e-4)
+
+
+def test_no_limit_is_below_the_baseline_or_above_1():
+    sure = MeanRate(value=1.0, variance=0.0, squares=1e-3)
+    never = MeanRate(value=0.0, variance=0.0, squares=1e-3)
+    assert folded_lower(never, sure, prior=0.9, alpha=0.025) == pytest.approx(0.8)
+    assert 0.9 < folded_lower(sure, never, prior=0.5, alpha=0.025) <= 1
+
+
+_CELLS = [
+    ("null-gaussian", 30, 30, 0.5),
+    ("null-gaussian", 300, 300, 0.5),
+    ("null-discrete-2", 300, 300, 0.5),
+    ("null-gaussian", 25, 1000, 0.5),
+    ("null-gaussian", 200, 200, 0.1),
+    ("gauss-shift-0.25", 100, 100, 0.5),
+    ("two-valued", 300, 300, 0.5),
+    ("gauss-shift-1", 150, 150, 0.9),
+]
+
+
+@pytest.mark.parametrize(("name", "n_members", "n_holdout", "prior"), _CELLS)
+def test_the_limit_holds(name, n_members, n_holdout, prior):
+    files, alpha = 300, 0.025
+    discrete = name in {"two-valued", "null-discrete-2"}
+    audits = [
+        _drawn(name, n_members, n_holdout, seed, discrete=discrete, draws=4)
+        for seed in range(files)
+    ]
+    truth = law(name).advantage(prior)
+    misses = sum(one.lower(alpha) > truth + 1e-12 for one in averaged_each(audits, prior))
+    assert misses <= binom.isf(1e-4, files, alpha)
+
+
+def test_a_limit_that_is_not_folded_misses_more_often_than_it_may():
+    """The control: the score limit by itself, on two values without a leak."""
+    files, alpha = 600, 0.025
+    audits = [_drawn("null-discrete-2", 300, 300, seed, discrete=True) for seed in range(files)]
+    z = norm.isf(alpha)
+    misses = 0
+    for one in averaged_each(audits, 0.5):
+        slack = math.hypot(one.tpr.falls(z, alpha), one.fpr.rises(z, alpha))
+        misses += one.tpr.value - one.fpr.value - slack > 0
+    assert misses > binom.isf(0.05, files, alpha)
