@@ -63,7 +63,7 @@ _OUTCOMES: Final = {
     "not_certifiable": "NOTHING CERTIFIED",
 }
 _MOODS: Final[Mapping[str, Mood]] = {"refuted": "bad", "not_certifiable": "open"}
-_WORTH: Final = {
+WORTH: Final = {
     "assumes-gdp": "if the noise is Gaussian",
     "if-exchangeable": "if rows were trials",
     "if-fair-coins": "if coins were fair",
@@ -262,7 +262,7 @@ def _limit(report: EpsilonReport) -> str:
             f"{trials}"
         )
     if top.lower:
-        worth = f" {_WORTH[top.validity]}," if top.validity in _WORTH else ""
+        worth = f" {WORTH[top.validity]}," if top.validity in WORTH else ""
         return (
             f"Every epsilon below {lower_figure(top.lower)} is refuted at delta {delta},{worth} "
             f"with {sure} confidence."
@@ -270,7 +270,7 @@ def _limit(report: EpsilonReport) -> str:
     others = [one for one in report.statements if one.lower]
     if others:
         other = max(others, key=lambda one: one.lower or 0.0)
-        worth = f", {_WORTH[other.validity]}" if other.validity in _WORTH else ""
+        worth = f", {WORTH[other.validity]}" if other.validity in WORTH else ""
         return (
             f"The limit that decides refutes no epsilon at delta {delta}; another, by itself, "
             f"refutes those below {lower_figure(other.lower or 0.0)}{worth}."
@@ -336,9 +336,9 @@ def _drawn(report: EpsilonReport) -> Grid:
 
 
 def _standing(one: EpsilonStatement) -> str:
-    if one.decides and one.validity not in _WORTH:
+    if one.decides and one.validity not in WORTH:
         return "decides"
-    return _WORTH.get(one.validity, "beside it")
+    return WORTH.get(one.validity, "beside it")
 
 
 def _notes(report: EpsilonReport) -> Iterator[str]:

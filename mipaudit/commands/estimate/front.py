@@ -9,7 +9,6 @@ from mipaudit.commands.estimate.page import mood
 from mipaudit.commands.estimate.words import AVERAGE
 from mipaudit.evidence.judgement.implication import strongest_implication
 from mipaudit.evidence.scores.rows import joint_p_value
-from mipaudit.formats.document import STATUS
 from mipaudit.formats.page import (
     ALIKE,
     NEITHER,
@@ -20,6 +19,7 @@ from mipaudit.formats.page import (
     only_tried,
 )
 from mipaudit.formats.policy.blocks import limit_name
+from mipaudit.formats.policy.judged import UNDECIDED, verdict_head
 from mipaudit.statements.policy import against_phrase, restatement, settling_words
 from mipaudit.statements.text.guesses import (
     advantage_words,
@@ -32,7 +32,7 @@ from mipaudit.statements.text.guesses import (
 )
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import number_text, upper_text
-from mipaudit.statements.verdict import COPIES, left_out_note, verdict_note
+from mipaudit.statements.verdict import COPIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,10 +139,7 @@ def _verdict(report: Report) -> str:
     guesses = None if check is None else _guesses(check, report.design.prior)
     if check is None or guesses is None:
         return ""
-    note = verdict_note(verdict) + left_out_note(
-        [one for one in report.findings if one.code != COPIES]
-    )
-    head = f"{STATUS[verdict.status]}{note}"
+    head = verdict_head(report, COPIES)
     match verdict.status:
         case "not_met":
             least = right_at_least(guesses.lower, guesses.marks)
@@ -154,7 +151,7 @@ def _verdict(report: Report) -> str:
         case "met":
             return f"{head}{_met(report, guesses)}"
         case _:
-            return f"{head}: this test neither passes nor fails the release."
+            return f"{head}: {UNDECIDED}"
 
 
 def _figures(report: Report) -> str:

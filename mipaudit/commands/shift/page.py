@@ -21,17 +21,28 @@ from mipaudit.formats.document import (
     short_class,
 )
 from mipaudit.formats.drawing import Interval, intervals, marks_of
+from mipaudit.formats.page import Front, confidence_words, limit_fact, member_words
 from mipaudit.formats.policy.blocks import check_cases, policy_headline, policy_mood
-from mipaudit.formats.policy.judged import SETTLES, judged_brief
+from mipaudit.formats.policy.judged import SETTLES, deciding, judged_brief, verdict_head
 from mipaudit.statements.policy import against_phrase
+from mipaudit.statements.text.guesses import (
+    advantage_words,
+    compared,
+    guess_words,
+    right_at_least,
+    right_at_most,
+    simple_kind,
+)
 from mipaudit.statements.text.printable_names import safe_name
 from mipaudit.statements.text.rounding import count_text, lower_text, percent_text, upper_text
+from mipaudit.statements.verdict import COPIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mipaudit.commands.shift.report import ShiftReport
     from mipaudit.formats.document import Picture
+    from mipaudit.statements.estimate import Attackers
 
 _MOST_TESTS: Final = 20
 _FEW: Final = 3
@@ -41,6 +52,17 @@ _ASPECTS: Final = {
     "dates": "dates",
     "missing": "missing or not",
 }
+
+_NO_RELEASE: Final = (
+    "Nothing of the release was looked at: this says how fair a test on these records is, not "
+    "whether the release leaks."
+)
+_COUNTED: Final = (
+    "What an audit of the release finds on these records may be this difference, in whole or in "
+    "part."
+)
+_SMALLER: Final = "A smaller difference than can be shown here may be there."
+_OPEN: Final = "this test does not tell whether the groups are as alike as was asked."
 
 
 def shift_document(report: ShiftReport) -> Document:
@@ -245,3 +267,95 @@ def shift_pictures(report: ShiftReport) -> Iterator[Picture]:
             ends=(baseline, 1.0),
             marks=marks_of((one.limit for one in report.policy), baseline),
         )
+
+
+def shift_front(report: ShiftReport, brief: Brief) -> Front:
+    """Return how often the records alone give away which group they are from.
+
+    Args:
+        report: as answered.
+        brief: its answer for a terminal.
+    """
+    design = report.design
+    return Front(
+        answer=_verdict(report) if report.policy else _guessed(report),
+        mood=brief.mood,
+        also=tuple(_beside(report)),
+        figures=brief.answer,
+        facts=(
+            ("tried", f"what {count_text(len(design.features))} columns of the records tell"),
+            ("with", member_words(design.n_members, design.n_holdout)),
+            limit_fact(report.policy, report.provenance.settings),
+        ),
+        terms=(
+            ("Guessing right", guess_words(design.prior)),
+            ("Advantage", advantage_words(design.prior)),
+            confidence_words(design.confidence),
+        ),
+        unsaid=(_NO_RELEASE, _SMALLER),
+    )
+
+
+def _beside(report: ShiftReport) -> Iterator[str]:
+    """Yield what is shown, and what follows from it, where the verdict did not say so."""
+    if report.policy:
+        yield _COUNTED if report.verdict.status == "not_met" else _guessed(report)
+
+
+def _guessed(report: ShiftReport) -> str:
+    """Return what the records alone are shown to tell."""
+    beside = compared(report.design.prior)
+    lower, differing = report.estimates[0].lower or 0.0, report.differing()
+    if lower > 0:
+        least = right_at_least(lower, (0.0,))
+        return (
+            "The two groups of records differ: whoever sees a record, and nothing of the release, "
+            f"can guess which group it is from, and be right at least {least} times in 100 "
+            f"({beside}). {_COUNTED}"
+        )
+    if differing:
+        more = len(differing) - 1
+        rest = f" ({count_text(more)} more tests show a difference)" if more else ""
+        return (
+            f"The two groups of records differ in '{safe_name(differing[0].column)}'{rest}. "
+            f"{_COUNTED}"
+        )
+    return f"It is not shown that the two groups of records differ{_guessed_at_most(report)}."
+
+
+def _guessed_at_most(report: ShiftReport) -> str:
+    """Return how well the groups are told apart at most, and by whom."""
+    most = widest(report.estimates)
+    if most is None or most.upper is None:
+        return ""
+    return f": {_right(most.attackers, most.upper, compared(report.design.prior))}"
+
+
+def _verdict(report: ShiftReport) -> str:
+    """Return the verdict in guesses."""
+    # Copies are counted between the groups here, and not in a release.
+    head, check = verdict_head(report, COPIES), deciding(report)
+    if check is None or report.verdict.status == "inconclusive":
+        return f"{head}: {_OPEN}"
+    beside = compared(report.design.prior, check.limit)
+    marks = (check.limit, 0.0)
+    if report.verdict.status == "not_met":
+        least = right_at_least(check.lower or 0.0, marks)
+        return (
+            f"{head}: whoever sees a record, and nothing of the release, can guess which group it "
+            f"is from, and be right at least {least} times in 100 ({beside})."
+        )
+    return (
+        f"{head}: from a record alone {_right(check.against, check.upper or 0.0, beside, marks)}."
+    )
+
+
+def _right(attackers: Attackers, upper: float, beside: str, marks: tuple[float, ...] = ()) -> str:
+    """Return who is right at most how often, and that others may be cleverer."""
+    most = right_at_most(upper, marks)
+    if attackers == "any":
+        return f"nobody is right more often than {most} times in 100 ({beside})"
+    return (
+        f"those who {simple_kind(attackers)} that was learned from the columns are right at most "
+        f"{most} times in 100 ({beside}); of cleverer ones this says nothing"
+    )

@@ -10,13 +10,19 @@ from mipaudit.formats.document import AT_LEAST, AT_MOST, STATUS, Grid
 from mipaudit.formats.policy.blocks import ALONE, check_limits, limit_name, policy_mood
 from mipaudit.statements.text.printable_names import quoted_name
 from mipaudit.statements.text.rounding import count_text
-from mipaudit.statements.verdict import Verdict, verdict_note
+from mipaudit.statements.verdict import Verdict, left_out_note, verdict_note
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from mipaudit.formats.brief import Brief
     from mipaudit.formats.policy.blocks import Check, Judged
     from mipaudit.statements.policy import PolicyCheck
 
+    CheckT = TypeVar("CheckT", bound=Check)
+
+# What a page says of a verdict that is open.
+UNDECIDED: Final = "this test neither passes nor fails the release."
 # What settles an answer that is open, and the page on it, where a report says nothing else.
 SETTLES: Final = ("more records", "choose-a-limit")
 _SAID: Final = {"not_met": "not met", "inconclusive": "open", "met": "met"}
@@ -52,6 +58,31 @@ def judged_brief(
         again=_again(verdict, checks, alone=alone),
         following=_next(verdict, checks, *settles),
     )
+
+
+def verdict_head(report: Judged[Check], told: str = "") -> str:
+    """Return the verdict as a page begins, with what must be said beside it.
+
+    Args:
+        report: with a verdict.
+        told: code of a finding that the page tells before it.
+    """
+    findings = [one for one in report.findings if one.code != told]
+    note = verdict_note(report.verdict) + left_out_note(findings)
+    return f"{STATUS[report.verdict.status]}{note}"
+
+
+def deciding(report: Judged[CheckT]) -> CheckT | None:
+    """Return the check that the verdict names first; of limits that are kept, the one used most.
+
+    None where something else than a limit decides.
+    """
+    alike = [one for one in report.policy if one.status == report.verdict.status]
+    return max(alike, key=_used, default=None) if report.verdict.status == "met" else _first(alike)
+
+
+def _first(checks: Sequence[CheckT]) -> CheckT | None:
+    return checks[0] if checks else None
 
 
 def _limits(verdict: Verdict, checks: Sequence[PolicyCheck]) -> Iterator[Grid]:

@@ -59,6 +59,35 @@ def right_at_most(advantage: float, marks: Iterable[float] = ()) -> str:
     )
 
 
+def more_right_at_least(difference: float, marks: Iterable[float] = ()) -> str:
+    """Return in how many more of 100 guesses somebody is right at least, rounded down.
+
+    Args:
+        difference: a lower limit of a difference of advantages.
+        marks: differences to compare with; the figure stays above those that the limit is above.
+    """
+    exact, others = _more(repr(difference)), [_more(f"{one:.12g}") for one in (*marks, 0.0)]
+    below = [one for one in others if one < exact]
+    return _rounded(exact, ROUND_FLOOR, lambda shown: all(shown > one for one in below))
+
+
+def more_right_at_most(difference: float, marks: Iterable[float] = ()) -> str:
+    """Return in how many more of 100 guesses somebody is right at most, rounded up.
+
+    Args:
+        difference: an upper limit of a difference of advantages.
+        marks: differences to compare with; the figure stays within those that the limit is within.
+    """
+    exact, others = _more(repr(difference)), [_more(f"{one:.12g}") for one in marks]
+    above = [one for one in others if one >= exact]
+    return _rounded(exact, ROUND_CEILING, lambda shown: all(shown <= one for one in above))
+
+
+def more_right_exactly(difference: float) -> str:
+    """Return the same of a difference that somebody chose: as many digits as it has."""
+    return number_text(float(_more(f"{difference:.12g}")))
+
+
 def right_exactly(advantage: float) -> str:
     """Return the same of an advantage that somebody chose: as many digits as it has."""
     return number_text(float(_right(advantage)))
@@ -106,6 +135,11 @@ def guess_words(prior: float) -> str:
     return f"whether a record was used, drawn at random, {drawn}; an average over records."
 
 
+def guessers(attackers: Attackers) -> str:
+    """Return who guesses, in the plural: the best there are, or those of a simple kind."""
+    return "the best guessers" if attackers == "any" else f"those who {simple_kind(attackers)}"
+
+
 def simple_kind(attackers: Attackers) -> str:
     """Return what attackers of a class do, to follow "those who"; not of ``any``."""
     return _DO[attackers]
@@ -114,6 +148,10 @@ def simple_kind(attackers: Attackers) -> str:
 def _right(chosen: float) -> Decimal:
     # Twelve digits of what somebody chose: 2 * 0.6 - 1 is 0.19999999999999996.
     return _right_of(f"{chosen:.12g}")
+
+
+def _more(difference: str) -> Decimal:
+    return 50 * Decimal(difference)
 
 
 def _right_of(advantage: str) -> Decimal:

@@ -11,6 +11,9 @@ from mipaudit.statements.text.guesses import (
     blind_guesser,
     compared,
     guess_words,
+    more_right_at_least,
+    more_right_at_most,
+    more_right_exactly,
     right_at_least,
     right_at_most,
     right_exactly,
@@ -51,7 +54,38 @@ def test_no_figure_flatters(advantage, marks):
         assert exact >= other or most < other or most == exact
 
 
+@pytest.mark.parametrize(
+    ("difference", "marks", "least", "most"),
+    [
+        (0.4714, (0.1,), "23", "24"),
+        (0.1, (0.1,), "5", "5"),
+        (0.0, (), "0", "0"),
+        (0.001, (0.05,), "0.05", "1"),  # more than none
+        (0.0299, (0.03,), "1", "1.5"),  # within the limit, 1.5
+        (0.0301, (0.03,), "1.505", "2"),  # above the limit
+    ],
+)
+def test_differences_are_rounded_outward_and_tell_sides(difference, marks, least, most):
+    assert more_right_at_least(difference, marks) == least
+    assert more_right_at_most(difference, marks) == most
+
+
+@given(SHARES, st.lists(SHARES, max_size=2))
+def test_no_difference_flatters(difference, marks):
+    exact = 50 * Decimal(repr(difference))
+    least = Decimal(more_right_at_least(difference, marks))
+    most = Decimal(more_right_at_most(difference, marks))
+
+    assert least <= exact <= most
+    assert (least > 0) == (exact > 0)
+    for mark in marks:
+        other = 50 * Decimal(f"{mark:.12g}")
+        assert (least > other) == (exact > other)
+        assert exact > other or most <= other
+
+
 def test_what_was_chosen_is_shown_as_chosen():
+    assert more_right_exactly(0.15) == "7.5"
     assert right_exactly(0.15) == "57.5"
     assert right_exactly(abs(2 * 0.6 - 1)) == "60"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mipaudit.commands.compare.queries.page import place
 from mipaudit.formats.brief import (
@@ -67,37 +67,62 @@ def _leaking(report: CompareReport) -> str:
 
 def _found(report: CompareReport) -> str:
     """Return what is certain about which query leaks more, for the ranking's class if it can."""
-    against, first = report.design.against, report.ranking[0]
-    facts = [fact for fact in map(_settled, report.differences) if fact]
-    of_class = [fact for fact in facts if fact[3] == against]
-    if not facts:
+    found, first = leading(report), report.ranking[0]
+    if found is None:
         return (
             f"No query is shown to leak more than another; '{safe_name(first.query)}' has the "
-            f"largest best estimate, {value_text(first.estimate)} {against_phrase(against)}."
+            f"largest best estimate, {value_text(first.estimate)} "
+            f"{against_phrase(report.design.against)}."
         )
-    leads = [fact for fact in of_class if fact[0] == first.query]
-    if len(leads) == len(report.ranking) - 1 > 1:
-        least = min(lower for _, _, lower, _ in leads)
-        return (
-            f"'{safe_name(first.query)}' leaks most: at least {lower_text(least)} more than any "
-            f"other query, {against_phrase(against)}."
-        )
-    more, less, lower, attackers = max(leads or of_class or facts, key=lambda fact: fact[2])
-    rest = len(of_class or facts) - 1
-    others = f" ({rest} more such difference{'s' * (rest > 1)})" if rest else ""
+    least = lower_text(found.least)
+    whom = against_phrase(found.attackers)
+    if not found.less:
+        most = f"'{safe_name(found.more)}' leaks most"
+        return f"{most}: at least {least} more than any other query, {whom}."
+    rest = f" ({found.rest} more such difference{'s' * (found.rest > 1)})" if found.rest else ""
     return (
-        f"'{safe_name(more)}' leaks at least {lower_text(lower)} more than '{safe_name(less)}', "
-        f"{against_phrase(attackers)}{others}."
+        f"'{safe_name(found.more)}' leaks at least {least} more than '{safe_name(found.less)}', "
+        f"{whom}{rest}."
     )
 
 
-def _settled(row: Estimate) -> tuple[str, str, float, Attackers] | None:
+class Leading(NamedTuple):
+    """A query that surely leaks more than another.
+
+    Attributes:
+        more: its name.
+        less: of the other; empty for every other.
+        least: by how much at least.
+        attackers: for whom.
+        rest: how many more such differences there are.
+    """
+
+    more: str
+    less: str
+    least: float
+    attackers: Attackers
+    rest: int = 0
+
+
+def leading(report: CompareReport) -> Leading | None:
+    """Return what is certain of the order and matters most; None where nothing is."""
+    against, first = report.design.against, report.ranking[0]
+    facts = [fact for fact in map(_settled, report.differences) if fact]
+    of_class = [fact for fact in facts if fact.attackers == against]
+    leads = [fact for fact in of_class if fact.more == first.query]
+    if len(leads) == len(report.ranking) - 1 > 1:
+        return min(leads, key=lambda fact: fact.least)._replace(less="")
+    found = max(leads or of_class or facts, key=lambda fact: fact.least, default=None)
+    return None if found is None else found._replace(rest=len(of_class or facts) - 1)
+
+
+def _settled(row: Estimate) -> Leading | None:
     """Return which of two queries surely leaks more, than which, by how much, for whom."""
     versus = row.versus or ""
     if row.lower is not None and row.lower > 0:
-        return row.score, versus, row.lower, row.attackers
+        return Leading(row.score, versus, row.lower, row.attackers)
     if row.upper is not None and row.upper < 0:
-        return versus, row.score, -row.upper, row.attackers
+        return Leading(versus, row.score, -row.upper, row.attackers)
     return None
 
 

@@ -38,19 +38,23 @@ def compare_reports_brief(report: ReportComparison) -> Brief:
     return judged_brief(report, brief, settles=("the score files themselves", SETTLES[1]))
 
 
-def _found(report: ReportComparison) -> str:
-    """Return the change that is surely there and matters most: an increase, of the class asked."""
+def surely_changed(report: ReportComparison) -> list[Change]:
+    """Return the changes that are surely there, what matters most first: increases, as asked."""
     against = report.design.against
-    shown = [one for one in report.changes if one.shown != "open"]
-    if not shown:
-        return f"No figure is shown to have changed since '{safe_name(report.design.baseline)}'."
 
     def importance(one: Change) -> tuple[bool, bool]:
         asked = one.quantity == "advantage" and one.attackers == against
         return one.shown != "increase", not asked
 
-    first = min(shown, key=importance)
-    rest = len(shown) - 1
+    return sorted((one for one in report.changes if one.shown != "open"), key=importance)
+
+
+def _found(report: ReportComparison) -> str:
+    """Return the change that is surely there and matters most."""
+    shown = surely_changed(report)
+    if not shown:
+        return f"No figure is shown to have changed since '{safe_name(report.design.baseline)}'."
+    first, rest = shown[0], len(shown) - 1
     others = f" ({count_text(rest)} more figures surely changed)" if rest else ""
     return f"{_change(report, first)}{others}."
 
