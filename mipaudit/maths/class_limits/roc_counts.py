@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Counted = NDArray[np.int32] | NDArray[np.int64]
+# So many steps are looked at first for each holdout record that is to be passed.
+_FIRST_STEPS: Final = 3
+_LARGEST_INT32: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,10 +49,40 @@ class Ladder:
         return bool(self.single.all() or (self.single | (self.members + self.holdout == 0)).all())
 
     def reversed(self) -> Ladder:
-        """Return the same counts with the score negated."""
+        """Return the same counts with the score negated: the same object each time."""
+        return self._reversed
+
+    @cached_property
+    def _reversed(self) -> Ladder:
         return Ladder(
             members=self.members[::-1], holdout=self.holdout[::-1], single=self.single[::-1]
         )
+
+    def from_the_top(self, holdout: int) -> tuple[_Counted, _Counted]:
+        """Return how many members and holdout records lie above each step, from the highest.
+
+        As far down as is needed to pass ``holdout`` holdout records, or to the end.
+        """
+        known = self._top
+        while not known or (known[1].size <= self.members.size and known[1][-1] < holdout):
+            steps = 4 * (known[1].size - 1) if known else _FIRST_STEPS * (holdout + 1)
+            known[:] = self._counted(min(self.members.size, steps))
+        members, passed = known
+        end = int(np.searchsorted(passed, holdout)) + 1
+        return members[:end], passed[:end]
+
+    @cached_property
+    def _top(self) -> list[_Counted]:
+        return []
+
+    def _counted(self, steps: int) -> tuple[_Counted, _Counted]:
+        fits = self.n_members + self.n_holdout <= _LARGEST_INT32
+        members, holdout = (
+            np.zeros(steps + 1, dtype=np.int32 if fits else np.int64) for _ in range(2)
+        )
+        np.cumsum(self.members[::-1][:steps], out=members[1:])
+        np.cumsum(self.holdout[::-1][:steps], out=holdout[1:])
+        return members, holdout
 
 
 def exact_ladder(members: NDArray[np.float64], holdout: NDArray[np.float64]) -> Ladder:

@@ -30,7 +30,6 @@ _DEVIATES: Final = np.arange(0.5, 8.0, 0.0025)
 _REACH: Final = 4.0
 _BEYOND_SHARE: Final = 1 / 200
 _MARGIN: Final = 8
-_FIRST_STEPS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,33 +167,17 @@ def tpr_upper(ladder: Ladder, fpr: float, *, alpha: float, rng: Draws) -> float:
 
 def _empirical(ladder: Ladder, fpr: float) -> float:
     """Return the TPR at the FPR on the data, straight between the steps."""
-    members, holdout = _from_the_top(ladder, math.ceil(fpr * ladder.n_holdout) + 1)
-    false = holdout / ladder.n_holdout
+    wanted = math.ceil(fpr * ladder.n_holdout)
+    members, holdout = ladder.from_the_top(wanted + 1)
+    # All steps before have fewer; of a long ladder only the last few are divided.
+    before = max(0, int(np.searchsorted(holdout, wanted - 2)) - 1)
+    members, false = members[before:], holdout[before:] / ladder.n_holdout
     whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
-    if whole == ladder.members.size:
+    if before + whole == ladder.members.size:
         return 1.0
     tpr = members[whole : whole + 2] / ladder.n_members
     share = max(0.0, fpr - float(false[whole])) / float(false[whole + 1] - false[whole])
     return float(tpr[0] + min(1.0, share) * (tpr[1] - tpr[0]))
-
-
-def _from_the_top(ladder: Ladder, holdout: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many members and holdout records lie above each step, from the highest.
-
-    As far down as is needed to pass ``holdout`` holdout records, or to the end.
-    """
-    size = ladder.members.size
-    steps = _FIRST_STEPS * (holdout + 1)
-    while True:
-        steps = min(size, steps)
-        below = np.zeros(steps + 1, dtype=np.int64)
-        np.cumsum(ladder.holdout[::-1][:steps], out=below[1:])
-        if steps == size or below[-1] >= holdout:
-            break
-        steps *= 4
-    above = np.zeros(steps + 1, dtype=np.int64)
-    np.cumsum(ladder.members[::-1][:steps], out=above[1:])
-    return above, below
 
 
 def members_above(
@@ -213,9 +196,9 @@ def members_above(
         divided: whether the members of a cell of several values, whose order is
             unknown, are counted when the threshold lies in it.
     """
-    members, holdout = _from_the_top(ladder, int(ranks[-1]) + 1 if ranks.size else 0)
+    members, holdout = ladder.from_the_top(int(ranks[-1]) + 1 if ranks.size else 0)
     step = np.searchsorted(holdout, ranks, side="right") - 1
-    hits = members[step]
+    hits = members[step].astype(np.int64)
     inside = ladder.members[::-1][step]
     if not inside.any():
         return hits
