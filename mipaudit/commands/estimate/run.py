@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mipaudit.commands.estimate.answer import audit
-from mipaudit.commands.estimate.blind_report import read_blind, require_same_records
 from mipaudit.commands.estimate.options import EstimateOptions
 from mipaudit.counting.columns import Counts, How, require_spread
 from mipaudit.counting.large_seed import settle_seed
@@ -19,7 +18,6 @@ from mipaudit.options.public import public
 from mipaudit.reading.columns.membership import empty_class_error
 from mipaudit.reading.source.request import read_request
 from mipaudit.reading.summaries.file import are_summaries, listed, read_summaries
-from mipaudit.reading.summaries.source import add_up, counts_content
 from mipaudit.statements.origin import InputFile
 from mipaudit.statements.provenance import provenance
 
@@ -37,7 +35,7 @@ def answer_estimate(asked: EstimateOptions) -> Report:
         UsageError: an argument is wrong.
         InputError: the input cannot be audited as it is.
     """
-    alone = read_blind(asked)
+    alone = _records_alone(asked)
     if are_summaries(asked.data):
         return _of_summaries(asked, alone)
     require(
@@ -64,6 +62,8 @@ def answer_estimate(asked: EstimateOptions) -> Report:
         source.check_unchanged()
         inputs = source.inputs(hash_all=asked.hash_inputs)
         if alone is not None:
+            from mipaudit.commands.estimate.blind_report import require_same_records
+
             require_same_records(alone, counts.n_members, counts.n_holdout, inputs)
         return audit(
             source,
@@ -84,6 +84,15 @@ def answer_estimate(asked: EstimateOptions) -> Report:
         return read_input((asked.data, asked.members, asked.holdout), request, workers, run)
 
 
+def _records_alone(asked: EstimateOptions) -> Blind | None:
+    if asked.blind is None:
+        return None
+    # What a report of shift is takes as long to load as 10^5 rows to count.
+    from mipaudit.commands.estimate.blind_report import read_blind
+
+    return read_blind(asked)
+
+
 def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
     """Return the report on counted scores.
 
@@ -95,6 +104,8 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
         UsageError: something is asked for that takes scores.
         InputError: a file is no summary, or they do not belong together.
     """
+    from mipaudit.reading.summaries.source import add_up, counts_content
+
     _require_no_reading(asked)
     _require_counted(asked)
     files = read_summaries(listed(asked.data))
@@ -111,6 +122,8 @@ def _of_summaries(asked: EstimateOptions, blind: Blind | None = None) -> Report:
     require_spread(counts.columns[0])
     inputs = [_described(one) for one in files]
     if blind is not None:
+        from mipaudit.commands.estimate.blind_report import require_same_records
+
         require_same_records(blind, counts.n_members, counts.n_holdout, inputs)
     made = provenance(
         seed=asked.chosen_seed,

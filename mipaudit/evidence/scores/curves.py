@@ -116,7 +116,7 @@ def _point(evidence: Evidence, fpr: float, alpha: float) -> RocPoint:
 def _binned(ladder: Ladder) -> list[tuple[int, int]]:
     """Return members and holdout records by bin; equal scores are in the same one."""
     members, holdout = (np.cumsum(one) for one in (ladder.members, ladder.holdout))
-    total = members + holdout
+    total = (members + holdout).astype(np.float64)  # as what is sought in it
     size = max(float(_SMALLEST_BIN), total[-1] / _BINS)
     ends = [-1]
     while ends[-1] < total.size - 1:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-_Counted = NDArray[np.int32] | NDArray[np.int64]
+_Counted = NDArray[np.signedinteger[Any]]
 # So many steps are looked at first for each holdout record that is to be passed.
 _FIRST_STEPS: Final = 3
 _LARGEST_INT32: Final = (1 << 31) - 1
@@ -63,23 +63,24 @@ class Ladder:
 
         As far down as is needed to pass ``holdout`` holdout records, or to the end.
         """
-        known = self._top
-        while not known or (known[1].size <= self.members.size and known[1][-1] < holdout):
-            steps = 4 * (known[1].size - 1) if known else _FIRST_STEPS * (holdout + 1)
-            known[:] = self._counted(min(self.members.size, steps))
-        members, passed = known
-        end = int(np.searchsorted(passed, holdout)) + 1
+        size = self.members.size
+        if not self._top:
+            self._top.append(self._counted(min(size, _FIRST_STEPS * (holdout + 1))))
+        while (steps := self._top[0][1].size - 1) < size and self._top[0][1][-1] < holdout:
+            self._top[0] = self._counted(min(size, 4 * steps))
+        members, passed = self._top[0]
+        # Of another type the sought number would have all steps converted.
+        end = int(np.searchsorted(passed, passed.dtype.type(min(holdout, self.n_holdout)))) + 1
         return members[:end], passed[:end]
 
     @cached_property
-    def _top(self) -> list[_Counted]:
+    def _top(self) -> list[tuple[_Counted, _Counted]]:
         return []
 
     def _counted(self, steps: int) -> tuple[_Counted, _Counted]:
         fits = self.n_members + self.n_holdout <= _LARGEST_INT32
-        members, holdout = (
-            np.zeros(steps + 1, dtype=np.int32 if fits else np.int64) for _ in range(2)
-        )
+        dtype = np.dtype(np.int32 if fits else np.int64)
+        members, holdout = np.zeros((2, steps + 1), dtype=dtype)
         np.cumsum(self.members[::-1][:steps], out=members[1:])
         np.cumsum(self.holdout[::-1][:steps], out=holdout[1:])
         return members, holdout

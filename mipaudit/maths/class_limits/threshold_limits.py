@@ -170,7 +170,7 @@ def _empirical(ladder: Ladder, fpr: float) -> float:
     wanted = math.ceil(fpr * ladder.n_holdout)
     members, holdout = ladder.from_the_top(wanted + 1)
     # All steps before have fewer; of a long ladder only the last few are divided.
-    before = max(0, int(np.searchsorted(holdout, wanted - 2)) - 1)
+    before = max(0, int(np.searchsorted(holdout, holdout.dtype.type(wanted - 2))) - 1)
     members, false = members[before:], holdout[before:] / ladder.n_holdout
     whole = int(np.searchsorted(false, fpr * (1 + 1e-12), side="right")) - 1
     if before + whole == ladder.members.size:
@@ -197,7 +197,7 @@ def members_above(
             unknown, are counted when the threshold lies in it.
     """
     members, holdout = ladder.from_the_top(int(ranks[-1]) + 1 if ranks.size else 0)
-    step = np.searchsorted(holdout, ranks, side="right") - 1
+    step = np.searchsorted(holdout, ranks.astype(holdout.dtype), side="right") - 1
     hits = members[step].astype(np.int64)
     inside = ladder.members[::-1][step]
     if not inside.any():

@@ -3,9 +3,8 @@
 A file holds either *cuts* (where the scores lie, in cells of many records) or *counts*
 (by cells that all sites agree on), and who made it from what. Neither holds a score. It is a zip
 archive of one JSON text and some arrays of whole numbers or floats, checksummed: any zip tool shows
-what is in it, since who lets a file out of a secure room wants to look.
-
-The user names them by paths or globs, or gives what `summarize` returned.
+is in it, since who lets a file out of a secure room wants to look. Users name files, globs or
+what `summarize` returned.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from hashlib import sha256
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -264,6 +262,8 @@ class SummaryFile:
 
     def to_bytes(self) -> bytes:
         """Return the file's content, the same for the same summary."""
+        import msgspec
+
         text = msgspec.json.format(msgspec.json.encode(self.manifest), indent=1)
         return pack(text, self.arrays)
 
@@ -306,7 +306,7 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
         text, files = unpack(data)
         manifest = _manifest(name, text)
         arrays = {key: array_of(file) for key, file in files.items()}
-    except (DamagedArchiveError, msgspec.DecodeError, UnicodeError, RecursionError):
+    except (DamagedArchiveError, ValueError, RecursionError):  # msgspec's own are ValueErrors
         raise bad_summary(name) from None
     if sum(array.size for array in arrays.values()) > _MOST_NUMBERS:
         raise bad_summary(name)
@@ -322,6 +322,8 @@ def read_summary(name: str, data: bytes) -> SummaryFile:
 
 
 def _manifest(name: str, text: bytes) -> Manifest:
+    import msgspec
+
     found = msgspec.json.decode(text)
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str) or not schema.startswith(_FAMILY):
@@ -381,9 +383,8 @@ def read_summaries(data: Iterable[Any]) -> tuple[SummaryFile, ...]:
 
 
 def _is_summary(one: object) -> bool:
-    if isinstance(one, SummaryFile):
-        return True
-    return isinstance(one, (str, PathLike)) and str(path_of(one)).endswith(SUFFIX)
+    named = isinstance(one, (str, PathLike)) and str(path_of(one)).endswith(SUFFIX)
+    return named or isinstance(one, SummaryFile)
 
 
 def _read(spec: str) -> list[SummaryFile]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -56,3 +57,21 @@ def test_sizes_and_exactness(ladder_from):
 def test_weighted_differences_by_hand(ladder_from):
     found = weighted_differences(ladder_from([2, 0, 2], [1, 5, 4]), 0.25)
     np.testing.assert_allclose(found, [0.25 * 0.5 - 0.075, -0.375, 0.125 - 0.3])
+
+
+@pytest.mark.parametrize("asked", [(1, 40, 3, 400), (400, 1), (0, 399, 400)])
+def test_counts_from_the_top_are_those_of_all_steps_as_far_as_is_needed(asked):
+    rng = np.random.default_rng(5)
+    ladder = exact_ladder(rng.integers(0, 150, 300).astype(float), rng.integers(0, 150, 400) / 1.0)
+    above = [np.append(0, one[::-1].cumsum()) for one in (ladder.members, ladder.holdout)]
+    for holdout in asked:
+        members, passed = ladder.from_the_top(holdout)
+        assert members.tolist() == above[0][: members.size].tolist()
+        assert passed.tolist() == above[1][: passed.size].tolist()
+        assert passed[-1] >= holdout
+        assert passed.size == 1 or passed[-2] < holdout
+
+
+def test_a_ladder_that_is_turned_is_kept():
+    ladder = exact_ladder(np.array([1.0, 2.0]), np.array([0.0]))
+    assert ladder.reversed() is ladder.reversed()
